@@ -1,0 +1,109 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// fetchBinary copies the binary that a plugin's url names into dir and returns the copy. Copies are named
+// by their content, so that a changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps
+// running the old one), and a file that is replaced while it runs does no harm.
+func fetchBinary(dir, plugin, address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
+	}
+	switch u.Scheme {
+	case "file":
+	case "http", "https", "oci":
+		return "", fmt.Errorf("plugin %q: %s:// is not supported yet: download the plugin and give its place as file:///path", plugin, u.Scheme)
+	default:
+		return "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path", address, plugin)
+	}
+	source := u.Path
+	info, err := os.Stat(source)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("the binary of plugin %q is missing: there is no file %s; build it or correct the url in the piped configuration", plugin, source)
+	case err != nil:
+		return "", fmt.Errorf("look at the binary of plugin %q: %w", plugin, err)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("the binary of plugin %q is not a file: %s", plugin, source)
+	case info.Mode().Perm()&0o111 == 0:
+		return "", fmt.Errorf("the binary of plugin %q is not executable: run chmod +x %s", plugin, source)
+	}
+	return store(dir, plugin, source)
+}
+
+// store copies source to <dir>/<plugin>-<hash> unless it is there already.
+func store(dir, plugin, source string) (string, error) {
+	in, err := os.Open(source)
+	if err != nil {
+		return "", fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+	}
+	defer in.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, in); err != nil {
+		return "", fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+	}
+	target := filepath.Join(dir, plugin+"-"+hex.EncodeToString(hash.Sum(nil)[:8]))
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
+	}
+	if err := copyAtomically(in, dir, target); err != nil {
+		return "", fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
+	}
+	removeOlder(dir, plugin, target)
+	return target, nil
+}
+
+func copyAtomically(in io.ReadSeeker, dir, target string) error {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	out, err := os.CreateTemp(dir, ".fetch-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name()) // fails after the rename, as it should
+	_, err = io.Copy(out, in)
+	err = errors.Join(err, out.Chmod(0o755), out.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), target)
+}
+
+// keptBinaries bounds the copies of one plugin: an author rebuilds it hundreds of times.
+const keptBinaries = 3
+
+// removeOlder deletes the oldest copies of a plugin; a running process keeps its deleted file.
+func removeOlder(dir, plugin, newest string) {
+	copies, _ := filepath.Glob(filepath.Join(dir, plugin+"-????????????????")) // the length of the hash
+	slices.SortFunc(copies, func(a, b string) int { return modified(a).Compare(modified(b)) })
+	for excess := len(copies) - keptBinaries; excess > 0; excess-- {
+		if oldest := copies[0]; oldest != newest {
+			_ = os.Remove(oldest)
+		}
+		copies = copies[1:]
+	}
+}
+
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,166 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+)
+
+const (
+	// maxMessage bounds an answer of a plugin in bytes. PipeCD v1 allows 4 MiB, too little for the live
+	// state of a large application.
+	maxMessage = 64 << 20
+	// exitNotice is how long a broken connection may precede the news of the process's end.
+	exitNotice = 2 * time.Second
+)
+
+var _ grpc.ClientConnInterface = (*Plugin)(nil)
+
+// Deployment is a client that follows the plugin from process to process.
+func (p *Plugin) Deployment() deployment.DeploymentServiceClient {
+	return deployment.NewDeploymentServiceClient(p)
+}
+
+// Livestate is a client that follows the plugin from process to process.
+func (p *Plugin) Livestate() livestate.LivestateServiceClient {
+	return livestate.NewLivestateServiceClient(p)
+}
+
+// PlanPreview is a client that follows the plugin from process to process.
+func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
+	return planpreview.NewPlanPreviewServiceClient(p)
+}
+
+// Invoke makes one call to the present process. When the process ends during the call the error is an
+// ExitError, without one a NotRunningError; both are Unavailable.
+func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	p.mu.Lock()
+	proc, ready := p.process, p.ready
+	p.mu.Unlock()
+	if !ready {
+		return p.notRunning()
+	}
+	err := proc.conn.Invoke(ctx, method, args, reply, opts...)
+	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
+		return err
+	}
+	if c := status.Code(err); err != nil && c != codes.Unavailable && c != codes.Canceled && !proc.stopping.Load() {
+		return err
+	}
+	notice := time.NewTimer(exitNotice)
+	defer notice.Stop()
+	select {
+	case <-proc.exited:
+		return proc.exit
+	case <-notice.C:
+	case <-ctx.Done():
+	}
+	if err == nil {
+		return &NotRunningError{Plugin: p.Name(), State: "is being stopped"}
+	}
+	return err
+}
+
+// NewStream is refused: the plugin services have no streams.
+func (p *Plugin) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Error(codes.Unimplemented, "plugin services have no streams")
+}
+
+// interrupted tells whether an answer only says that the plugin was stopped in the middle of a stage.
+func interrupted(proc *process, reply any) bool {
+	answer, ok := reply.(*deployment.ExecuteStageResponse)
+	if !ok || !proc.stopping.Load() {
+		return false
+	}
+	switch answer.GetStatus() {
+	case model.StageStatus_STAGE_SUCCESS, model.StageStatus_STAGE_SKIPPED, model.StageStatus_STAGE_EXITED:
+		return false
+	default:
+		return true
+	}
+}
+
+// awaitReady connects to a new process and asks for its stages. It fails as soon as the process ends or a
+// user asks for another one, and at the start deadline.
+func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error) {
+	conn, err := dial(proc.port)
+	if err != nil {
+		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
+	}
+	p.mu.Lock()
+	proc.conn = conn
+	p.mu.Unlock()
+
+	ctx, cancel := context.WithTimeoutCause(ctx, p.options.StartTimeout, errStartTimeout)
+	defer cancel()
+	type answer struct {
+		stages []string
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		response, err := deployment.NewDeploymentServiceClient(conn).
+			FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+		if status.Code(err) == codes.Unimplemented {
+			err = nil // a plugin for live state alone
+		}
+		answered <- answer{response.GetStages(), err}
+	}()
+	select {
+	case a := <-answered:
+		switch {
+		case errors.Is(context.Cause(ctx), errStartTimeout):
+			return nil, p.startTimeoutError(proc)
+		case a.err != nil && ctx.Err() == nil:
+			return nil, fmt.Errorf("ask plugin %q for its stages: %w", p.Name(), a.err)
+		}
+		return a.stages, a.err
+	case <-proc.exited:
+		cancel()
+		<-answered
+		return nil, proc.exit
+	case <-p.restart:
+		cancel()
+		<-answered
+		return nil, errRestart
+	}
+}
+
+var errStartTimeout = errors.New("start timeout")
+
+func (p *Plugin) startTimeoutError(proc *process) error {
+	text := fmt.Sprintf("plugin %q did not answer on port %d within %s of its start", p.Name(), proc.port, p.options.StartTimeout)
+	if last := p.output.last(); len(last) > 0 {
+		text += "; its last output: " + last[len(last)-1]
+	}
+	return permanentError{errors.New(text + "; see its output, or allow more time with --plugin-start-timeout")}
+}
+
+// dial makes a connection that tries often: a plugin listens a few hundredths of a second after its start.
+func dial(port int) (*grpc.ClientConn, error) {
+	return grpc.NewClient("passthrough:///"+net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 5 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 100 * time.Millisecond},
+			MinConnectTimeout: time.Second,
+		}))
+}

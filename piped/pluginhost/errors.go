@@ -1,0 +1,164 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// linesInError is how much of a plugin's output an error repeats.
+const linesInError = 5
+
+// ExitError says how a plugin process ended without being asked to.
+type ExitError struct {
+	Plugin string
+	// Code is the exit code, -1 when a signal ended the process.
+	Code int
+	// Signal is the name of the signal that ended the process; empty when it exited.
+	Signal string
+	// Uptime is the time between start and end.
+	Uptime time.Duration
+	// Requested is set when piped stopped the process, for a restart or its own end.
+	Requested bool
+	// LastOutput holds the last lines of stdout and stderr, oldest first.
+	LastOutput []string
+}
+
+func (e *ExitError) Error() string {
+	how := e.How()
+	if len(e.LastOutput) == 0 {
+		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)
+	}
+	lines := e.LastOutput[max(0, len(e.LastOutput)-linesInError):]
+	return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, strings.Join(lines, " | "))
+}
+
+// How tells the manner of the end: "exited with code 3".
+func (e *ExitError) How() string {
+	switch {
+	case e.Requested:
+		return "was stopped by piped"
+	case e.Signal != "":
+		return "was ended by signal " + e.Signal
+	default:
+		return fmt.Sprintf("exited with code %d", e.Code)
+	}
+}
+
+// GRPCStatus lets callers of a plugin treat its end like that of any other peer.
+func (e *ExitError) GRPCStatus() *status.Status { return status.New(codes.Unavailable, e.Error()) }
+
+// NotRunningError is what a call to a plugin without a process gives.
+type NotRunningError struct {
+	Plugin string
+	// State in words ("has failed", "is starting").
+	State string
+	// Detail says why and what to do.
+	Detail string
+}
+
+func (e *NotRunningError) Error() string {
+	if e.Detail == "" {
+		return fmt.Sprintf("plugin %q %s", e.Plugin, e.State)
+	}
+	return fmt.Sprintf("plugin %q %s: %s", e.Plugin, e.State, e.Detail)
+}
+
+// GRPCStatus makes the error Unavailable.
+func (e *NotRunningError) GRPCStatus() *status.Status {
+	return status.New(codes.Unavailable, e.Error())
+}
+
+// UnknownStageError is given for a stage that no plugin owns.
+type UnknownStageError struct {
+	Stage string
+	// Known names the stages of all plugins that have started at least once.
+	Known []string
+	// Down tells which plugins never started; the stage may be one of theirs.
+	Down []error
+}
+
+func (e *UnknownStageError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no plugin owns stage %q", e.Stage)
+	if near := nearest(e.Stage, e.Known); near != "" {
+		fmt.Fprintf(&b, "; did you mean %s?", near)
+	}
+	if len(e.Known) > 0 {
+		known := slices.Clone(e.Known)
+		slices.Sort(known)
+		fmt.Fprintf(&b, " (known stages: %s)", strings.Join(slices.Compact(known), ", "))
+	}
+	for _, err := range e.Down {
+		fmt.Fprintf(&b, "; %s", err)
+	}
+	if len(e.Known) == 0 && len(e.Down) == 0 {
+		b.WriteString("; add the plugin that owns it to the piped configuration")
+	}
+	return b.String()
+}
+
+// UnknownPluginError is given for a plugin that the piped configuration does not list.
+type UnknownPluginError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownPluginError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no plugin is named %q", e.Name)
+	if near := nearest(e.Name, e.Known); near != "" {
+		fmt.Fprintf(&b, "; did you mean %s?", near)
+	}
+	fmt.Fprintf(&b, " (plugins in the piped configuration: %s)", strings.Join(e.Known, ", "))
+	return b.String()
+}
+
+// StageConflictError is given for a stage that several plugins claim. PipeCD v1 lets the last one win.
+type StageConflictError struct {
+	Stage   string
+	Plugins []string
+}
+
+func (e *StageConflictError) Error() string {
+	return fmt.Sprintf("stage %q is claimed by the plugins %s: remove all but one of them from the piped configuration",
+		e.Stage, strings.Join(e.Plugins, " and "))
+}
+
+// nearest returns the candidate that differs least from name, or "" when none is alike.
+func nearest(name string, candidates []string) string {
+	best, bestDistance := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions and replacements that turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

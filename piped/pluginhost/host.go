@@ -1,0 +1,247 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// Defaults of Options.
+const (
+	DefaultStartTimeout = 30 * time.Second
+	DefaultGracePeriod  = 30 * time.Second
+	defaultRestartPause = 200 * time.Millisecond
+)
+
+// Options of a Host.
+type Options struct {
+	// Plugins as the piped configuration lists them; their order is kept everywhere.
+	Plugins []config.Plugin
+	// BinaryDir keeps the copies of the plugin binaries, named by content. It is made when missing.
+	BinaryDir string
+	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").
+	ServiceAddress string
+	// StartTimeout limits the time from exec to an answered FetchDefinedStages. Default 30 s.
+	StartTimeout time.Duration
+	// GracePeriod is the time between SIGTERM and SIGKILL. Default 30 s.
+	GracePeriod time.Duration
+	// RestartPause is the first pause before a crashed plugin starts again; it doubles with every crash
+	// within a minute, up to 10 s. Default 200 ms.
+	RestartPause time.Duration
+	// LogDir gets one bounded file of output per plugin; empty for none.
+	LogDir string
+	Logger *slog.Logger
+}
+
+// Host runs the plugins of one piped. Its methods may be called from any goroutine.
+type Host struct {
+	options Options
+	plugins []*Plugin
+	changes *broadcast
+}
+
+// New makes a Host; nothing is started before Run. It fails on two plugins with one name.
+func New(options Options) (*Host, error) {
+	if options.StartTimeout <= 0 {
+		options.StartTimeout = DefaultStartTimeout
+	}
+	if options.GracePeriod <= 0 {
+		options.GracePeriod = DefaultGracePeriod
+	}
+	if options.RestartPause <= 0 {
+		options.RestartPause = defaultRestartPause
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{options: options, changes: newBroadcast()}
+	for _, c := range options.Plugins {
+		if h.find(c.Name) != nil {
+			return nil, fmt.Errorf("two plugins are named %q in the piped configuration: give each its own name", c.Name)
+		}
+		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes))
+	}
+	return h, nil
+}
+
+// Run starts all plugins at once and keeps them running until ctx ends; then it stops them and returns
+// when the last process is gone.
+func (h *Host) Run(ctx context.Context) error {
+	if err := os.MkdirAll(h.options.BinaryDir, 0o755); err != nil {
+		return fmt.Errorf("make the directory for plugin binaries: %w", err)
+	}
+	// Every plugin holds the read end; all of them see its end when this process is gone.
+	lifeline, keep, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make the pipe that tells plugins of the end of piped: %w", err)
+	}
+	defer keep.Close()
+	defer lifeline.Close()
+
+	var running sync.WaitGroup
+	for _, p := range h.plugins {
+		running.Go(func() { p.run(ctx, lifeline) })
+	}
+	running.Wait()
+	return nil
+}
+
+// Plugins lists the plugins in configuration order.
+func (h *Host) Plugins() []*Plugin { return slices.Clone(h.plugins) }
+
+// Plugin returns the plugin with that name or an UnknownPluginError.
+func (h *Host) Plugin(name string) (*Plugin, error) {
+	if p := h.find(name); p != nil {
+		return p, nil
+	}
+	var known []string
+	for _, p := range h.plugins {
+		known = append(known, p.Name())
+	}
+	return nil, &UnknownPluginError{Name: name, Known: known}
+}
+
+// Owner returns the plugin that owns a stage; it may be down at the moment. While a plugin is in its
+// first start, Owner waits for what comes of it, so that a deployment right after the start of piped
+// finds its plugins. The errors are UnknownStageError, StageConflictError and that of ctx.
+func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
+	for {
+		changed := h.changes.next()
+		owners := h.owners(stage)
+		settled := h.settled()
+		switch {
+		case len(owners) > 1:
+			return nil, &StageConflictError{Stage: stage, Plugins: names(owners)}
+		case len(owners) == 1 && settled:
+			return owners[0], nil
+		case settled:
+			return nil, h.unknownStage(stage)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Settled waits until every plugin runs or has failed its first start.
+func (h *Host) Settled(ctx context.Context) error {
+	for {
+		changed := h.changes.next()
+		if h.settled() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Restart stops the process of a plugin and starts it again, also one that has failed for good.
+func (h *Host) Restart(name string) error {
+	p, err := h.Plugin(name)
+	if err != nil {
+		return err
+	}
+	p.requestRestart()
+	return nil
+}
+
+// Status is a snapshot of all plugins in configuration order, owned by the caller.
+func (h *Host) Status() []*agentv1.Plugin {
+	out := make([]*agentv1.Plugin, 0, len(h.plugins))
+	for _, p := range h.plugins {
+		out = append(out, p.Status())
+	}
+	for _, s := range out {
+		for _, stage := range s.Stages {
+			if owners := h.owners(stage); len(owners) > 1 && s.Detail == "" {
+				s.Detail = (&StageConflictError{Stage: stage, Plugins: names(owners)}).Error()
+			}
+		}
+	}
+	return out
+}
+
+// Changed is closed at the next change of any plugin's state. Take it before Status to miss nothing.
+func (h *Host) Changed() <-chan struct{} { return h.changes.next() }
+
+func (h *Host) find(name string) *Plugin {
+	for _, p := range h.plugins {
+		if p.Name() == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (h *Host) owners(stage string) []*Plugin {
+	var owners []*Plugin
+	for _, p := range h.plugins {
+		if slices.Contains(p.stageNames(), stage) {
+			owners = append(owners, p)
+		}
+	}
+	return owners
+}
+
+func (h *Host) settled() bool {
+	return !slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return !p.hasSettled() })
+}
+
+func (h *Host) unknownStage(stage string) error {
+	unknown := &UnknownStageError{Stage: stage}
+	for _, p := range h.plugins {
+		stages := p.stageNames()
+		unknown.Known = append(unknown.Known, stages...)
+		if err := p.notRunning(); len(stages) == 0 && err != nil {
+			unknown.Down = append(unknown.Down, err)
+		}
+	}
+	return unknown
+}
+
+func names(plugins []*Plugin) []string {
+	out := make([]string, 0, len(plugins))
+	for _, p := range plugins {
+		out = append(out, p.Name())
+	}
+	return out
+}
+
+// broadcast tells any number of waiters that something has changed.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func newBroadcast() *broadcast { return &broadcast{ch: make(chan struct{})} }
+
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ch
+}
+
+func (b *broadcast) notify() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.ch)
+	b.ch = make(chan struct{})
+}
+
+var errStopped = errors.New("piped is stopping")

@@ -1,0 +1,136 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const (
+	keptLines     = 50      // as many as agentv1.Plugin.last_output may hold
+	maxLineLength = 4 << 10 // bytes; the rest of a longer line is dropped
+	maxLogFile    = 4 << 20 // bytes; the file is then renamed to <name>.1 and begun anew
+)
+
+// output keeps the last lines of a plugin and writes all of them to a bounded file. It is an io.Writer
+// for the bytes of stdout and stderr, and lives longer than one process.
+type output struct {
+	mu      sync.Mutex
+	lines   []string
+	total   int // lines ever ended
+	partial []byte
+	path    string
+	file    *os.File
+	size    int64
+}
+
+// newOutput writes to <dir>/<plugin>.log as well unless dir is empty.
+func newOutput(dir, plugin string) *output {
+	o := &output{}
+	if dir != "" {
+		o.path = filepath.Join(dir, plugin+".log")
+	}
+	return o
+}
+
+// Write never fails: a full disk must not stop a plugin.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.toFile(p)
+	for rest := p; len(rest) > 0; {
+		line, after, whole := bytes.Cut(rest, []byte{'\n'})
+		if room := maxLineLength - len(o.partial); room > 0 {
+			o.partial = append(o.partial, line[:min(room, len(line))]...)
+		}
+		if whole {
+			o.endLine()
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+// last returns the kept lines, oldest first, with an unfinished one at the end.
+func (o *output) last() []string { return o.since(0) }
+
+// mark is the place of the next line, for since.
+func (o *output) mark() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.total
+}
+
+// since returns those of the kept lines that were written after a mark.
+func (o *output) since(mark int) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := slices.Clone(o.lines[max(0, len(o.lines)-(o.total-mark)):])
+	if len(o.partial) > 0 {
+		lines = append(lines, clean(o.partial))
+	}
+	return lines[max(0, len(lines)-keptLines):]
+}
+
+// note adds a line of piped's own, such as the start of another process.
+func (o *output) note(format string, args ...any) {
+	fmt.Fprintf(o, "-- "+format+" --\n", args...)
+}
+
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file != nil {
+		o.file.Close()
+		o.file = nil
+	}
+}
+
+func (o *output) endLine() {
+	if text := clean(o.partial); text != "" {
+		o.total++
+		o.lines = append(o.lines, text)
+		if len(o.lines) > keptLines {
+			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
+		}
+	}
+	o.partial = o.partial[:0]
+}
+
+func (o *output) toFile(p []byte) {
+	if o.path == "" {
+		return
+	}
+	if o.file == nil {
+		if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
+			return
+		}
+		file, err := os.OpenFile(o.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		o.file = file
+		if info, err := file.Stat(); err == nil {
+			o.size = info.Size()
+		}
+	}
+	n, _ := o.file.Write(p)
+	o.size += int64(n)
+	if o.size > maxLogFile {
+		o.file.Close()
+		o.file, o.size = nil, 0
+		_ = os.Rename(o.path, o.path+".1")
+	}
+}
+
+// clean makes a line fit for protobuf strings and terminals.
+func clean(line []byte) string {
+	return strings.ToValidUTF8(strings.TrimRight(string(line), "\r"), "\uFFFD")
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+)
+
+// choosePort returns the configured port after making sure that nobody listens there, or a free one when
+// the configuration says 0. PipeCD v1 does not look, and then talks to whoever is there.
+func choosePort(plugin string, configured int) (int, error) {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(configured))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return 0, busyPortError(plugin, configured)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	if configured == 0 {
+		return port, nil
+	}
+	// Some systems let two sockets share a port when one listens on all interfaces.
+	if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+		conn.Close()
+		return 0, busyPortError(plugin, configured)
+	}
+	return port, nil
+}
+
+func busyPortError(plugin string, port int) error {
+	return fmt.Errorf("port %d of plugin %q is in use by another process: end that process, or set another port (0 chooses a free one) in the piped configuration", port, plugin)
+}

@@ -1,0 +1,164 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// drainTimeout is how long the output of an ended process is still read: a child that left its process
+// group may hold the pipe open for ever.
+const drainTimeout = time.Second
+
+// process is one run of a plugin binary.
+type process struct {
+	plugin  string
+	command *exec.Cmd
+	started time.Time
+	port    int
+	conn    *grpc.ClientConn
+
+	// stopping is set before piped sends a signal.
+	stopping atomic.Bool
+	exited   chan struct{}
+	exit     *ExitError // valid once exited is closed
+}
+
+// launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
+// pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died.
+func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, out *output) (*process, error) {
+	argument, err := configArgument(c, port)
+	if err != nil {
+		return nil, err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe for the output of plugin %q: %w", c.Name, err)
+	}
+	command := exec.Command(binary, "start", "--piped-plugin-service", serviceAddress, "--config", argument)
+	command.Stdout, command.Stderr = writer, writer
+	command.ExtraFiles = []*os.File{lifeline}
+	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
+	command.SysProcAttr = processAttributes()
+
+	p := &process{plugin: c.Name, command: command, port: port, started: time.Now(), exited: make(chan struct{})}
+	mark := out.mark()
+	startResult := make(chan error)
+	go func() {
+		// Linux sends the parent-death signal when the starting *thread* ends, so it must live as long
+		// as the plugin.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		writer.Close()
+		startResult <- err
+		if err != nil {
+			reader.Close()
+			return
+		}
+		drained := make(chan struct{})
+		go func() {
+			defer close(drained)
+			_, _ = io.Copy(out, reader)
+		}()
+		err = command.Wait()
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what is left of the group
+		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
+		<-drained
+		reader.Close()
+		p.exit = p.exitError(err, out.since(mark))
+		close(p.exited)
+	}()
+	if err := <-startResult; err != nil {
+		return nil, fmt.Errorf("start the binary of plugin %q: %w", c.Name, err)
+	}
+	return p, nil
+}
+
+// stop asks the whole process group to end and makes it after the grace period. It returns when the
+// process is gone.
+func (p *process) stop(grace time.Duration) {
+	p.stopping.Store(true)
+	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return
+	case <-timer.C:
+	}
+	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
+	<-p.exited
+}
+
+func (p *process) exitError(err error, lastOutput []string) *ExitError {
+	exit := &ExitError{
+		Plugin:     p.plugin,
+		Uptime:     time.Since(p.started),
+		Requested:  p.stopping.Load(),
+		LastOutput: lastOutput,
+	}
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		exit.Code = failed.ExitCode()
+		if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			exit.Signal = signalName(status.Signal())
+		}
+	}
+	return exit
+}
+
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGKILL:
+		return "SIGKILL"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGSEGV:
+		return "SIGSEGV"
+	case syscall.SIGABRT:
+		return "SIGABRT"
+	default:
+		return strconv.Itoa(int(s)) + " (" + s.String() + ")"
+	}
+}
+
+// configArgument is the plugin's entry of the piped configuration as one JSON object, as PipeCD v1 passes
+// it: empty parts are left out, a deploy target without configuration has null.
+func configArgument(c config.Plugin, port int) (string, error) {
+	type target struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels,omitempty"`
+		Config json.RawMessage   `json:"config"`
+	}
+	argument := struct {
+		Name          string          `json:"name"`
+		URL           string          `json:"url"`
+		Port          int             `json:"port"`
+		Config        json.RawMessage `json:"config,omitempty"`
+		DeployTargets []target        `json:"deployTargets,omitempty"`
+	}{Name: c.Name, URL: c.URL, Port: port, Config: c.Config}
+	for _, t := range c.DeployTargets {
+		argument.DeployTargets = append(argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config})
+	}
+	data, err := json.Marshal(argument)
+	if err != nil {
+		return "", fmt.Errorf("encode the configuration of plugin %q: %w", c.Name, err)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"time"
+
+	processes "github.com/shirou/gopsutil/v4/process"
+)
+
+// usage is what a process took at the last sampling.
+type usage struct {
+	rss uint64  // bytes
+	cpu float64 // hundredths of one core, over the time since the sample before
+
+	pid     int32
+	seconds float64 // CPU time in all
+	at      time.Time
+}
+
+// Sample measures memory and CPU of all plugin processes for the next Status. It costs a few file reads
+// per plugin, so it is done only while somebody looks.
+func (h *Host) Sample() {
+	for _, p := range h.plugins {
+		p.sample()
+	}
+}
+
+func (p *Plugin) sample() {
+	p.mu.Lock()
+	proc, before := p.process, p.usage
+	p.mu.Unlock()
+	if proc == nil {
+		return
+	}
+	now, ok := measure(int32(proc.command.Process.Pid), before)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.process == proc {
+		p.usage = now
+	}
+}
+
+func measure(pid int32, before usage) (usage, bool) {
+	// Not NewProcess: that reads more than is needed here.
+	handle := &processes.Process{Pid: pid}
+	memory, err := handle.MemoryInfo()
+	if err != nil {
+		return usage{}, false
+	}
+	times, err := handle.Times()
+	if err != nil {
+		return usage{}, false
+	}
+	now := usage{rss: memory.RSS, pid: pid, seconds: times.User + times.System, at: time.Now()}
+	if before.pid == pid {
+		if elapsed := now.at.Sub(before.at).Seconds(); elapsed > 0 {
+			now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed)
+		}
+	}
+	return now, true
+}
