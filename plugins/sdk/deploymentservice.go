@@ -1,0 +1,205 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+)
+
+// deploymentService answers piped with a plugin's handlers.
+type deploymentService struct {
+	deployment.UnimplementedDeploymentServiceServer
+	handlers *handlers
+	client   *Client
+	logger   *slog.Logger
+	// stopping ends when the process has to stop; its cause is errParentGone when piped is gone.
+	stopping context.Context
+	now      func() time.Time
+}
+
+func (s *deploymentService) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+	return &deployment.FetchDefinedStagesResponse{Stages: s.handlers.stages()}, nil
+}
+
+func (s *deploymentService) DetermineVersions(ctx context.Context, req *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+	versions, err := s.handlers.versions(ctx, req.GetInput())
+	if err != nil {
+		return nil, asStatus(err, "determine versions")
+	}
+	return &deployment.DetermineVersionsResponse{Versions: versions}, nil
+}
+
+func (s *deploymentService) DetermineStrategy(ctx context.Context, req *deployment.DetermineStrategyRequest) (*deployment.DetermineStrategyResponse, error) {
+	strategy, err := s.handlers.strategy(ctx, req.GetInput())
+	switch {
+	case err != nil:
+		return nil, asStatus(err, "determine the strategy")
+	case strategy == nil:
+		return &deployment.DetermineStrategyResponse{
+			SyncStrategy: model.SyncStrategy_PIPELINE,
+			Summary:      "Use the pipeline because the plugin has no reason for a quick sync",
+		}, nil
+	case strategy.Unsupported:
+		return &deployment.DetermineStrategyResponse{Unsupported: true}, nil
+	}
+	return &deployment.DetermineStrategyResponse{SyncStrategy: strategy.Sync, Summary: strategy.Summary}, nil
+}
+
+func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context, req *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	configs := make([]StageConfig, 0, len(req.GetStages()))
+	descs := make(map[int]string, len(req.GetStages()))
+	for _, stage := range req.GetStages() {
+		configs = append(configs, StageConfig{Name: stage.GetName(), Desc: stage.GetDesc(), Index: int(stage.GetIndex()), Options: stage.GetConfig()})
+		descs[int(stage.GetIndex())] = stage.GetDesc()
+	}
+	stages, err := s.handlers.pipeline(ctx, req.GetRollback(), configs)
+	if err != nil {
+		return nil, asStatus(err, "build the stages of the pipeline")
+	}
+	if err := checkIndexes(stages, descs); err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	for i := range stages {
+		stages[i].Desc = descs[stages[i].Index]
+	}
+	return &deployment.BuildPipelineSyncStagesResponse{Stages: s.wireStages(stages)}, nil
+}
+
+func (s *deploymentService) BuildQuickSyncStages(ctx context.Context, req *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+	stages, err := s.handlers.quickSync(ctx, req.GetRollback())
+	if err != nil {
+		return nil, asStatus(err, "build the stages of a quick sync")
+	}
+	return &deployment.BuildQuickSyncStagesResponse{Stages: s.wireStages(stages)}, nil
+}
+
+// checkIndexes holds a plugin to PipeCD v1's rule: an index is one of the request's, and unique among the
+// normal and among the rollback stages.
+func checkIndexes(stages []Stage, requested map[int]string) error {
+	type place struct {
+		index    int
+		rollback bool
+	}
+	used := make(map[place]string)
+	for _, stage := range stages {
+		if _, ok := requested[stage.Index]; !ok {
+			return fmt.Errorf("the plugin gave stage %s the index %d, which is not in the request", stage.Name, stage.Index)
+		}
+		at := place{stage.Index, stage.Rollback}
+		if other, taken := used[at]; taken {
+			return fmt.Errorf("the plugin gave the stages %s and %s the same index %d", other, stage.Name, stage.Index)
+		}
+		used[at] = stage.Name
+	}
+	return nil
+}
+
+// wireStages leaves the ids and the order to piped (PipeCD v1).
+func (s *deploymentService) wireStages(stages []Stage) []*model.PipelineStage {
+	now := s.now().Unix()
+	wired := make([]*model.PipelineStage, 0, len(stages))
+	for _, stage := range stages {
+		wired = append(wired, &model.PipelineStage{
+			Name: stage.Name, Desc: stage.Desc, Index: int32(stage.Index), Rollback: stage.Rollback,
+			Status: model.StageStatus_STAGE_NOT_STARTED_YET, Metadata: stage.Metadata,
+			CreatedAt: now, UpdatedAt: now,
+			AvailableOperation: stage.Operation.model(), AuthorizedOperators: stage.Operators,
+		})
+	}
+	return wired
+}
+
+// ExecuteStage runs a stage and sends its log. The answer waits for one last log call and no more.
+func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+	in := req.GetInput()
+	ctx, cancel := s.stageContext(ctx)
+	defer cancel(nil)
+
+	sender := startLogSender(s.client.piped, in.GetDeployment().GetId(), in.GetStage(), s.logger)
+	stopLimit := context.AfterFunc(ctx, func() {
+		if context.Cause(s.stopping) == errParentGone {
+			sender.giveUp()
+			return
+		}
+		time.AfterFunc(giveUpAfter, sender.giveUp)
+	})
+	log := newStageLog(sender)
+	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId())
+
+	result, err := s.run(ctx, in, log, client)
+	resp, err := outcome(ctx, result, err, log)
+	_ = log.out.Close()
+	stopLimit()
+	cancel(nil)
+	client.watches.Wait()
+	sender.close()
+	return resp, err
+}
+
+// outcome turns what the plugin returned into the answer, and tells the user of an error.
+func outcome(ctx context.Context, result Result, err error, log *StageLog) (*deployment.ExecuteStageResponse, error) {
+	if err == nil {
+		var wire model.StageStatus
+		if wire, err = result.status(); err == nil {
+			return &deployment.ExecuteStageResponse{Status: wire}, nil
+		}
+	}
+	if cause := StopCause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		log.Info(cause.Error())
+	} else {
+		log.Error(err.Error())
+	}
+	var invalid *requestError
+	if errors.As(err, &invalid) {
+		return nil, invalid.err
+	}
+	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_FAILURE}, nil
+}
+
+// requestError is an error in piped's request, found before the plugin was asked. It holds a gRPC status.
+type requestError struct{ err error }
+
+func (e *requestError) Error() string { return status.Convert(e.err).Message() }
+
+// run calls the plugin; a panic becomes an error that holds the stack.
+func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog, client *StageClient) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the plugin panicked, this is a bug in it: %v\n%s", p, debug.Stack())
+			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	return s.handlers.execute(ctx, in, log, client)
+}
+
+// stageContext ends with the call or with the process, and its cause tells which.
+func (s *deploymentService) stageContext(call context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(call))
+	stopCall := context.AfterFunc(call, func() { cancel(ErrCancelled) })
+	stopProcess := context.AfterFunc(s.stopping, func() { cancel(ErrShuttingDown) })
+	return ctx, func(cause error) {
+		stopCall()
+		stopProcess()
+		cancel(cause)
+	}
+}
+
+// asStatus keeps the code of a status error and makes others Internal.
+func asStatus(err error, doing string) error {
+	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
+		return err
+	}
+	return status.Errorf(codes.Internal, "%s: %v", doing, err)
+}

@@ -1,0 +1,181 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+)
+
+// handlers is a plugin without its type parameters: what the gRPC services call. Optional ones are nil.
+type handlers struct {
+	start       func(context.Context) error
+	close       func() error
+	stages      func() []string
+	versions    func(context.Context, *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error)
+	strategy    func(context.Context, *deployment.PlanPluginInput) (*Strategy, error)
+	pipeline    func(context.Context, bool, []StageConfig) ([]Stage, error)
+	quickSync   func(context.Context, bool) ([]Stage, error)
+	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
+	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
+	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error)
+}
+
+// bound is a plugin with its configuration decoded.
+type bound[Config, Target, App any] struct {
+	plugin  DeploymentPlugin[Config, Target, App]
+	name    string
+	config  Config
+	targets []DeployTarget[Target]
+	client  *Client
+	deploys bool
+}
+
+// newPlugin wraps plugin; author is the value whose optional methods count.
+func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, App], author any, deploys bool) Plugin {
+	return Plugin{bind: func(settings Settings, client *Client, logger *slog.Logger) (*handlers, error) {
+		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client, deploys: deploys}
+		if err := decodeInto(settings.Config, &b.config); err != nil {
+			return nil, fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
+		}
+		var err error
+		if b.targets, err = decodeTargets[Target](settings); err != nil {
+			return nil, err
+		}
+		if deploys && len(b.targets) == 0 {
+			return nil, fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under deployTargets of the plugin in the piped configuration", settings.Name)
+		}
+		h := &handlers{
+			stages: plugin.Stages, versions: b.versions, strategy: b.strategy,
+			pipeline: b.pipeline, quickSync: b.quickSync, execute: b.execute,
+		}
+		if starter, ok := author.(Starter[Config, Target]); ok {
+			h.start = func(ctx context.Context) error {
+				return starter.Start(ctx, &Env[Config, Target]{Name: b.name, Config: b.config, Targets: b.targets, Client: client, Logger: logger})
+			}
+		}
+		if closer, ok := author.(io.Closer); ok {
+			h.close = closer.Close
+		}
+		if p, ok := author.(LivestatePlugin[Config, Target, App]); ok {
+			h.livestate = func(ctx context.Context, req *livestate.GetLivestateRequest) (*Livestate, error) {
+				return b.livestate(ctx, p, req)
+			}
+		}
+		if p, ok := author.(PlanPreviewPlugin[Config, Target, App]); ok {
+			h.planPreview = func(ctx context.Context, req *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error) {
+				return b.planPreview(ctx, p, req)
+			}
+		}
+		return h, nil
+	}}
+}
+
+func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*PlanRequest[Config, Target, App], error) {
+	running, target, err := b.sources(in.GetRunningDeploymentSource(), in.GetTargetDeploymentSource())
+	if err != nil {
+		return nil, err
+	}
+	return &PlanRequest[Config, Target, App]{
+		Config: b.config, Deployment: in.GetDeployment(), Running: running, Target: target,
+		Targets: knownTargets(b.targets, b.targetNames(in.GetDeployment())),
+	}, nil
+}
+
+func (b *bound[Config, Target, App]) versions(ctx context.Context, in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
+	req, err := b.plan(in)
+	if err != nil {
+		return nil, err
+	}
+	return b.plugin.DetermineVersions(ctx, req)
+}
+
+func (b *bound[Config, Target, App]) strategy(ctx context.Context, in *deployment.PlanPluginInput) (*Strategy, error) {
+	req, err := b.plan(in)
+	if err != nil {
+		return nil, err
+	}
+	return b.plugin.DetermineStrategy(ctx, req)
+}
+
+func (b *bound[Config, Target, App]) pipeline(ctx context.Context, rollback bool, stages []StageConfig) ([]Stage, error) {
+	return b.plugin.BuildPipelineStages(ctx, &PipelineRequest[Config]{Config: b.config, Rollback: rollback, Stages: stages})
+}
+
+func (b *bound[Config, Target, App]) quickSync(ctx context.Context, rollback bool) ([]Stage, error) {
+	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback})
+}
+
+func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog, client *StageClient) (Result, error) {
+	var targets []DeployTarget[Target]
+	if b.deploys {
+		var err error
+		if targets, err = pickTargets(b.targets, b.targetNames(in.GetDeployment())); err != nil {
+			return Failure, &requestError{err}
+		}
+	}
+	running, target, err := b.sources(in.GetRunningDeploymentSource(), in.GetTargetDeploymentSource())
+	if err != nil {
+		return Failure, &requestError{err}
+	}
+	return b.plugin.ExecuteStage(ctx, &ExecuteRequest[Config, Target, App]{
+		Config: b.config, Deployment: in.GetDeployment(), Stage: in.GetStage(), Options: in.GetStageConfig(),
+		Targets: targets, Running: running, Target: target, Log: log, Client: client,
+	})
+}
+
+func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin LivestatePlugin[Config, Target, App], req *livestate.GetLivestateRequest) (*Livestate, error) {
+	targets, err := pickTargets(b.targets, req.GetDeployTargets())
+	if err != nil {
+		return nil, err
+	}
+	source, err := decodeSource[App](req.GetDeploySource(), b.name)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return plugin.GetLivestate(ctx, &LivestateRequest[Config, Target, App]{
+		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(), ApplicationName: req.GetApplicationName(),
+		Source: source, Targets: targets, Client: b.client,
+	})
+}
+
+func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App], req *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error) {
+	targets, err := pickTargets(b.targets, req.GetDeployTargets())
+	if err != nil {
+		return nil, err
+	}
+	running, target, err := b.sources(req.GetRunningDeploymentSource(), req.GetTargetDeploymentSource())
+	if err != nil {
+		return nil, err
+	}
+	return plugin.GetPlanPreview(ctx, &PlanPreviewRequest[Config, Target, App]{
+		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(), ApplicationName: req.GetApplicationName(),
+		Targets: targets, Running: running, Target: target, Client: b.client,
+	})
+}
+
+func (b *bound[Config, Target, App]) targetNames(d *model.Deployment) []string {
+	return d.GetDeployTargetsByPlugin()[b.name].GetDeployTargets()
+}
+
+func (b *bound[Config, Target, App]) sources(runningSource, targetSource *common.DeploymentSource) (running, target *Source[App], err error) {
+	running, errRunning := decodeSource[App](runningSource, b.name)
+	target, errTarget := decodeSource[App](targetSource, b.name)
+	if err := errors.Join(errRunning, errTarget); err != nil {
+		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return running, target, nil
+}

@@ -1,0 +1,118 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"encoding/json"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// DeployTarget is one place to deploy to, as the piped configuration describes it.
+type DeployTarget[Target any] struct {
+	Name   string
+	Labels map[string]string
+	Config Target
+}
+
+// Source is the application as it is at one commit, in a directory made for this call.
+type Source[App any] struct {
+	// Dir is the absolute path of the application's directory: a private copy, secrets decrypted.
+	Dir        string
+	CommitHash string
+	// ConfigFilename is the base name of the application configuration inside Dir.
+	ConfigFilename string
+	// ConfigData is that file as it is in Git (YAML).
+	ConfigData []byte
+	// SharedConfigDir is <repository>/.pipe; it need not exist.
+	SharedConfigDir string
+	// App is spec.plugins.<plugin name> of the configuration, decoded; its zero value when absent.
+	App App
+}
+
+// PipelineRequest asks for the stages of a pipeline. Stages holds only those that the plugin owns.
+type PipelineRequest[Config any] struct {
+	Config Config
+	// Rollback is whether rollback stages are wanted.
+	Rollback bool
+	Stages   []StageConfig
+}
+
+// QuickSyncRequest asks for the stages of a quick sync.
+type QuickSyncRequest[Config any] struct {
+	Config   Config
+	Rollback bool
+}
+
+// PlanRequest asks about a deployment that has not started.
+type PlanRequest[Config, Target, App any] struct {
+	Config     Config
+	Deployment *model.Deployment
+	// Targets are the deploy targets of the application that the plugin knows; may be empty.
+	Targets []DeployTarget[Target]
+	// Running is the last successful deployment's source; nil before the first one.
+	Running *Source[App]
+	Target  *Source[App]
+}
+
+// ExecuteRequest asks for a stage to be run.
+type ExecuteRequest[Config, Target, App any] struct {
+	Config     Config
+	Deployment *model.Deployment
+	Stage      *model.PipelineStage
+	// Options is the JSON of the stage's "with" ({} when absent); empty in a quick sync. Decode it with
+	// DecodeOptions. A rollback stage has the options of the configured stage with its index.
+	Options json.RawMessage
+	// Targets has at least one element for a DeploymentPlugin and none for a StagePlugin.
+	Targets []DeployTarget[Target]
+	// Running is the last successful deployment's source; nil before the first one.
+	Running *Source[App]
+	Target  *Source[App]
+	// Log is the stage's log.
+	Log *StageLog
+	// Client reaches what piped keeps for the stage.
+	Client *StageClient
+}
+
+// QuickSync is whether the stage belongs to a quick sync, which has no options.
+func (r *ExecuteRequest[Config, Target, App]) QuickSync() bool { return len(r.Options) == 0 }
+
+// StageRequest is the ExecuteRequest of a StagePlugin.
+type StageRequest[Config any] = ExecuteRequest[Config, None, None]
+
+// LivestateRequest asks what runs at the deploy targets.
+type LivestateRequest[Config, Target, App any] struct {
+	Config          Config
+	PipedID         string
+	ApplicationID   string
+	ApplicationName string
+	// Source is the application at the head commit.
+	Source *Source[App]
+	// Targets has at least one element.
+	Targets []DeployTarget[Target]
+	Client  *Client
+}
+
+// Livestate is what runs at the deploy targets. The package fills in the plugin's name, the update
+// times, and the health of the whole (PipeCD v1: unknown if any resource is, else other if any is
+// unhealthy, else healthy).
+type Livestate struct {
+	Resources []*model.ResourceState
+	// Sync is nil when the plugin cannot tell.
+	Sync *model.ApplicationSyncState
+}
+
+// PlanPreviewRequest asks what a change would do.
+type PlanPreviewRequest[Config, Target, App any] struct {
+	Config          Config
+	PipedID         string
+	ApplicationID   string
+	ApplicationName string
+	// Targets has at least one element.
+	Targets []DeployTarget[Target]
+	// Running is the last successful deployment's source; nil before the first one.
+	Running *Source[App]
+	Target  *Source[App]
+	Client  *Client
+}

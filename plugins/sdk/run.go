@@ -1,0 +1,155 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/credentials"
+)
+
+// Main serves a plugin as piped starts it, until piped stops it, and ends the process: exit code 0 after
+// SIGTERM, SIGINT or the end of the agent, 1 on an error, which it prints to stderr.
+func Main(plugin Plugin) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	err := Run(ctx, plugin, os.Args[1:], os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		os.Exit(1)
+	}
+}
+
+// Run is Main without the process: args are the command line after the program's name, logs go to
+// stderr. It returns nil when ctx ended or the agent has gone.
+func Run(ctx context.Context, plugin Plugin, args []string, stderr io.Writer) error {
+	pipe, err := openParentPipe()
+	if err != nil {
+		return err
+	}
+	if pipe != nil {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			waitForEnd(pipe)
+			cancel(errParentGone)
+		}()
+		defer func() {
+			_ = pipe.Close()
+			<-watched
+		}()
+	}
+	root := newCommand(plugin, stderr)
+	root.SetArgs(args)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+// startFlags are the flags of the start command; PipeCD v1 plugins accept the same ones. piped passes
+// the first two only.
+type startFlags struct {
+	pipedAddress string
+	config       string
+	gracePeriod  time.Duration
+	tls          bool
+	certFile     string
+	keyFile      string
+	reflection   bool
+	logLevel     string
+	logEncoding  string
+}
+
+func newCommand(plugin Plugin, stderr io.Writer) *cobra.Command {
+	flags := startFlags{}
+	root := &cobra.Command{
+		Use:   filepath.Base(os.Args[0]),
+		Short: "A plugin for piped, which starts it with the start command.",
+		// Main prints the error, once.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	start := &cobra.Command{
+		Use:   "start",
+		Short: "Serve piped until it ends.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.serve(cmd.Context(), plugin, stderr)
+		},
+	}
+	own := start.Flags()
+	own.StringVar(&flags.pipedAddress, "piped-plugin-service", "", "host:port of piped's plugin service (required)")
+	own.StringVar(&flags.config, "config", "", "the plugin's entry of the piped configuration as JSON (required)")
+	own.DurationVar(&flags.gracePeriod, "grace-period", 30*time.Second, "how long running stages may take to stop")
+	own.BoolVar(&flags.tls, "tls", false, "serve TLS; piped itself speaks plain text")
+	own.StringVar(&flags.certFile, "cert-file", "", "certificate for --tls")
+	own.StringVar(&flags.keyFile, "key-file", "", "key for --tls")
+	own.BoolVar(&flags.reflection, "enable-grpc-reflection", false, "serve gRPC reflection")
+	_ = start.MarkFlagRequired("piped-plugin-service")
+	_ = start.MarkFlagRequired("config")
+
+	global := root.PersistentFlags()
+	global.StringVar(&flags.logLevel, "log-level", "info", "debug, info, warn or error")
+	global.StringVar(&flags.logEncoding, "log-encoding", "humanize", "json, console or humanize")
+	// Accepted so that command lines made for other PipeCD v1 plugins work; they change nothing here.
+	global.Bool("metrics", true, "accepted and ignored")
+	global.Bool("profile", false, "accepted and ignored")
+	global.Bool("profile-debug-logging", false, "accepted and ignored")
+	global.String("profiler-credentials-file", "", "accepted and ignored")
+	for _, name := range []string{"metrics", "profile", "profile-debug-logging", "profiler-credentials-file"} {
+		_ = global.MarkHidden(name)
+	}
+	root.AddCommand(start)
+	return root
+}
+
+func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer) error {
+	settings, err := ParseSettings(f.config)
+	if err != nil {
+		return err
+	}
+	logger, err := newLogger(stderr, f.logLevel, f.logEncoding)
+	if err != nil {
+		return err
+	}
+	var creds credentials.TransportCredentials
+	if f.tls {
+		if creds, err = credentials.NewServerTLSFromFile(f.certFile, f.keyFile); err != nil {
+			return fmt.Errorf("load --cert-file and --key-file: %w", err)
+		}
+	}
+	listener, err := listen(ctx, settings)
+	if err != nil {
+		return err
+	}
+	return Serve(ctx, plugin, ServeOptions{
+		Settings: settings, PipedAddress: f.pipedAddress, Listener: listener, Credentials: creds,
+		Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger,
+	})
+}
+
+func listen(ctx context.Context, settings Settings) (net.Listener, error) {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(settings.Port))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("plugin %s: port %d is in use by another process, perhaps a plugin that outlived its piped; stop it or change the plugin's port in the piped configuration: %w", settings.Name, settings.Port, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: listen on %s: %w", settings.Name, address, err)
+	}
+	return listener, nil
+}

@@ -1,0 +1,152 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+)
+
+// errParentGone is the cause of a stop when the agent's process has ended: nobody takes logs any more.
+var errParentGone = errors.New("the agent that started this plugin is gone")
+
+// commandPoll is how often piped is asked for commands when it cannot push them (PipeCD v1: 5 seconds).
+const commandPoll = 5 * time.Second
+
+// orphanGracePeriod bounds how long a plugin without its agent may keep its port from the next one.
+const orphanGracePeriod = 5 * time.Second
+
+// ServeOptions is what Serve needs besides the plugin.
+type ServeOptions struct {
+	Settings Settings
+	// PipedAddress is host:port of piped's plugin service. It need not answer yet.
+	PipedAddress string
+	// Listener is where piped calls the plugin; Serve closes it.
+	Listener net.Listener
+	// Credentials are nil for plain text, which is what piped speaks.
+	Credentials credentials.TransportCredentials
+	Reflection  bool
+	// GracePeriod bounds how long stages may take to stop.
+	GracePeriod time.Duration
+	// CommandPoll is the pause between questions for commands; 0 is PipeCD v1's five seconds.
+	CommandPoll time.Duration
+	Logger      *slog.Logger
+}
+
+// Serve answers piped until ctx ends; then it cancels the running stages with ErrShuttingDown, waits for
+// them for at most the grace period, and returns nil. Programs use Main; this is for tests.
+func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
+	defer func() { _ = opts.Listener.Close() }()
+	conn, err := dialPiped(opts.PipedAddress)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if opts.CommandPoll == 0 {
+		opts.CommandPoll = commandPoll
+	}
+	client := newClient(opts.Settings.Name, conn, opts.CommandPoll)
+
+	h, err := plugin.bind(opts.Settings, client, opts.Logger)
+	if err != nil {
+		return err
+	}
+	if h.close != nil {
+		defer func() { err = errors.Join(err, h.close()) }()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if h.start != nil {
+		if err := h.start(ctx); err != nil {
+			return fmt.Errorf("plugin %s: start: %w", opts.Settings.Name, err)
+		}
+	}
+	return serve(ctx, newServer(ctx, h, client, opts), opts)
+}
+
+// serve runs the server until ctx ends and the requests have, or the grace period is over.
+func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(opts.Listener) }()
+	opts.Logger.Info("plugin is ready", "plugin", opts.Settings.Name, "address", opts.Listener.Addr().String())
+	select {
+	case err := <-failed:
+		return fmt.Errorf("plugin %s: serve on %s: %w", opts.Settings.Name, opts.Listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	opts.Logger.Info("plugin is stopping", "plugin", opts.Settings.Name, "cause", context.Cause(ctx))
+	grace := opts.GracePeriod
+	if context.Cause(ctx) == errParentGone {
+		grace = min(grace, orphanGracePeriod)
+	}
+	kill := time.AfterFunc(grace, server.Stop)
+	defer kill.Stop()
+	server.GracefulStop()
+	<-failed
+	return nil
+}
+
+func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptions) *grpc.Server {
+	options := []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), validate),
+		grpc.StreamInterceptor(endStreams(ctx)),
+	}
+	if opts.Credentials != nil {
+		options = append(options, grpc.Creds(opts.Credentials))
+	}
+	server := grpc.NewServer(options...)
+	deployment.RegisterDeploymentServiceServer(server, &deploymentService{
+		handlers: h, client: client, logger: opts.Logger, stopping: ctx, now: time.Now,
+	})
+	if h.livestate != nil {
+		livestate.RegisterLivestateServiceServer(server, &livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
+	}
+	if h.planPreview != nil {
+		planpreview.RegisterPlanPreviewServiceServer(server, &planPreviewService{handlers: h})
+	}
+	healthServer := health.NewServer()
+	for name := range server.GetServiceInfo() {
+		healthServer.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	context.AfterFunc(ctx, healthServer.Shutdown)
+	grpc_health_v1.RegisterHealthServer(server, healthServer)
+	if opts.Reflection {
+		reflection.Register(server)
+	}
+	return server
+}
+
+// dialPiped does not wait for piped: it may still be busy starting other plugins.
+func dialPiped(address string) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient("passthrough:///"+address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
+		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: 2 * time.Second,
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("dial piped's plugin service at %s: %w", address, err)
+	}
+	conn.Connect()
+	return conn, nil
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Result is how a stage ended.
+type Result int
+
+const (
+	// Success lets the next stage start.
+	Success Result = iota + 1
+	// Failure ends the deployment, and rolls it back when the application wants that.
+	Failure
+	// Exited ends the deployment as a success now.
+	Exited
+	// Skipped lets the next stage start and shows that this one did not do its work.
+	Skipped
+)
+
+// Operation is what a user may do to a running stage.
+type Operation int
+
+const (
+	OperationNone Operation = iota
+	OperationApprove
+	OperationSkip
+)
+
+// StageConfig is one stage of a configured pipeline.
+type StageConfig struct {
+	Name string
+	Desc string
+	// Index is the position in the whole pipeline, from 0.
+	Index int
+	// Options is the JSON of the stage's "with"; {} when absent.
+	Options json.RawMessage
+}
+
+// Stage is one stage of a deployment being planned.
+type Stage struct {
+	Name string
+	// Desc is shown to users. In a pipeline the configured description wins.
+	Desc string
+	// Index is that of the StageConfig it stems from; a normal and a rollback stage may share one.
+	Index     int
+	Rollback  bool
+	Metadata  map[string]string
+	Operation Operation
+	// Operators are the users who may do the operation; empty is everyone.
+	Operators []string
+}
+
+// Strategy is how a change should be brought out.
+type Strategy struct {
+	// Sync is model.SyncStrategy_QUICK_SYNC or model.SyncStrategy_PIPELINE.
+	Sync model.SyncStrategy
+	// Summary is shown to users as the reason.
+	Summary string
+	// Unsupported leaves the choice to the other plugins.
+	Unsupported bool
+}
+
+// Keys of stage metadata that PipeCD's UIs know.
+const (
+	// DisplayMetadataKey holds a short text shown beside the stage.
+	DisplayMetadataKey = "pipecd/stage-display-metadata"
+	// ApprovedUsersMetadataKey holds the names of those who approved, separated by ", ".
+	ApprovedUsersMetadataKey = "pipecd/stage-approved-users"
+)
+
+// Reasons for the end of a stage's context, as StopCause gives them. Both are context.Canceled too.
+var (
+	// ErrCancelled: piped ended the call, because of a user, a timeout or its own end.
+	ErrCancelled = fmt.Errorf("the stage was cancelled: %w", context.Canceled)
+	// ErrShuttingDown: the plugin process has to end; the stage may be started again later.
+	ErrShuttingDown = fmt.Errorf("the plugin is shutting down: %w", context.Canceled)
+)
+
+// StopCause tells why the context of a stage ended; nil while it has not.
+func StopCause(ctx context.Context) error { return context.Cause(ctx) }
+
+// CopyStages makes one plain stage of every configured one.
+func CopyStages(configs []StageConfig) []Stage {
+	stages := make([]Stage, 0, len(configs))
+	for _, c := range configs {
+		stages = append(stages, Stage{Name: c.Name, Index: c.Index})
+	}
+	return stages
+}
+
+func (r Result) status() (model.StageStatus, error) {
+	switch r {
+	case Success:
+		return model.StageStatus_STAGE_SUCCESS, nil
+	case Failure:
+		return model.StageStatus_STAGE_FAILURE, nil
+	case Exited:
+		return model.StageStatus_STAGE_EXITED, nil
+	case Skipped:
+		return model.StageStatus_STAGE_SKIPPED, nil
+	}
+	return model.StageStatus_STAGE_FAILURE, errors.New("the plugin returned no result for the stage")
+}
+
+func (o Operation) model() model.ManualOperation {
+	switch o {
+	case OperationApprove:
+		return model.ManualOperation_MANUAL_OPERATION_APPROVE
+	case OperationSkip:
+		return model.ManualOperation_MANUAL_OPERATION_SKIP
+	default:
+		return model.ManualOperation_MANUAL_OPERATION_NONE
+	}
+}
