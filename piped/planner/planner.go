@@ -1,0 +1,258 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+const (
+	// pluginTimeout bounds all calls to plugins for one plan.
+	pluginTimeout = 2 * time.Minute
+	// restartWait is how long a plan waits for a plugin that is being started again.
+	restartWait = 20 * time.Second
+)
+
+// Source is an application's directory at one commit.
+type Source interface {
+	Proto() *common.DeploymentSource
+	Application() *config.Application
+	// Close removes the directory.
+	Close() error
+}
+
+// Prepare makes the directory of a deployment's application at a commit. An empty configFilename stands
+// for the one that the deployment names.
+type Prepare func(ctx context.Context, d *model.Deployment, commit, configFilename string) (Source, error)
+
+// Options of a Planner.
+type Options struct {
+	Plugins      *pluginhost.Host
+	ControlPlane pipedservice.PipedServiceClient
+	Prepare      Prepare
+	Logger       *slog.Logger
+}
+
+// Planner plans deployments; it keeps no state of its own.
+type Planner struct {
+	options Options
+}
+
+// New makes a Planner.
+func New(options Options) *Planner {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Planner{options: options}
+}
+
+// Plan works out the plan of a pending deployment, reports it and returns the deployment with it. The
+// given deployment is not changed. An error says why there is no plan; nothing was reported then.
+func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+	planned, err := p.plan(ctx, pending)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.options.ControlPlane.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{
+		DeploymentId:              planned.GetId(),
+		Summary:                   planned.GetSummary(),
+		StatusReason:              planned.GetStatusReason(),
+		RunningCommitHash:         planned.GetRunningCommitHash(),
+		RunningConfigFilename:     planned.GetRunningConfigFilename(),
+		Version:                   versionText(planned.GetVersions()),
+		Versions:                  planned.GetVersions(),
+		Stages:                    planned.GetStages(),
+		SyncStrategy:              planned.GetTrigger().GetSyncStrategy(),
+		DeploymentChainId:         planned.GetDeploymentChainId(),
+		DeploymentChainBlockIndex: planned.GetDeploymentChainBlockIndex(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("report the plan to the control plane: %w", err)
+	}
+	p.options.Logger.Info("deployment planned", "deployment", planned.GetId(), "application", planned.GetApplicationName(),
+		"strategy", planned.GetTrigger().GetSyncStrategy(), "summary", planned.GetSummary(), "stages", len(planned.GetStages()))
+	return planned, nil
+}
+
+func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+	d := proto.CloneOf(pending)
+	running, err := p.running(ctx, d.GetApplicationId())
+	if err != nil {
+		return nil, err
+	}
+	sources, err := p.prepare(ctx, d, running)
+	if err != nil {
+		return nil, err
+	}
+	defer sources.close()
+	if sources.running != nil {
+		d.RunningCommitHash = running.GetTrigger().GetCommit().GetHash()
+		d.RunningConfigFilename = running.GetConfigFilename()
+	}
+
+	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
+	defer cancel()
+	application := sources.target.Application()
+	plugins, err := p.applicationPlugins(ctx, application)
+	if err != nil {
+		return nil, err
+	}
+	for _, plugin := range plugins {
+		if err := waitRunning(ctx, plugin.Plugin); err != nil {
+			return nil, err
+		}
+	}
+	d.Versions = p.versions(ctx, plugins, d, sources)
+	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
+	if err != nil {
+		return nil, err
+	}
+	stages, choice, err := buildStages(ctx, plugins, application, choice)
+	if err != nil {
+		return nil, err
+	}
+	d.Stages = stages
+	d.Summary = choice.summary + sources.note
+	d.Trigger.SyncStrategy = choice.strategy
+	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
+	d.StatusReason = "The deployment has been planned"
+	return d, nil
+}
+
+// running is the last successful deployment of the application, nil before the first.
+func (p *Planner) running(ctx context.Context, application string) (*model.ApplicationDeploymentReference, error) {
+	response, err := p.options.ControlPlane.GetApplicationMostRecentDeployment(ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{
+		ApplicationId: application, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+	})
+	switch {
+	case status.Code(err) == codes.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("ask the control plane for the last successful deployment: %w", err)
+	}
+	return response.GetDeployment(), nil
+}
+
+// sources are the application's directories at the target commit and, from the second deployment on, at
+// the running one.
+type sources struct {
+	target, running Source
+	// note tells in the summary why there is no running source although something runs.
+	note string
+}
+
+func (s *sources) close() {
+	for _, source := range []Source{s.target, s.running} {
+		if source != nil {
+			_ = source.Close() // a directory left behind is removed at the next start
+		}
+	}
+}
+
+func (s *sources) runningProto() *common.DeploymentSource {
+	if s.running == nil {
+		return nil
+	}
+	return s.running.Proto()
+}
+
+func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference) (*sources, error) {
+	type result struct {
+		source Source
+		err    error
+	}
+	before := make(chan result, 1)
+	commit := running.GetTrigger().GetCommit().GetHash()
+	if commit == "" {
+		before <- result{}
+	} else {
+		go func() {
+			source, err := p.options.Prepare(ctx, d, commit, running.GetConfigFilename())
+			before <- result{source, err}
+		}()
+	}
+	target, err := p.options.Prepare(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
+	was := <-before
+	all := &sources{}
+	if err == nil {
+		all.target = target
+	}
+	if was.err == nil && was.source != nil {
+		all.running = was.source
+	}
+	if err != nil {
+		all.close()
+		return nil, err
+	}
+	if was.err != nil {
+		// A rewritten branch or a file that was broken then must not block all deployments from now on.
+		p.options.Logger.Warn("the running commit cannot be prepared, the deployment is planned as if it was the first",
+			"deployment", d.GetId(), "commit", commit, "error", was.err)
+		all.note = fmt.Sprintf(" (planned without the running commit %.7s: %v)", commit, was.err)
+	}
+	return all, nil
+}
+
+func waitRunning(ctx context.Context, plugin *pluginhost.Plugin) error {
+	ctx, cancel := context.WithTimeout(ctx, restartWait)
+	defer cancel()
+	return plugin.WaitRunning(ctx)
+}
+
+// versions is what all plugins together bring out. PipeCD v1: a plugin's error is passed over, and with
+// no version at all there is one called "unknown".
+func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) []*model.ArtifactVersion {
+	var all []*model.ArtifactVersion
+	for _, plugin := range plugins {
+		response, err := plugin.Deployment().DetermineVersions(ctx, determineVersionsRequest(plugin, d, sources))
+		if err != nil {
+			p.options.Logger.Warn("a plugin could not tell the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
+			continue
+		}
+		for _, version := range response.GetVersions() {
+			if !containsVersion(all, version) {
+				all = append(all, version)
+			}
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, &model.ArtifactVersion{Kind: model.ArtifactVersion_UNKNOWN, Version: "unknown"})
+	}
+	return all
+}
+
+func containsVersion(all []*model.ArtifactVersion, version *model.ArtifactVersion) bool {
+	for _, other := range all {
+		if proto.Equal(other, version) {
+			return true
+		}
+	}
+	return false
+}
+
+func versionText(versions []*model.ArtifactVersion) string {
+	if len(versions) == 0 {
+		return ""
+	}
+	return versions[0].GetVersion()
+}
+
+var errNoPlugin = errors.New("no plugin is specified: name one under spec.plugins or give a pipeline")

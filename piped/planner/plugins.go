@@ -1,0 +1,84 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// applicationPlugin is a plugin that takes part in a deployment, with the configured stages it owns.
+type applicationPlugin struct {
+	*pluginhost.Plugin
+	stages []*deployment.BuildPipelineSyncStagesRequest_StageConfig
+}
+
+// applicationPlugins lists the plugins of an application in the order of the piped configuration: those
+// that own a stage of the pipeline, or without a pipeline those named under spec.plugins.
+func (p *Planner) applicationPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
+	// Failed starts are told as such rather than as unknown stages.
+	stages := map[string][]*deployment.BuildPipelineSyncStagesRequest_StageConfig{}
+	hasPipeline := application.Pipeline != nil && len(application.Pipeline.Stages) > 0
+	switch {
+	case hasPipeline:
+		for i, stage := range application.Pipeline.Stages {
+			owner, err := p.options.Plugins.Owner(ctx, stage.Name)
+			if err != nil {
+				return nil, err
+			}
+			stages[owner.Name()] = append(stages[owner.Name()], stageConfig(i, stage))
+		}
+	case len(application.Plugins) > 0:
+		for name := range application.Plugins {
+			if _, err := p.options.Plugins.Plugin(name); err != nil {
+				return nil, err
+			}
+			stages[name] = nil
+		}
+	default:
+		return nil, errNoPlugin
+	}
+	var list []applicationPlugin
+	for _, plugin := range p.options.Plugins.Plugins() {
+		if owned, ok := stages[plugin.Name()]; ok {
+			list = append(list, applicationPlugin{plugin, owned})
+		}
+	}
+	return list, nil
+}
+
+func stageConfig(index int, stage config.Stage) *deployment.BuildPipelineSyncStagesRequest_StageConfig {
+	return &deployment.BuildPipelineSyncStagesRequest_StageConfig{
+		Name:   stage.Name,
+		Desc:   stage.Desc,
+		Index:  int32(index),
+		Config: WithJSON(stage.With),
+	}
+}
+
+// WithJSON is what a plugin gets as the options of a stage: {} when the file has none.
+func WithJSON(with json.RawMessage) []byte {
+	if len(with) == 0 || string(with) == "null" {
+		return []byte("{}")
+	}
+	return slices.Clone(with)
+}
+
+func planInput(plugin applicationPlugin, d *model.Deployment, sources *sources) *deployment.PlanPluginInput {
+	return &deployment.PlanPluginInput{
+		Deployment:              d,
+		RunningDeploymentSource: sources.runningProto(),
+		TargetDeploymentSource:  sources.target.Proto(),
+	}
+}
+
+func determineVersionsRequest(plugin applicationPlugin, d *model.Deployment, sources *sources) *deployment.DetermineVersionsRequest {
+	return &deployment.DetermineVersionsRequest{Input: planInput(plugin, d, sources)}
+}

@@ -1,0 +1,147 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// buildStages asks the plugins for the stages of the chosen strategy. When a quick sync would do nothing
+// and there is a pipeline, the pipeline is used: an application whose stages all belong to plugins
+// without a quick sync could otherwise never be deployed.
+func buildStages(ctx context.Context, plugins []applicationPlugin, application *config.Application, c choice) ([]*model.PipelineStage, choice, error) {
+	rollback := application.Planner.AutoRollback
+	if c.strategy == model.SyncStrategy_QUICK_SYNC {
+		stages, err := quickSyncStages(ctx, plugins, rollback)
+		if err != nil || hasWork(stages) {
+			return stages, c, err
+		}
+		if application.Pipeline == nil || len(application.Pipeline.Stages) == 0 {
+			return nil, c, fmt.Errorf("a quick sync has no stage: %s; add spec.pipeline, or name a plugin that can deploy under spec.plugins", noQuickSync(plugins))
+		}
+		c = pipeline(fmt.Sprintf("Sync with the specified pipeline (%s)", noQuickSync(plugins)))
+	}
+	stages, err := pipelineSyncStages(ctx, plugins, rollback)
+	if err == nil && !hasWork(stages) {
+		err = fmt.Errorf("the plugins made no stage of the pipeline")
+	}
+	return stages, c, err
+}
+
+func noQuickSync(plugins []applicationPlugin) string {
+	if len(plugins) == 1 {
+		return fmt.Sprintf("plugin %s has no quick sync", plugins[0].Name())
+	}
+	return fmt.Sprintf("none of the %d plugins has a quick sync", len(plugins))
+}
+
+func hasWork(stages []*model.PipelineStage) bool {
+	return slices.ContainsFunc(stages, func(s *model.PipelineStage) bool { return !s.GetRollback() })
+}
+
+// quickSyncStages are every plugin's stages in order, rollback stages last, without dependencies.
+func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback bool) ([]*model.PipelineStage, error) {
+	var stages []*model.PipelineStage
+	for _, plugin := range plugins {
+		response, err := plugin.Deployment().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: rollback})
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s could not build the stages of a quick sync: %w", plugin.Name(), err)
+		}
+		stages = append(stages, response.GetStages()...)
+	}
+	complete(stages)
+	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int { return order(a.GetRollback()) - order(b.GetRollback()) })
+	return stages, nil
+}
+
+// pipelineSyncStages are the configured stages in their order, each requiring the one before it, then the
+// rollback stages in the order of the stages they undo.
+func pipelineSyncStages(ctx context.Context, plugins []applicationPlugin, rollback bool) ([]*model.PipelineStage, error) {
+	var stages []*model.PipelineStage
+	for _, plugin := range plugins {
+		if len(plugin.stages) == 0 {
+			continue
+		}
+		response, err := plugin.Deployment().BuildPipelineSyncStages(ctx, &deployment.BuildPipelineSyncStagesRequest{Rollback: rollback, Stages: plugin.stages})
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s could not build the stages of the pipeline: %w", plugin.Name(), err)
+		}
+		if err := checkIndexes(plugin, response.GetStages()); err != nil {
+			return nil, err
+		}
+		stages = append(stages, response.GetStages()...)
+	}
+	complete(stages)
+	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int {
+		if a.GetRollback() != b.GetRollback() {
+			return order(a.GetRollback()) - order(b.GetRollback())
+		}
+		return int(a.GetIndex() - b.GetIndex())
+	})
+	var previous *model.PipelineStage
+	for _, stage := range stages {
+		stage.Requires = nil
+		if stage.GetRollback() {
+			continue
+		}
+		if previous != nil {
+			stage.Requires = []string{previous.GetId()}
+		}
+		previous = stage
+	}
+	return stages, nil
+}
+
+// checkIndexes holds a plugin to the protocol: each index is one of the request's, once among the normal
+// stages and once among the rollback stages.
+func checkIndexes(plugin applicationPlugin, stages []*model.PipelineStage) error {
+	type place struct {
+		index    int32
+		rollback bool
+	}
+	seen := map[place]bool{}
+	for _, stage := range stages {
+		known := slices.ContainsFunc(plugin.stages, func(s *deployment.BuildPipelineSyncStagesRequest_StageConfig) bool {
+			return s.GetIndex() == stage.GetIndex()
+		})
+		at := place{stage.GetIndex(), stage.GetRollback()}
+		if !known || seen[at] {
+			return fmt.Errorf("plugin %s gave stage %s the index %d, which it was not asked for or has used already: this is a mistake in the plugin",
+				plugin.Name(), stage.GetName(), stage.GetIndex())
+		}
+		seen[at] = true
+	}
+	return nil
+}
+
+// complete fills in what piped owns: ids, the first status, and times where a plugin gave none.
+func complete(stages []*model.PipelineStage) {
+	now := time.Now().Unix()
+	for _, stage := range stages {
+		stage.Id = uuid.NewString()
+		stage.Status = model.StageStatus_STAGE_NOT_STARTED_YET
+		if stage.GetCreatedAt() == 0 {
+			stage.CreatedAt = now
+		}
+		if stage.GetUpdatedAt() == 0 {
+			stage.UpdatedAt = now
+		}
+	}
+}
+
+func order(rollback bool) int {
+	if rollback {
+		return 1
+	}
+	return 0
+}

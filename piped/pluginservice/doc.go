@@ -1,0 +1,13 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pluginservice serves the calls that plugins make to piped: PipeCD v1's PluginService, and our
+// StageCommandService on the same port, which pushes approvals and skips instead of being polled.
+//
+// It listens on 127.0.0.1 only, checks every request against the rules of its message, forwards logs,
+// metadata and shared objects to the control plane, and answers from memory what it can. Metadata of one
+// deployment is merged and saved in the order in which it arrives. Plugins see the control plane's own
+// error codes when a forwarded call fails.
+//
+// The agent runs the Server; the scheduler tells the Registry which deployments and stages are alive.
+package pluginservice

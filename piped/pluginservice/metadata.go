@@ -1,0 +1,91 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginservice
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// GetStageMetadata reads one value that a stage put.
+func (s *Server) GetStageMetadata(_ context.Context, request *pluginservice.GetStageMetadataRequest) (*pluginservice.GetStageMetadataResponse, error) {
+	d, err := s.options.Registry.find(request.GetDeploymentId())
+	if err != nil {
+		return nil, err
+	}
+	value, found := d.get(func(d *deployment) map[string]string { return d.stages[request.GetStageId()] }, request.GetKey())
+	return &pluginservice.GetStageMetadataResponse{Value: value, Found: found}, nil
+}
+
+// PutStageMetadata saves one value of a stage.
+func (s *Server) PutStageMetadata(ctx context.Context, request *pluginservice.PutStageMetadataRequest) (*pluginservice.PutStageMetadataResponse, error) {
+	err := s.putStage(ctx, request.GetDeploymentId(), request.GetStageId(), map[string]string{request.GetKey(): request.GetValue()})
+	return &pluginservice.PutStageMetadataResponse{}, err
+}
+
+// PutStageMetadataMulti saves several values of a stage at once.
+func (s *Server) PutStageMetadataMulti(ctx context.Context, request *pluginservice.PutStageMetadataMultiRequest) (*pluginservice.PutStageMetadataMultiResponse, error) {
+	err := s.putStage(ctx, request.GetDeploymentId(), request.GetStageId(), request.GetMetadata())
+	return &pluginservice.PutStageMetadataMultiResponse{}, err
+}
+
+// GetDeploymentPluginMetadata reads one value that a plugin put for a deployment.
+func (s *Server) GetDeploymentPluginMetadata(_ context.Context, request *pluginservice.GetDeploymentPluginMetadataRequest) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
+	d, err := s.options.Registry.find(request.GetDeploymentId())
+	if err != nil {
+		return nil, err
+	}
+	value, found := d.get(func(d *deployment) map[string]string { return d.plugins[request.GetPluginName()] }, request.GetKey())
+	return &pluginservice.GetDeploymentPluginMetadataResponse{Value: value, Found: found}, nil
+}
+
+// PutDeploymentPluginMetadata saves one value of a plugin for a deployment.
+func (s *Server) PutDeploymentPluginMetadata(ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataRequest) (*pluginservice.PutDeploymentPluginMetadataResponse, error) {
+	err := s.putPlugin(ctx, request.GetDeploymentId(), request.GetPluginName(), map[string]string{request.GetKey(): request.GetValue()})
+	return &pluginservice.PutDeploymentPluginMetadataResponse{}, err
+}
+
+// PutDeploymentPluginMetadataMulti saves several values of a plugin for a deployment at once.
+func (s *Server) PutDeploymentPluginMetadataMulti(ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataMultiRequest) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
+	err := s.putPlugin(ctx, request.GetDeploymentId(), request.GetPluginName(), request.GetMetadata())
+	return &pluginservice.PutDeploymentPluginMetadataMultiResponse{}, err
+}
+
+// GetDeploymentSharedMetadata reads one value that piped put for all plugins.
+func (s *Server) GetDeploymentSharedMetadata(_ context.Context, request *pluginservice.GetDeploymentSharedMetadataRequest) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
+	d, err := s.options.Registry.find(request.GetDeploymentId())
+	if err != nil {
+		return nil, err
+	}
+	value, found := d.get(func(d *deployment) map[string]string { return d.shared }, request.GetKey())
+	return &pluginservice.GetDeploymentSharedMetadataResponse{Value: value, Found: found}, nil
+}
+
+func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, values map[string]string) error {
+	d, err := s.options.Registry.find(deploymentID)
+	if err != nil {
+		return err
+	}
+	return d.merge(ctx, d.stages, stageID, values, func(ctx context.Context, merged map[string]string) error {
+		_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
+			DeploymentId: deploymentID, StageId: stageID, Metadata: merged,
+		})
+		return err
+	})
+}
+
+func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, values map[string]string) error {
+	d, err := s.options.Registry.find(deploymentID)
+	if err != nil {
+		return err
+	}
+	return d.merge(ctx, d.plugins, plugin, values, func(ctx context.Context, merged map[string]string) error {
+		_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
+			DeploymentId: deploymentID, PluginName: plugin, Metadata: merged,
+		})
+		return err
+	})
+}

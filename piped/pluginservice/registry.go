@@ -1,0 +1,184 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginservice
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Registry knows the deployments that piped is planning or running, with their metadata. Plugins may only
+// touch those.
+type Registry struct {
+	mu          sync.Mutex
+	deployments map[string]*deployment
+}
+
+// NewRegistry makes an empty Registry.
+func NewRegistry() *Registry { return &Registry{deployments: map[string]*deployment{}} }
+
+// deployment is the metadata of one deployment. saving orders the saves; mu guards the maps.
+type deployment struct {
+	saving sync.Mutex
+
+	mu      sync.Mutex
+	shared  map[string]string
+	plugins map[string]map[string]string
+	stages  map[string]map[string]string
+	running map[string]*runningStage
+	// attempts outlives running: the last log lines of a stage may come after its end.
+	attempts map[string]int32
+}
+
+// runningStage is one attempt at a stage; ended is closed with it.
+type runningStage struct {
+	ended chan struct{}
+}
+
+// Add makes a deployment known until remove is called. The deployment is copied from.
+func (r *Registry) Add(d *model.Deployment) (remove func()) {
+	entry := &deployment{
+		shared:   maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues()),
+		plugins:  map[string]map[string]string{},
+		stages:   map[string]map[string]string{},
+		running:  map[string]*runningStage{},
+		attempts: map[string]int32{},
+	}
+	for plugin, values := range d.GetMetadataV2().GetPlugins() {
+		entry.plugins[plugin] = maps.Clone(values.GetKeyValues())
+	}
+	for _, stage := range d.GetStages() {
+		entry.stages[stage.GetId()] = maps.Clone(stage.GetMetadata())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deployments[d.GetId()] = entry
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.deployments[d.GetId()] == entry {
+			delete(r.deployments, d.GetId())
+		}
+	}
+}
+
+// BeginStage notes that a stage is being executed for the attempt-th time after the first; end must be
+// called when it is over.
+func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end func()) {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return func() {}
+	}
+	stage := &runningStage{ended: make(chan struct{})}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.running[stageID] = stage
+	d.attempts[stageID] = attempt
+	return sync.OnceFunc(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		close(stage.ended)
+		if d.running[stageID] == stage {
+			delete(d.running, stageID)
+		}
+	})
+}
+
+// Metadata returns copies of the present metadata, for the messages to plugins.
+func (r *Registry) Metadata(deploymentID string) (all *model.DeploymentMetadata, stages map[string]map[string]string) {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return nil, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all = &model.DeploymentMetadata{
+		Shared:  &model.DeploymentMetadata_KeyValues{KeyValues: maps.Clone(d.shared)},
+		Plugins: map[string]*model.DeploymentMetadata_KeyValues{},
+	}
+	for plugin, values := range d.plugins {
+		all.Plugins[plugin] = &model.DeploymentMetadata_KeyValues{KeyValues: maps.Clone(values)}
+	}
+	stages = map[string]map[string]string{}
+	for stage, values := range d.stages {
+		stages[stage] = maps.Clone(values)
+	}
+	return all, stages
+}
+
+// find answers an unknown deployment with the code that PipeCD v1 uses.
+func (r *Registry) find(deploymentID string) (*deployment, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d, ok := r.deployments[deploymentID]; ok {
+		return d, nil
+	}
+	return nil, status.Errorf(codes.Unknown, "deployment %q is not being planned or run by this piped", deploymentID)
+}
+
+func (r *Registry) runningStage(deploymentID, stageID string) (*runningStage, error) {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stage, ok := d.running[stageID]
+	if !ok {
+		return nil, status.Errorf(codes.NotFound, "stage %q of deployment %q is not running", stageID, deploymentID)
+	}
+	return stage, nil
+}
+
+// attempt is the number of the present or last attempt at a stage.
+func (r *Registry) attempt(deploymentID, stageID string) int32 {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return 0
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.attempts[stageID]
+}
+
+// get reads one value from the map that pick chooses.
+func (d *deployment) get(pick func(*deployment) map[string]string, key string) (string, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	value, found := pick(d)[key]
+	return value, found
+}
+
+// merge adds values to in[name], which save has sent as a whole before.
+// A failed save changes nothing.
+func (d *deployment) merge(
+	ctx context.Context,
+	in map[string]map[string]string,
+	name string,
+	added map[string]string,
+	save func(context.Context, map[string]string) error,
+) error {
+	d.saving.Lock()
+	defer d.saving.Unlock()
+	d.mu.Lock()
+	merged := maps.Clone(in[name])
+	d.mu.Unlock()
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, added)
+	if err := save(ctx, merged); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	in[name] = merged
+	return nil
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sync/singleflight"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// DefaultPort is PipeCD v1's.
+const DefaultPort = 9087
+
+// maxRequest bounds a request of a plugin in bytes. PipeCD v1 allows 4 MiB and then loses the whole log
+// of a stage that wrote more between two checkpoints.
+const maxRequest = 64 << 20
+
+// Options of a Server.
+type Options struct {
+	// Port to listen on; 0 chooses a free one.
+	Port int
+	// ControlPlane receives what plugins report, with the credentials of piped.
+	ControlPlane pipedservice.PipedServiceClient
+	Registry     *Registry
+	Commands     *Commands
+	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
+	ToolsDir string
+	Logger   *slog.Logger
+}
+
+// Server is the plugin service of one piped.
+type Server struct {
+	pluginservice.UnimplementedPluginServiceServer
+	agentv1.UnimplementedStageCommandServiceServer
+
+	options  Options
+	listener net.Listener
+	tools    singleflight.Group
+	stopping chan struct{}
+}
+
+// Listen takes the port, so that the address is known and a port in use is told before anything starts.
+func Listen(options Options) (*Server, error) {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %d for plugins is in use: is another piped running? End it, or choose another port with --plugin-service-port (0 takes a free one): %w", options.Port, err)
+	case err != nil:
+		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
+	}
+	return &Server{options: options, listener: listener, stopping: make(chan struct{})}, nil
+}
+
+// Address is what plugins get as --piped-plugin-service.
+func (s *Server) Address() string {
+	return net.JoinHostPort("localhost", strconv.Itoa(s.listener.Addr().(*net.TCPAddr).Port))
+}
+
+// Run serves until ctx ends; calls under way are then cut off, since the plugins are gone by then.
+func (s *Server) Run(ctx context.Context) error {
+	server := grpc.NewServer(
+		grpc.MaxRecvMsgSize(maxRequest),
+		grpc.UnaryInterceptor(validate),
+		grpc.WaitForHandlers(true),
+	)
+	pluginservice.RegisterPluginServiceServer(server, s)
+	agentv1.RegisterStageCommandServiceServer(server, s)
+	stop := context.AfterFunc(ctx, func() {
+		close(s.stopping)
+		server.Stop()
+	})
+	defer stop()
+	if err := server.Serve(s.listener); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve plugins: %w", err)
+	}
+	return nil
+}
+
+// validate refuses requests that break the rules of their message, with PipeCD v1's code and words.
+func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if v, ok := request.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "invalid request: %v", err)
+		}
+	}
+	return handle(ctx, request)
+}
+
+var (
+	_ pluginservice.PluginServiceServer = (*Server)(nil)
+	_ agentv1.StageCommandServiceServer = (*Server)(nil)
+)
