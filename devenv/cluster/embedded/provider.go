@@ -1,0 +1,166 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/process"
+)
+
+const (
+	// stopGrace covers what the server needs to close its etcd.
+	stopGrace = 5 * time.Second
+	// exitLocked is the program's exit code when another one uses the data directory.
+	exitLocked = 3
+	// lockedPatience is how long a server of a killed environment may take to end.
+	lockedPatience = 10 * time.Second
+	// A server that dies more often than this in crashWindow is not started again.
+	crashLimit  = 3
+	crashWindow = time.Minute
+)
+
+// Provider runs the embedded Kubernetes for one environment.
+type Provider struct {
+	program    *Program
+	dir        string
+	kubeconfig string
+	logFile    string
+	started    func(pid int)
+	logger     *slog.Logger
+}
+
+var _ cluster.Provider = (*Provider)(nil)
+
+// Config places a Provider.
+type Config struct {
+	Program *Program
+	// Dir holds the cluster's data.
+	Dir string
+	// Kubeconfig is the file that the server writes.
+	Kubeconfig string
+	LogFile    string
+	// Started is told the process id at every start; may be nil.
+	Started func(pid int)
+	Logger  *slog.Logger
+}
+
+// New returns a provider; nothing is started.
+func New(c Config) *Provider {
+	if c.Started == nil {
+		c.Started = func(int) {}
+	}
+	return &Provider{c.Program, c.Dir, c.Kubeconfig, c.LogFile, c.Started, c.Logger}
+}
+
+// Describe implements cluster.Provider.
+func (p *Provider) Describe() cluster.Description {
+	return cluster.Description{Kind: cluster.Embedded, Simulated: true, Kubeconfig: p.kubeconfig}
+}
+
+// Run compiles the server if need be, starts it, and starts it again when it dies.
+func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
+	path, err := p.program.Ensure(ctx, progress)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	var crashes []time.Time
+	patienceEnds := time.Now().Add(lockedPatience)
+	for {
+		progress("starting", 0, 0)
+		server, err := p.start(path, ready)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			server.Stop(context.Background(), stopGrace)
+			return nil
+		case <-server.Done():
+		}
+		now := time.Now()
+		if server.ExitCode() == exitLocked && now.Before(patienceEnds) {
+			progress("waiting for the server of an earlier pipedeck to end", 0, 0)
+			if !pause(ctx, 200*time.Millisecond) {
+				return nil
+			}
+			continue
+		}
+		crashes = append(crashes, now)
+		if len(crashes) > crashLimit && now.Sub(crashes[len(crashes)-1-crashLimit]) < crashWindow {
+			return fmt.Errorf("%w\nthe whole log is in %s", server.Err(), p.logFile)
+		}
+		p.logger.Error("the embedded Kubernetes ended and is started again", "error", server.Err())
+		progress("it ended unexpectedly and is started again; its data is kept", 0, 0)
+	}
+}
+
+// event is one line of the server's standard output.
+type event struct {
+	Event  string `json:"event"`
+	Server string `json:"server"`
+}
+
+func (p *Provider) start(path string, ready func(string)) (*process.Process, error) {
+	server, err := process.Start(process.Spec{
+		Name:    "the embedded Kubernetes",
+		Path:    path,
+		Args:    []string{"--data-dir", p.dir, "--kubeconfig", p.kubeconfig, "--exit-with-stdin"},
+		LogFile: p.logFile,
+		Line: func(line string) {
+			var e event
+			if json.Unmarshal([]byte(line), &e) != nil {
+				return
+			}
+			if e.Event == "ready" {
+				ready("API at " + e.Server)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.started(server.PID())
+	return server, nil
+}
+
+// Delete removes the data and the kubeconfig.
+func (p *Provider) Delete(context.Context) error {
+	err := os.RemoveAll(p.dir)
+	if removeErr := os.Remove(p.kubeconfig); !errors.Is(removeErr, os.ErrNotExist) {
+		err = errors.Join(err, removeErr)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the embedded cluster in %s: %w", filepath.Clean(p.dir), err)
+	}
+	return nil
+}
+
+// stopped hides the error of work that ended because it was asked to.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// pause waits and tells whether ctx still runs.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,84 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// The components in the order in which users read them.
+const (
+	componentControlPlane = "control plane"
+	componentRepository   = "repository"
+	componentCluster      = "kubernetes"
+	componentPiped        = "piped"
+)
+
+var componentNames = [...]string{componentControlPlane, componentRepository, componentCluster, componentPiped}
+
+// components keeps the state of every component and publishes its changes.
+type components struct {
+	publish func(*deckv1.Component)
+	now     func() time.Time
+
+	mu    sync.Mutex
+	state map[string]*deckv1.Component
+}
+
+func newComponents(publish func(*deckv1.Component), now func() time.Time) *components {
+	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{}}
+	for i, name := range componentNames {
+		c.state[name] = &deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_PENDING}
+		publish(proto.CloneOf(c.state[name]))
+	}
+	return c
+}
+
+func (c *components) change(name string, change func(*deckv1.Component)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	component := c.state[name]
+	change(component)
+	c.publish(proto.CloneOf(component))
+}
+
+// starting also restarts: the clock begins anew unless it is running.
+func (c *components) starting(name, detail string) { c.progress(name, detail, 0, 0) }
+
+func (c *components) progress(name, detail string, done, total int64) {
+	c.change(name, func(x *deckv1.Component) {
+		if x.State != deckv1.Component_STATE_STARTING {
+			x.StartedAt, x.EndedAt = timestamppb.New(c.now()), nil
+		}
+		x.State, x.Detail, x.Hint, x.Done, x.Total = deckv1.Component_STATE_STARTING, detail, "", done, total
+	})
+}
+
+func (c *components) ready(name, detail string) {
+	c.end(name, deckv1.Component_STATE_READY, detail, "")
+}
+
+func (c *components) failed(name string, err error, hint string) {
+	c.end(name, deckv1.Component_STATE_FAILED, err.Error(), hint)
+}
+
+func (c *components) stopped(name string) {
+	c.end(name, deckv1.Component_STATE_STOPPED, "", "")
+}
+
+func (c *components) end(name string, state deckv1.Component_State, detail, hint string) {
+	c.change(name, func(x *deckv1.Component) {
+		if x.StartedAt == nil {
+			x.StartedAt = timestamppb.New(c.now())
+		}
+		x.State, x.Detail, x.Hint, x.Done, x.Total = state, detail, hint, 0, 0
+		x.EndedAt = timestamppb.New(c.now())
+	})
+}

@@ -1,0 +1,233 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// errShutdown ends an environment that a user asked to end.
+var errShutdown = errors.New("shut down")
+
+// Environment is one running environment.
+type Environment struct {
+	Options
+	server     *controlplane.Server
+	components *components
+	provider   cluster.Provider
+	repository *workspace.Repository
+	address    string
+	// connected gets piped's version when it has introduced itself to the control plane.
+	connected chan string
+
+	mu      sync.Mutex
+	running workspace.Running
+	remove  bool
+}
+
+// Run brings the environment up and keeps it up until ctx ends or a user shuts it down. It
+// returns workspace.ErrLocked when it runs already, a *StartError when it could not start, and
+// nil otherwise.
+func Run(ctx context.Context, options Options) error {
+	if err := options.Workspace.Create(); err != nil {
+		return &StartError{"workspace", err, "free some space or choose another place with --state-dir"}
+	}
+	lock, err := options.Workspace.Acquire()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	e := &Environment{Options: options, remove: options.Remove, connected: make(chan string, 1)}
+	runErr := e.run(ctx)
+	return errors.Join(runErr, e.cleanUp())
+}
+
+// run is the life of an environment, from top to bottom.
+func (e *Environment) run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	takeover := e.takeOver(ctx)
+	secrets, err := e.Workspace.EnsureSecrets()
+	if err != nil {
+		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " + e.Workspace.Name}
+	}
+	listener, err := e.listen()
+	if err != nil {
+		return &StartError{componentControlPlane, err, "free a port on 127.0.0.1"}
+	}
+	if e.provider, err = e.Provider(e.childStarted("kubernetes")); err != nil {
+		return errors.Join(&StartError{componentCluster, err, "see pipedeck up --help for --cluster"}, listener.Close())
+	}
+	e.server, err = controlplane.New(controlplane.Config{
+		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
+		PipedKey: secrets.PipedKey, APIKey: secrets.APIKey,
+		Environment: e.describe(),
+		Shutdown:    func(remove bool) { e.shutdown(stop, remove) },
+		PipedConnected: func(version string) {
+			select {
+			case e.connected <- version:
+			default: // one is waiting already
+			}
+		},
+		Logger: e.Logger,
+	})
+	if err != nil {
+		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
+	}
+	e.components = newComponents(e.server.SetComponent, time.Now)
+
+	// The control plane outlives the others, so that their last reports and the users watching
+	// them still find it.
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	served := make(chan error, 1)
+	go func() { served <- e.server.Run(serving, listener) }()
+	if err := e.publish(); err != nil {
+		stopServing()
+		return errors.Join(&StartError{componentControlPlane, err, "choose another place with --state-dir"}, <-served)
+	}
+	e.components.ready(componentControlPlane, e.address+takeover)
+	if e.Listening != nil {
+		e.Listening(e.address)
+	}
+	err = e.runChildren(ctx)
+	stopServing()
+	if serveErr := <-served; serveErr != nil && err == nil {
+		err = &StartError{componentControlPlane, serveErr, "start again with: pipedeck up"}
+	}
+	return err
+}
+
+// runChildren opens the repository, then runs the cluster and piped side by side: neither waits
+// for the other, stages that need the cluster do.
+func (e *Environment) runChildren(ctx context.Context) error {
+	children, ctx := errgroup.WithContext(ctx)
+	children.Go(func() error { return e.runCluster(ctx) })
+	children.Go(func() error {
+		if err := e.openRepository(); err != nil {
+			return err
+		}
+		return e.runPiped(ctx)
+	})
+	err := children.Wait()
+	var failure *StartError
+	if errors.As(err, &failure) {
+		e.components.failed(failure.Component, failure.Err, failure.Hint)
+	}
+	return err
+}
+
+func (e *Environment) openRepository() error {
+	e.components.starting(componentRepository, "opening")
+	repository, err := e.Repository()
+	if err != nil {
+		hint := ""
+		var problem *workspace.RepositoryError
+		if errors.As(err, &problem) {
+			hint = problem.Hint
+		}
+		return &StartError{componentRepository, err, hint}
+	}
+	e.repository = repository
+	e.server.SetEnvironment(e.describe())
+	detail := fmt.Sprintf("%s, branch %s", repository.Root, repository.Branch)
+	if len(repository.Applications) == 0 {
+		detail += " (no application yet: commit an app.pipecd.yaml)"
+	}
+	e.components.ready(componentRepository, detail)
+	return nil
+}
+
+func (e *Environment) runCluster(ctx context.Context) error {
+	e.components.starting(componentCluster, "starting")
+	err := e.provider.Run(ctx,
+		func(detail string, done, total int64) { e.components.progress(componentCluster, detail, done, total) },
+		func(detail string) { e.components.ready(componentCluster, detail) })
+	if err != nil {
+		return &StartError{componentCluster, err, "see " + e.Workspace.LogsDir()}
+	}
+	e.components.stopped(componentCluster)
+	return nil
+}
+
+// describe is what users are told about the environment; it grows as parts become known.
+func (e *Environment) describe() *deckv1.Environment {
+	d := e.provider.Describe()
+	described := &deckv1.Environment{
+		Name: e.Workspace.Name, Version: e.Version,
+		ClusterKind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig,
+		Address: e.address, StateDir: e.Workspace.Dir,
+		StartedAt: timestamppb.New(e.running.StartedAt),
+	}
+	if r := e.repository; r != nil {
+		described.Repository, described.Branch, described.EditHint = r.Root, r.Branch, r.EditHint
+	}
+	return described
+}
+
+// listen keeps the address of the last run when it is free, so that what users pointed at the
+// environment goes on working.
+func (e *Environment) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if last, lastErr := e.Workspace.LastAddress(); lastErr == nil {
+		if again, againErr := net.Listen("tcp", last); againErr == nil {
+			if err == nil {
+				listener.Close()
+			}
+			listener, err = again, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.address = listener.Addr().String()
+	e.running = workspace.Running{
+		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Processes: map[string]workspace.Child{},
+	}
+	return listener, nil
+}
+
+func (e *Environment) publish() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running.Cluster = string(e.provider.Describe().Kind)
+	return e.Workspace.Publish(e.running)
+}
+
+// shutdown ends the environment because a user asked for it.
+func (e *Environment) shutdown(stop context.CancelCauseFunc, remove bool) {
+	e.mu.Lock()
+	e.remove = e.remove || remove
+	e.mu.Unlock()
+	stop(errShutdown)
+}
+
+// cleanUp runs when every child has ended.
+func (e *Environment) cleanUp() error {
+	err := e.Workspace.Withdraw()
+	e.mu.Lock()
+	remove := e.remove
+	e.mu.Unlock()
+	if !remove {
+		return err
+	}
+	if e.provider != nil {
+		err = errors.Join(err, e.provider.Delete(context.Background()))
+	}
+	return errors.Join(err, e.Workspace.Remove())
+}

@@ -1,0 +1,45 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"log/slog"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// Options say what an environment consists of.
+type Options struct {
+	Workspace *workspace.Workspace
+	// Provider makes the cluster. It is called with Workspace's directory created.
+	Provider func(started func(pid int)) (cluster.Provider, error)
+	// Repository opens or makes the repository to watch.
+	Repository func() (*workspace.Repository, error)
+	// Piped is the agent's program.
+	Piped string
+	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
+	ForeignPiped bool
+	Plugins      []workspace.Plugin
+	// Remove deletes the cluster and the directory when the environment ends.
+	Remove bool
+	// Version of pipedeck, shown to users.
+	Version string
+	// Listening is called once with the control plane's address, when clients may connect.
+	Listening func(address string)
+	Logger    *slog.Logger
+}
+
+// StartError says that the environment could not start, or lost a part it cannot do without.
+// Hint is the next step for the user.
+type StartError struct {
+	Component string
+	Err       error
+	Hint      string
+}
+
+func (e *StartError) Error() string { return e.Component + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }

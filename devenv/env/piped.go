@@ -1,0 +1,153 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/pipedeck/pipedeck/devenv/process"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+const (
+	// pipedGrace covers the grace that piped gives to its plugins.
+	pipedGrace = 8 * time.Second
+	// exitUsage is piped's exit code for a configuration it cannot use.
+	exitUsage = 2
+	// A piped that dies more often than this within restartWindow is not started again.
+	restartLimit  = 5
+	restartWindow = time.Minute
+	// restartPause is multiplied by the number of recent restarts.
+	restartPause = 300 * time.Millisecond
+)
+
+// runPiped keeps piped running until ctx ends.
+func (e *Environment) runPiped(ctx context.Context) error {
+	e.components.starting(componentPiped, "starting")
+	args, err := e.pipedArguments()
+	if err != nil {
+		return &StartError{componentPiped, err, ""}
+	}
+	var restarts []time.Time
+	for {
+		piped, err := e.startPiped(args)
+		if err != nil {
+			return &StartError{componentPiped, err, "build it with: make build"}
+		}
+		ended, err := e.watchPiped(ctx, piped)
+		if ended || err != nil {
+			return err
+		}
+		now := time.Now()
+		restarts = append(restarts, now)
+		if n := len(restarts); n > restartLimit && now.Sub(restarts[n-1-restartLimit]) < restartWindow {
+			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), "see " + e.Workspace.LogsDir()}
+		}
+		e.Logger.Error("piped ended and is started again", "error", piped.Err())
+		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d) and is started again", len(restarts)))
+		if !pause(ctx, time.Duration(min(len(restarts), restartLimit))*restartPause) {
+			e.components.stopped(componentPiped)
+			return nil
+		}
+	}
+}
+
+// watchPiped waits until piped ends. It tells whether that was asked for, and gives an error when
+// starting it again would not help.
+func (e *Environment) watchPiped(ctx context.Context, piped *process.Process) (ended bool, err error) {
+	for {
+		select {
+		case version := <-e.connected:
+			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
+		case <-piped.Done():
+			if piped.ExitCode() == exitUsage {
+				return false, &StartError{componentPiped, piped.Err(), "correct the configuration and start again"}
+			}
+			return false, nil
+		case <-ctx.Done():
+			piped.Stop(context.Background(), pipedGrace)
+			e.components.stopped(componentPiped)
+			return true, nil
+		}
+	}
+}
+
+func (e *Environment) startPiped(args []string) (*process.Process, error) {
+	var environment []string
+	if e.ForeignPiped {
+		// PipeCD's piped has no flag for its directory: it writes below HOME and TMPDIR.
+		environment = []string{"HOME=" + e.Workspace.PipedDir(), "TMPDIR=" + e.Workspace.PipedDir()}
+	}
+	piped, err := process.Start(process.Spec{
+		Name: "piped", Path: e.Piped, Args: args, Env: environment, LogFile: e.Workspace.Path("logs", "piped.log"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.childStarted("piped")(piped.PID())
+	return piped, nil
+}
+
+// pipedArguments writes the configuration and returns the command line that uses it.
+func (e *Environment) pipedArguments() ([]string, error) {
+	config := workspace.PipedConfig{Address: e.address, Repository: e.repository, Plugins: e.Plugins}
+	pluginPort, adminPort := 0, 0
+	if e.ForeignPiped {
+		ports, err := freePorts(len(e.Plugins) + 2)
+		if err != nil {
+			return nil, fmt.Errorf("find free ports for piped: %w", err)
+		}
+		pluginPort, adminPort = ports[0], ports[1]
+		config.Ports = ports[2:]
+	}
+	if err := e.Workspace.WritePipedConfig(config); err != nil {
+		return nil, err
+	}
+	args := []string{
+		"run", "--config-file", e.Workspace.PipedConfig(), "--insecure",
+		"--plugin-service-port", strconv.Itoa(pluginPort), "--admin-port", strconv.Itoa(adminPort),
+	}
+	if !e.ForeignPiped {
+		args = append(args, "--work-dir", e.Workspace.PipedDir(), "--log-file-dir", e.Workspace.LogsDir(),
+			"--grace-period", (pipedGrace / 2).String(), "--exit-with-stdin")
+	}
+	return args, nil
+}
+
+// freePorts asks the system for ports that nobody uses now. Another program may take one before
+// piped does; only a foreign piped needs them.
+func freePorts(n int) (ports []int, err error) {
+	var listeners []net.Listener
+	defer func() {
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		listeners = append(listeners, l)
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// pause waits and tells whether ctx still runs.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

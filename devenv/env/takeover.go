@@ -1,0 +1,106 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+const (
+	// orphanPatience is how long children of a killed environment get to end by themselves.
+	orphanPatience = 8 * time.Second
+	orphanPoll     = 50 * time.Millisecond
+)
+
+// takeOver clears away what a killed run left behind and returns what there is to tell the user,
+// or "".
+func (e *Environment) takeOver(ctx context.Context) string {
+	last, err := e.Workspace.Published()
+	if err != nil {
+		return ""
+	}
+	ended := EndOrphans(ctx, e.Workspace)
+	message := fmt.Sprintf("; took over from pid %d, which was killed", last.PID)
+	if len(ended) > 0 {
+		message += " (ended its " + strings.Join(ended, " and ") + ")"
+	}
+	e.Logger.Warn("the last run of this environment was killed; its data is used again", "pid", last.PID, "ended", ended)
+	return message
+}
+
+// EndOrphans waits for the children of an environment that was killed: they end when their parent
+// dies, but need a moment. One that does not is killed with its process group. It returns the
+// names of those that were still there. The caller holds the environment's lock.
+//
+// A remembered process id may belong to somebody else by now, so only a process with the same
+// start time and the environment's directory on its command line counts.
+func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
+	last, err := w.Published()
+	if err != nil {
+		return nil
+	}
+	for name, child := range last.Processes {
+		if p := orphan(w, child); p != nil {
+			ended = append(ended, name)
+			endOrphan(ctx, p)
+		}
+	}
+	slices.Sort(ended)
+	return ended
+}
+
+func orphan(w *workspace.Workspace, child workspace.Child) *process.Process {
+	p, err := process.NewProcess(int32(child.PID))
+	if err != nil {
+		return nil
+	}
+	created, err := p.CreateTime()
+	if err != nil || created != child.CreatedAt {
+		return nil
+	}
+	line, err := p.Cmdline()
+	if err != nil || !strings.Contains(line, w.Dir) {
+		return nil
+	}
+	return p
+}
+
+func endOrphan(ctx context.Context, p *process.Process) {
+	deadline := time.Now().Add(orphanPatience)
+	for time.Now().Before(deadline) {
+		if running, err := p.IsRunning(); err != nil || !running {
+			return
+		}
+		if !pause(ctx, orphanPoll) {
+			return
+		}
+	}
+	// It leads its own process group: what it started goes with it.
+	_ = syscall.Kill(-int(p.Pid), syscall.SIGKILL)
+}
+
+// childStarted returns what a child's start is reported to.
+func (e *Environment) childStarted(name string) func(pid int) {
+	return func(pid int) {
+		child := workspace.Child{PID: pid}
+		if p, err := process.NewProcess(int32(pid)); err == nil {
+			child.CreatedAt, _ = p.CreateTime()
+		}
+		e.mu.Lock()
+		e.running.Processes[name] = child
+		e.mu.Unlock()
+		if err := e.publish(); err != nil {
+			e.Logger.Warn("the list of running processes could not be stored", "error", err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Spec says what to run.
+type Spec struct {
+	// Name is shown in errors.
+	Name string
+	Path string
+	Args []string
+	// Env is added to the environment of this process.
+	Env []string
+	// LogFile receives both outputs; it is appended to and has mode 0600.
+	LogFile string
+	// Line is called with every line of standard output, without its end; may be nil.
+	Line func(line string)
+}
+
+// Process is a running child.
+type Process struct {
+	name string
+	cmd  *exec.Cmd
+	tail *tail
+	// stdin is held open: its end tells the child that this process is gone.
+	stdin io.Closer
+	done  chan struct{}
+	err   error
+}
+
+// Start starts a child. It ends only by itself, by Stop, or with this process.
+func Start(spec Spec) (*Process, error) {
+	log, err := os.OpenFile(spec.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
+	}
+	p := &Process{name: spec.Name, cmd: exec.Command(spec.Path, spec.Args...), tail: &tail{}, done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), spec.Env...)
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.Stderr = io.MultiWriter(log, p.tail)
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	started := make(chan error, 1)
+	go p.own(started, stdout, log, spec.Line)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
+	}
+	return p, nil
+}
+
+// own starts the child and waits for it on one thread: on Linux a child gets its parent-death
+// signal when the thread that started it ends, not the process.
+func (p *Process) own(started chan<- error, stdout io.Reader, log io.WriteCloser, line func(string)) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.done)
+	defer log.Close()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	scanner := bufio.NewScanner(stdout)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		fmt.Fprintln(log, scanner.Text())
+		if line != nil {
+			line(scanner.Text())
+		}
+	}
+	// A line that is too long ends the scan; the rest must still be read, or the child blocks.
+	_, _ = io.Copy(log, stdout)
+	p.err = p.cmd.Wait()
+}
+
+// PID is the process id, which is also the id of the process group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done is closed when the child has ended and all of its output was read.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err says how the child ended, with its last lines of standard error. Valid after Done.
+func (p *Process) Err() error {
+	how := "exited with code 0"
+	if p.err != nil {
+		how = strings.Replace(p.err.Error(), "exit status", "exited with code", 1)
+	}
+	if last := p.tail.String(); last != "" {
+		return fmt.Errorf("%s %s; its last lines:\n%s", p.name, how, last)
+	}
+	return fmt.Errorf("%s %s", p.name, how)
+}
+
+// ExitCode is the exit code, or -1 when a signal ended the child. Valid after Done.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
+
+// Stop asks the child to end and kills its process group when it has not after grace, or when ctx
+// ends. It returns when the child is gone.
+func (p *Process) Stop(ctx context.Context, grace time.Duration) {
+	select {
+	case <-p.done:
+		return
+	default:
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	// Also after a clean end: what the child started may have outlived it.
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
+	<-p.done
+	_ = p.stdin.Close()
+}
+
+// tail keeps the last lines written to it.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// tailBytes is enough for a Go panic's first frames and little enough for an error message.
+const tailBytes = 2 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, b...)
+	if over := len(t.data) - tailBytes; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.data))
+}

@@ -1,0 +1,82 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Identities of the one project and piped of an environment.
+const (
+	ProjectID    = "pipedeck"
+	RepositoryID = "local"
+	// TargetName is the deploy target of the environment's own cluster.
+	TargetName = "local"
+)
+
+// Plugin is a plugin process that piped shall start.
+type Plugin struct {
+	Name string
+	// URL is file://, https:// or oci://.
+	URL string
+	// Kubernetes gives the plugin the environment's cluster as a deploy target.
+	Kubernetes bool
+}
+
+// PipedConfig is what the piped configuration of an environment is made from.
+type PipedConfig struct {
+	// Address is the host:port of the control plane.
+	Address    string
+	Repository *Repository
+	Plugins    []Plugin
+	// Ports are the plugins' TCP ports in their order; empty lets piped choose, which only ours can.
+	Ports []int
+}
+
+// PipedID names the environment's piped.
+func (w *Workspace) PipedID() string { return "piped-" + w.Name }
+
+// WritePipedConfig writes the configuration in PipeCD v1's form, so that any piped can read it.
+func (w *Workspace) WritePipedConfig(c PipedConfig) error {
+	plugins := make([]map[string]any, 0, len(c.Plugins))
+	for i, p := range c.Plugins {
+		entry := map[string]any{"name": p.Name, "url": p.URL, "port": 0}
+		if len(c.Ports) > 0 {
+			entry["port"] = c.Ports[i]
+		}
+		if p.Kubernetes {
+			entry["deployTargets"] = []map[string]any{{
+				"name":   TargetName,
+				"config": map[string]any{"kubeConfigPath": w.Kubeconfig()},
+			}}
+		}
+		plugins = append(plugins, entry)
+	}
+	data, err := yaml.Marshal(map[string]any{
+		"apiVersion": "pipecd.dev/v1beta1",
+		"kind":       "Piped",
+		"spec": map[string]any{
+			"projectID":    ProjectID,
+			"pipedID":      w.PipedID(),
+			"pipedKeyFile": w.PipedKeyFile(),
+			"apiAddress":   c.Address,
+			"repositories": []map[string]any{{
+				"repoId": RepositoryID,
+				"remote": "file://" + c.Repository.Root,
+				"branch": c.Repository.Branch,
+			}},
+			"plugins": plugins,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	header := "# Made by pipedeck for the environment " + w.Name + "; it is written anew at every start.\n"
+	if err := WriteFile(w.PipedConfig(), append([]byte(header), data...)); err != nil {
+		return fmt.Errorf("write the piped configuration: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Repository is a Git repository on this machine that an environment watches.
+type Repository struct {
+	// Root is the absolute path of the work tree.
+	Root string
+	// Branch is the branch that is checked out, and watched.
+	Branch string
+	// Head is the commit at its tip when the repository was opened.
+	Head string
+	// Applications are the application configuration files at Head, relative to Root.
+	Applications []string
+	// EditHint is a file worth editing first; empty for a user's own repository.
+	EditHint string
+}
+
+// RepositoryError is a repository that cannot be watched as it is. Hint is a command or an action
+// that changes that.
+type RepositoryError struct {
+	Path, Problem, Hint string
+}
+
+func (e *RepositoryError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Problem) }
+
+// OpenRepository returns the repository that holds dir. A repository that has no branch with
+// commits checked out gives a *RepositoryError.
+func OpenRepository(dir string) (*Repository, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, &RepositoryError{dir, "is not a directory", "give the path of a Git repository: pipedeck up DIR"}
+	}
+	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	if errors.Is(err, git.ErrRepositoryNotExists) {
+		return nil, &RepositoryError{dir, "is not a Git repository", "make one: git -C " + dir + " init"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the Git repository %s: %w", dir, err)
+	}
+	tree, err := repo.Worktree()
+	if errors.Is(err, git.ErrIsBareRepository) {
+		return nil, &RepositoryError{dir, "is a bare repository", "clone it and give the clone: git clone " + dir}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the work tree of %s: %w", dir, err)
+	}
+	return describe(repo, tree.Filesystem.Root())
+}
+
+func describe(repo *git.Repository, root string) (*Repository, error) {
+	symbolic, err := repo.Reference(plumbing.HEAD, false)
+	if err != nil {
+		return nil, fmt.Errorf("read HEAD of %s: %w", root, err)
+	}
+	if symbolic.Type() != plumbing.SymbolicReference {
+		return nil, &RepositoryError{root, "has no branch checked out (HEAD is detached at " + short(symbolic.Hash().String()) + ")",
+			"check one out: git -C " + root + " switch BRANCH"}
+	}
+	branch := symbolic.Target().Short()
+	head, err := repo.Reference(symbolic.Target(), true)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return nil, &RepositoryError{root, "has no commits on branch " + branch + " yet",
+			"commit something: git -C " + root + " commit"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read branch %s of %s: %w", branch, root, err)
+	}
+	found := &Repository{Root: root, Branch: branch, Head: head.Hash().String()}
+	commit, err := repo.CommitObject(head.Hash())
+	if err != nil {
+		return nil, fmt.Errorf("read commit %s of %s: %w", short(found.Head), root, err)
+	}
+	files, err := commit.Files()
+	if err != nil {
+		return nil, fmt.Errorf("list commit %s of %s: %w", short(found.Head), root, err)
+	}
+	err = files.ForEach(func(f *object.File) error {
+		if IsApplicationConfig(f.Name) {
+			found.Applications = append(found.Applications, f.Name)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// IsApplicationConfig tells by its name whether a file configures an application (PipeCD v1:
+// app.pipecd.yaml, *.pipecd.yaml, or the older .pipe.yaml).
+func IsApplicationConfig(name string) bool {
+	base := path.Base(name)
+	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
+}
+
+func short(hash string) string { return hash[:min(7, len(hash))] }

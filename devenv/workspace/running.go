@@ -1,0 +1,88 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Running is what the process that holds the lock publishes for others.
+type Running struct {
+	PID int `json:"pid"`
+	// Address is the host:port of the control plane.
+	Address   string    `json:"address"`
+	StartedAt time.Time `json:"startedAt"`
+	// Cluster is the kind of the environment's cluster.
+	Cluster string `json:"cluster"`
+	// Processes are the children that were started, by component. They die with their parent;
+	// the list serves to tell the user what a killed environment left behind.
+	Processes map[string]Child `json:"processes,omitempty"`
+}
+
+// Child identifies a child process.
+type Child struct {
+	PID int `json:"pid"`
+	// CreatedAt is the start time in milliseconds, as the kernel tells it: ids are used again.
+	CreatedAt int64 `json:"createdAt"`
+}
+
+func (w *Workspace) runningFile() string { return w.Path("running.json") }
+
+// Publish writes what others need to reach the environment.
+func (w *Workspace) Publish(r Running) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := WriteFile(w.runningFile(), append(data, '\n')); err != nil {
+		return err
+	}
+	return WriteFile(w.Path("address"), []byte(r.Address+"\n"))
+}
+
+// LastAddress is the address of the last run, which Withdraw leaves.
+func (w *Workspace) LastAddress() (string, error) {
+	data, err := os.ReadFile(w.Path("address"))
+	return strings.TrimSpace(string(data)), err
+}
+
+// Withdraw removes what Publish wrote.
+func (w *Workspace) Withdraw() error {
+	if err := os.Remove(w.runningFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Published returns what the last holder of the lock wrote, or os.ErrNotExist. It may be dead.
+func (w *Workspace) Published() (*Running, error) {
+	data, err := os.ReadFile(w.runningFile())
+	if err != nil {
+		return nil, err
+	}
+	var r Running
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", w.runningFile(), err)
+	}
+	return &r, nil
+}
+
+// Alive tells whether a process holds the environment's lock.
+func (w *Workspace) Alive() (bool, error) {
+	lock, err := w.AcquireExisting()
+	switch {
+	case errors.Is(err, ErrLocked):
+		return true, nil
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return false, lock.Release()
+}

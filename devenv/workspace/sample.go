@@ -1,0 +1,76 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Sample is what EnsureSample makes a repository from.
+type Sample interface {
+	// Walk calls fn with every file by its slash-separated path in the repository.
+	Walk(fn func(name string, content []byte) error) error
+}
+
+// EnsureSample returns the environment's sample repository. It is made on first use with one
+// commit on branch main; afterwards it belongs to the user and is left as it is.
+func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
+	dir := w.SampleRepository()
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return OpenRepository(dir)
+	}
+	// It is made aside and renamed, so that an interrupted start leaves no half of it.
+	making := dir + ".new"
+	if err := os.RemoveAll(making); err != nil {
+		return nil, err
+	}
+	if err := makeSample(making, samples); err != nil {
+		return nil, fmt.Errorf("make the sample repository: %w", errors.Join(err, os.RemoveAll(making)))
+	}
+	if err := os.Rename(making, dir); err != nil {
+		return nil, fmt.Errorf("make the sample repository: %w", err)
+	}
+	return OpenRepository(dir)
+}
+
+func makeSample(dir string, samples []Sample) error {
+	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{
+		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
+	})
+	if err != nil {
+		return err
+	}
+	tree, err := repo.Worktree()
+	if err != nil {
+		return err
+	}
+	for _, sample := range samples {
+		err := sample.Walk(func(name string, content []byte) error {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(file, content, 0o644); err != nil {
+				return err
+			}
+			_, err := tree.Add(name)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err = tree.Commit("Start from the sample applications", &git.CommitOptions{
+		Author: &object.Signature{Name: "pipedeck", Email: "pipedeck@localhost", When: time.Now()},
+	})
+	return err
+}

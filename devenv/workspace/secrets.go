@@ -1,0 +1,105 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Lengths as PipeCD generates them.
+const (
+	pipedKeyLength  = 50
+	apiSecretLength = 32
+)
+
+// Secrets are the credentials of one environment, generated on first use and never shared with
+// another environment.
+type Secrets struct {
+	// PipedKey is what piped shows to the control plane.
+	PipedKey string
+	// APIKey has the form "<id>.<secret>" and is what user interfaces and pipectl show.
+	APIKey string
+}
+
+// PipedKeyFile is the file that the piped configuration names.
+func (w *Workspace) PipedKeyFile() string { return filepath.Join(w.SecretsDir(), "piped.key") }
+
+// APIKeyFile is the file for pipectl's --api-key-file.
+func (w *Workspace) APIKeyFile() string { return filepath.Join(w.SecretsDir(), "api.key") }
+
+// EnsureSecrets returns the environment's secrets and makes them when there are none.
+func (w *Workspace) EnsureSecrets() (*Secrets, error) {
+	pipedKey, err := ensure(w.PipedKeyFile(), func() string { return random(pipedKeyLength) })
+	if err != nil {
+		return nil, err
+	}
+	apiKey, err := ensure(w.APIKeyFile(), func() string { return w.Name + "." + random(apiSecretLength) })
+	if err != nil {
+		return nil, err
+	}
+	return &Secrets{PipedKey: pipedKey, APIKey: apiKey}, nil
+}
+
+// APIKey returns the API key of an environment that has one.
+func (w *Workspace) APIKey() (string, error) {
+	data, err := os.ReadFile(w.APIKeyFile())
+	if err != nil {
+		return "", fmt.Errorf("read the environment's API key: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+func ensure(path string, generate func() string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err == nil && len(strings.TrimSpace(string(data))) > 0 {
+		return strings.TrimSpace(string(data)), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read a key: %w", err)
+	}
+	secret := generate()
+	if err := WriteFile(path, []byte(secret+"\n")); err != nil {
+		return "", fmt.Errorf("store a key: %w", err)
+	}
+	return secret, nil
+}
+
+// random returns n letters and digits from the system's generator.
+func random(n int) string {
+	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	var b strings.Builder
+	buffer := make([]byte, n)
+	for b.Len() < n {
+		rand.Read(buffer) // never fails: crypto/rand ends the program instead
+		for _, c := range buffer {
+			// Values past the last whole multiple would make early letters more likely.
+			if int(c) < 256-256%len(alphabet) && b.Len() < n {
+				b.WriteByte(alphabet[int(c)%len(alphabet)])
+			}
+		}
+	}
+	return b.String()
+}
+
+// WriteFile replaces a file by one with mode 0600; a reader sees the old or the new content whole.
+func WriteFile(path string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	if _, err := temporary.Write(data); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}

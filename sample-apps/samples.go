@@ -1,0 +1,67 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sampleapps carries the sample applications inside the binary, so that `pipedeck up`
+// can make a sample repository on any machine. Each folder runs as it is.
+package sampleapps
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed all:hello-world all:hello-world-quick
+var files embed.FS
+
+// A Sample is a set of application folders that go into one repository.
+type Sample struct {
+	Name    string
+	Folders []string
+	// EditHint is the file worth editing first, relative to the repository.
+	EditHint string
+}
+
+// All lists the samples in the order in which they are offered.
+func All() []Sample {
+	return []Sample{{
+		Name:     "hello-world",
+		Folders:  []string{"hello-world", "hello-world-quick"},
+		EditHint: "hello-world/deployment.yaml",
+	}}
+}
+
+// Find returns the sample with that name.
+func Find(name string) (Sample, error) {
+	var known []string
+	for _, s := range All() {
+		if s.Name == name {
+			return s, nil
+		}
+		known = append(known, s.Name)
+	}
+	return Sample{}, fmt.Errorf("unknown sample %q; known are: %s", name, strings.Join(known, ", "))
+}
+
+// Walk calls fn with every file of the sample, by its slash-separated path in the repository.
+// Go tests stay behind: they belong to this repository.
+func (s Sample) Walk(fn func(name string, content []byte) error) error {
+	for _, folder := range s.Folders {
+		err := fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.HasSuffix(path.Base(name), "_test.go") {
+				return err
+			}
+			content, err := files.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			return fn(name, content)
+		})
+		if err != nil {
+			return fmt.Errorf("read the sample %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
