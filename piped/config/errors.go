@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is one mistake (or warning) at one place of a configuration file.
+type Error struct {
+	File string
+	// Line and Column count from 1; both are 0 when the place is the whole file.
+	Line, Column int
+	// Field is the path of the key, such as "spec.pipeline.stages[0].timeout".
+	Field   string
+	Message string
+}
+
+// Error returns "file:line:column: field: message", leaving out what is not known.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+	}
+	b.WriteString(": ")
+	if e.Field != "" {
+		b.WriteString(e.Field)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Message)
+	return b.String()
+}
+
+// Errors are all mistakes of one file, in the order of their places.
+type Errors []*Error
+
+// Error joins the mistakes, one a line.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As access to each mistake.
+func (e Errors) Unwrap() []error {
+	list := make([]error, len(e))
+	for i, one := range e {
+		list[i] = one
+	}
+	return list
+}
