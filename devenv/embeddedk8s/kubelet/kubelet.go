@@ -1,0 +1,131 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
+)
+
+const (
+	// Writes on their way to the API server at the same time. More does not make two cores faster.
+	workers = 8
+	// A write that fails is tried again, first at once, then ever more seldom.
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
+
+// Config is what the kubelet stands on.
+type Config struct {
+	// NodeName is the name of the one node, a DNS-1123 subdomain.
+	NodeName string
+	Client   kubernetes.Interface
+	// Informers is shared with the caller, who starts it after New.
+	Informers informers.SharedInformerFactory
+	Files     pki.Files
+	// Listener accepts connections to the kubelet's API; Run closes it. It must be on 127.0.0.1.
+	Listener net.Listener
+	Clock    clock.PassiveClock
+}
+
+// Kubelet is a simulated node. It is used once: New, start the informers, Run.
+type Kubelet struct {
+	config    Config
+	pods      corelisters.PodLister
+	nodes     corelisters.NodeLister
+	synced    []cache.InformerSynced
+	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	addresses *addresses
+	recorder  record.EventRecorder
+	events    record.EventBroadcaster
+}
+
+// New registers what the kubelet needs with the shared informers.
+func New(config Config) (*Kubelet, error) {
+	events := record.NewBroadcaster()
+	kubelet := &Kubelet{
+		config: config,
+		pods:   config.Informers.Core().V1().Pods().Lister(),
+		nodes:  config.Informers.Core().V1().Nodes().Lister(),
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry)),
+		addresses: newAddresses(),
+		events:    events,
+		recorder: events.NewRecorder(scheme.Scheme,
+			corev1.EventSource{Component: "simulated-kubelet", Host: config.NodeName}),
+	}
+	pods, err := config.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    kubelet.enqueue,
+		UpdateFunc: func(_, pod any) { kubelet.enqueue(pod) },
+		DeleteFunc: kubelet.forget,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watch pods: %w", err)
+	}
+	nodes, err := config.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { kubelet.enqueuePending() },
+		UpdateFunc: func(before, after any) { kubelet.nodeChanged(before.(*corev1.Node), after.(*corev1.Node)) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watch nodes: %w", err)
+	}
+	kubelet.synced = []cache.InformerSynced{pods.HasSynced, nodes.HasSynced}
+	return kubelet, nil
+}
+
+// Run registers the node and looks after pods until ctx ends. ready is called once pods are being looked after.
+func (k *Kubelet) Run(ctx context.Context, ready func()) error {
+	defer k.queue.ShutDown()
+	k.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: k.config.Client.CoreV1().Events("")})
+	defer k.events.Shutdown()
+
+	served := make(chan error, 1)
+	go func() { served <- k.serve(ctx) }()
+	if err := k.register(ctx); err != nil {
+		return err
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), k.synced...) {
+		return <-served
+	}
+	if err := k.keepAddresses(); err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() { k.work(ctx) })
+	}
+	ready()
+	err := <-served
+	k.queue.ShutDown()
+	running.Wait()
+	return err
+}
+
+func (k *Kubelet) enqueue(object any) {
+	pod := object.(*corev1.Pod)
+	k.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+}
+
+func (k *Kubelet) forget(object any) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	if pod, ok := object.(*corev1.Pod); ok {
+		k.addresses.release(pod.UID)
+	}
+}

@@ -1,0 +1,95 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-base/version"
+)
+
+// register makes the node, or takes over the one of an earlier run, and removes simulated nodes of other names.
+func (k *Kubelet) register(ctx context.Context) error {
+	nodes := k.config.Client.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, k.node(), metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		node, err = nodes.Get(ctx, k.config.NodeName, metav1.GetOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("register node %s: %w", k.config.NodeName, err)
+	}
+	// The API server gives every new node this taint, and no controller is here to take it away.
+	taints := node.Spec.Taints[:0]
+	for _, taint := range node.Spec.Taints {
+		if taint.Key != corev1.TaintNodeNotReady {
+			taints = append(taints, taint)
+		}
+	}
+	if len(taints) != len(node.Spec.Taints) {
+		node.Spec.Taints = taints
+		if node, err = nodes.Update(ctx, node, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("make node %s schedulable: %w", k.config.NodeName, err)
+		}
+	}
+	node.Status = k.nodeStatus()
+	if _, err := nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("report node %s ready: %w", k.config.NodeName, err)
+	}
+	others := metav1.ListOptions{LabelSelector: SimulatedKey, FieldSelector: "metadata.name!=" + k.config.NodeName}
+	if err := nodes.DeleteCollection(ctx, metav1.DeleteOptions{}, others); err != nil {
+		return fmt.Errorf("remove nodes of other names: %w", err)
+	}
+	return nil
+}
+
+func (k *Kubelet) node() *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: k.config.NodeName,
+			Labels: map[string]string{
+				corev1.LabelHostname:   k.config.NodeName,
+				corev1.LabelArchStable: runtime.GOARCH,
+				corev1.LabelOSStable:   string(corev1.Linux),
+				SimulatedKey:           "true",
+			},
+		},
+	}
+}
+
+// nodeStatus promises more than anyone will ask for: nothing is used up here.
+func (k *Kubelet) nodeStatus() corev1.NodeStatus {
+	now := metav1.NewTime(k.config.Clock.Now())
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("64"),
+		corev1.ResourceMemory:           resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+		corev1.ResourcePods:             resource.MustParse("10k"),
+	}
+	return corev1.NodeStatus{
+		Capacity:    capacity,
+		Allocatable: capacity,
+		Addresses: []corev1.NodeAddress{
+			{Type: corev1.NodeInternalIP, Address: nodeAddress},
+			{Type: corev1.NodeHostName, Address: k.config.NodeName},
+		},
+		Conditions: []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated", Message: "simulated node: pods run no containers",
+			LastHeartbeatTime: now, LastTransitionTime: now,
+		}},
+		DaemonEndpoints: corev1.NodeDaemonEndpoints{
+			KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.config.Listener.Addr().(*net.TCPAddr).Port)},
+		},
+		NodeInfo: corev1.NodeSystemInfo{
+			KubeletVersion:          version.Get().GitVersion,
+			ContainerRuntimeVersion: "simulated://none",
+			OSImage:                 "simulated (runs no containers)",
+			OperatingSystem:         string(corev1.Linux),
+			Architecture:            runtime.GOARCH,
+		},
+	}
+}
