@@ -1,0 +1,11 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command scriptrun is the plugin of the stage SCRIPT_RUN, which runs a shell script in the application's
+// directory, and of SCRIPT_RUN_ROLLBACK, which runs its onRollback script. piped starts it.
+//
+// The stage's "with" has run (required), env, and onRollback. The script is given to /bin/sh -l -c with
+// the SR_ variables of PipeCD v1; what it prints goes to the stage log line by line. A script is a process
+// group: when the stage is cancelled, all of it is ended before the stage is. A rollback script runs only
+// when its stage had started. A stage that is run again after a crash of the agent runs its script again.
+package main

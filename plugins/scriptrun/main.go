@@ -1,0 +1,17 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// stopGrace is how long a script may take to end after SIGTERM before it is killed.
+const stopGrace = 5 * time.Second
+
+func main() {
+	sdk.Main(sdk.ForStages(&plugin{stopGrace: stopGrace}))
+}

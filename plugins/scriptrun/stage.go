@@ -1,0 +1,130 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+const (
+	stageScriptRun         = "SCRIPT_RUN"
+	stageScriptRunRollback = "SCRIPT_RUN_ROLLBACK"
+)
+
+// options are a SCRIPT_RUN stage's "with".
+type options struct {
+	Run        string            `json:"run"`
+	Env        map[string]string `json:"env"`
+	OnRollback string            `json:"onRollback"`
+}
+
+// Validate refuses a stage that has nothing to run.
+func (o *options) Validate() error {
+	if strings.TrimSpace(o.Run) == "" {
+		return errors.New("run is required: the script to run")
+	}
+	for name := range o.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("env has the name %q, which is not that of an environment variable", name)
+		}
+	}
+	return nil
+}
+
+type plugin struct {
+	stopGrace time.Duration
+}
+
+var _ sdk.StagePlugin[sdk.None] = (*plugin)(nil)
+
+// Stages names both stages.
+func (*plugin) Stages() []string { return []string{stageScriptRun, stageScriptRunRollback} }
+
+// BuildPipelineStages adds a rollback stage for each stage with an onRollback script.
+func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	var stages []sdk.Stage
+	for _, configured := range req.Stages {
+		opts, err := sdk.DecodeOptions[options](configured.Options)
+		if err != nil {
+			return nil, fmt.Errorf("stage %d (%s): %w", configured.Index, configured.Name, err)
+		}
+		stages = append(stages, sdk.Stage{Name: configured.Name, Index: configured.Index})
+		if req.Rollback && opts.OnRollback != "" {
+			stages = append(stages, sdk.Stage{Name: stageScriptRunRollback, Index: configured.Index, Rollback: true})
+		}
+	}
+	return stages, nil
+}
+
+// ExecuteStage runs the script, or the rollback script of a stage that had started.
+func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	opts, err := sdk.DecodeOptions[options](req.Options)
+	if err != nil {
+		return sdk.Failure, err
+	}
+	// PipeCD v1: this key and value tell the rollback stage that its stage had started.
+	startedKey := fmt.Sprintf("started-%d", req.Stage.GetIndex())
+	switch req.Stage.GetName() {
+	case stageScriptRun:
+		if err := req.Client.PutPluginMetadata(ctx, startedKey, "_"); err != nil {
+			return sdk.Failure, err
+		}
+		return p.run(ctx, req, opts.Run, opts.Env, false)
+	case stageScriptRunRollback:
+		_, started, err := req.Client.PluginMetadata(ctx, startedKey)
+		if err != nil {
+			return sdk.Failure, err
+		}
+		if !started {
+			req.Log.Info("Nothing to roll back: the script of this stage had not been started")
+			return sdk.Success, nil
+		}
+		return p.run(ctx, req, opts.OnRollback, opts.Env, true)
+	default:
+		return sdk.Failure, fmt.Errorf("stage %q is not one of this plugin's", req.Stage.GetName())
+	}
+}
+
+// run runs one script to its end.
+func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text string, env map[string]string, rollback bool) (sdk.Result, error) {
+	environ, err := environment(req.Deployment, env, rollback)
+	if err != nil {
+		return sdk.Failure, err
+	}
+	output := req.Log.Lines()
+	s := script{text: text, env: environ, output: output, stopGrace: p.stopGrace}
+	if req.Target != nil {
+		s.dir = req.Target.Dir
+	}
+	req.Log.Info("Running the script:\n" + indent(text))
+	begin := time.Now()
+	outcome, err := s.run(ctx)
+	_ = output.Close()
+	if err != nil {
+		return sdk.Failure, err
+	}
+	if outcome.detached {
+		req.Log.Info("The script has ended but left processes behind that keep its output open; the stage does not wait for them")
+	}
+	if outcome.stopped {
+		req.Log.Infof("The script was ended (%s)", outcome.how)
+		return sdk.Failure, sdk.StopCause(ctx)
+	}
+	took := time.Since(begin).Round(time.Millisecond)
+	if !outcome.success {
+		return sdk.Failure, fmt.Errorf("the script failed after %s: %s", took, outcome.how)
+	}
+	req.Log.Successf("The script succeeded after %s", took)
+	return sdk.Success, nil
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}

@@ -1,0 +1,14 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+func main() {
+	sdk.Main(sdk.ForStages(&plugin{clock: clock{now: time.Now, after: time.After}}))
+}
