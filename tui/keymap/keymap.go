@@ -1,0 +1,167 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package keymap
+
+import "slices"
+
+// Action is what a key asks for.
+type Action string
+
+// The actions.
+const (
+	Quit      Action = "quit"
+	Interrupt Action = "interrupt"
+	Help      Action = "help"
+
+	Approve Action = "approve"
+	Skip    Action = "skip"
+	Sync    Action = "sync"
+	Cancel  Action = "cancel"
+	Restart Action = "restart"
+
+	NextPane         Action = "next-pane"
+	PreviousPane     Action = "previous-pane"
+	ShowApplications Action = "applications"
+	ShowDeployment   Action = "deployment"
+	ShowLog          Action = "log"
+	ShowPlugins      Action = "plugins"
+	ShowEnvironment  Action = "environment"
+	ShowHistory      Action = "history"
+
+	Up       Action = "up"
+	Down     Action = "down"
+	Left     Action = "left"
+	Right    Action = "right"
+	Top      Action = "top"
+	Bottom   Action = "bottom"
+	PageUp   Action = "page-up"
+	PageDown Action = "page-down"
+	Open     Action = "open"
+	Back     Action = "back"
+
+	Follow        Action = "follow"
+	Wrap          Action = "wrap"
+	Search        Action = "search"
+	NextMatch     Action = "next-match"
+	PreviousMatch Action = "previous-match"
+
+	// In dialogs.
+	KeepRunning Action = "keep-running"
+	TearDown    Action = "tear-down"
+	Stay        Action = "stay"
+	Yes         Action = "yes"
+	No          Action = "no"
+)
+
+// Scope is a place in which keys hold.
+type Scope string
+
+// The scopes. The first group is panes, in which Anywhere holds too; the others stand over everything.
+const (
+	Anywhere     Scope = "anywhere"
+	Startup      Scope = "start-up"
+	Applications Scope = "applications"
+	Deployment   Scope = "deployment"
+	Log          Scope = "log"
+	Plugins      Scope = "plugins"
+	Environment  Scope = "environment"
+	History      Scope = "history"
+
+	QuitDialog    Scope = "quit dialog"
+	ConfirmDialog Scope = "confirm dialog"
+	HelpOverlay   Scope = "help"
+)
+
+// IsPane reports whether Anywhere holds in s too.
+func (s Scope) IsPane() bool {
+	switch s {
+	case Startup, Applications, Deployment, Log, Plugins, Environment, History:
+		return true
+	}
+	return false
+}
+
+// Binding ties keys to an action.
+type Binding struct {
+	Action Action
+	// Keys as Bubble Tea names them ("ctrl+c", "shift+tab", "G").
+	Keys []string
+	// Label is how the keys are shown; empty shows the first key.
+	Label string
+	// Short is for the footer (one or two words); empty keeps the binding out of it.
+	Short string
+	// Help is one line for the help.
+	Help string
+	// Scopes are where it holds.
+	Scopes []Scope
+	// Group is its heading in the help.
+	Group string
+	// Rank orders the footer: lower ones survive on a narrow screen.
+	Rank int
+}
+
+// Name is how the keys are shown.
+func (b Binding) Name() string {
+	if b.Label != "" {
+		return b.Label
+	}
+	return b.Keys[0]
+}
+
+// In reports whether b holds in scope.
+func (b Binding) In(scope Scope) bool {
+	return slices.Contains(b.Scopes, scope) ||
+		(slices.Contains(b.Scopes, Anywhere) && scope.IsPane())
+}
+
+// Map is a set of bindings.
+type Map []Binding
+
+// Find returns what key means in scope.
+func (m Map) Find(scope Scope, key string) (Binding, bool) {
+	for _, b := range m {
+		if slices.Contains(b.Keys, key) && b.In(scope) {
+			return b, true
+		}
+	}
+	return Binding{}, false
+}
+
+// Reasons says why an action does nothing just now. An action without a reason works.
+type Reasons map[Action]string
+
+// Footer returns the bindings worth showing in scope: those that work, the most useful first.
+func (m Map) Footer(scope Scope, reasons Reasons) []Binding {
+	var shown []Binding
+	for _, b := range m {
+		if b.Short != "" && b.In(scope) && reasons[b.Action] == "" {
+			shown = append(shown, b)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b Binding) int { return a.Rank - b.Rank })
+	return shown
+}
+
+// Group is a part of the help.
+type Group struct {
+	Name     string
+	Bindings []Binding
+}
+
+// Help returns all bindings of panes by group, in the order of the map.
+func (m Map) Help() []Group {
+	var groups []Group
+	for _, b := range m {
+		if b.Group == "" {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Name == b.Group })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, Group{Name: b.Group})
+		}
+		groups[i].Bindings = append(groups[i].Bindings, b)
+	}
+	return groups
+}

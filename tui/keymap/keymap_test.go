@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package keymap_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+var scopes = []keymap.Scope{
+	keymap.Startup, keymap.Applications, keymap.Deployment, keymap.Log, keymap.Plugins, keymap.Environment,
+	keymap.History, keymap.QuitDialog, keymap.ConfirmDialog, keymap.HelpOverlay,
+}
+
+func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
+	t.Parallel()
+	for _, scope := range scopes {
+		taken := map[string]keymap.Action{}
+		for _, b := range keymap.Default() {
+			if !b.In(scope) {
+				continue
+			}
+			for _, key := range b.Keys {
+				require.Emptyf(t, taken[key], "%s in %s is %s and %s", key, scope, taken[key], b.Action)
+				taken[key] = b.Action
+			}
+		}
+	}
+}
+
+func TestEveryBindingIsExplained(t *testing.T) {
+	t.Parallel()
+	for _, b := range keymap.Default() {
+		require.NotEmpty(t, b.Keys, b.Action)
+		require.NotEmpty(t, b.Help, b.Action)
+		require.NotEmpty(t, b.Scopes, b.Action)
+	}
+}
+
+func TestEveryPlaceCanBeLeft(t *testing.T) {
+	t.Parallel()
+	for _, scope := range scopes {
+		_, found := keymap.Default().Find(scope, "ctrl+c")
+		require.True(t, found, scope)
+		_, found = keymap.Default().Find(scope, "esc")
+		require.True(t, found, scope)
+	}
+}
+
+func TestFindPrefersNothingOverAnotherPlace(t *testing.T) {
+	t.Parallel()
+	b, found := keymap.Default().Find(keymap.Log, "w")
+	require.True(t, found)
+	require.Equal(t, keymap.Wrap, b.Action)
+	_, found = keymap.Default().Find(keymap.Applications, "w")
+	require.False(t, found)
+	_, found = keymap.Default().Find(keymap.QuitDialog, "a")
+	require.False(t, found, "keys of panes do not reach through a dialog")
+}
+
+func TestTheFooterLeavesOutWhatDoesNothing(t *testing.T) {
+	t.Parallel()
+	has := func(reasons keymap.Reasons) bool {
+		for _, b := range keymap.Default().Footer(keymap.Deployment, reasons) {
+			if b.Action == keymap.Approve {
+				return true
+			}
+		}
+		return false
+	}
+	require.True(t, has(nil))
+	require.False(t, has(keymap.Reasons{keymap.Approve: "the stage waits for nobody"}))
+	require.Equal(t, keymap.Help, keymap.Default().Footer(keymap.Log, nil)[0].Action)
+}
+
+func TestHelpHasEveryBindingOfThePanesOnce(t *testing.T) {
+	t.Parallel()
+	seen := map[keymap.Action]int{}
+	for _, group := range keymap.Default().Help() {
+		for _, b := range group.Bindings {
+			seen[b.Action]++
+		}
+	}
+	for _, b := range keymap.Default() {
+		if b.In(keymap.Deployment) {
+			require.Equal(t, 1, seen[b.Action], b.Action)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package theme
+
+// Glyphs are the characters that are not text. Each icon takes one column.
+type Glyphs struct {
+	// Icons of states.
+	Done, Active, Failed, Idle, Skipped, Cancelled, Undo, Question string
+	// Wait marks a stage that waits for a person.
+	Wait string
+	// Spinner shows that work goes on, one frame after the other.
+	Spinner []string
+	// Mark stands before the selected row.
+	Mark string
+	// Rail connects stages in a row; Fork and Last lead to stages side by side.
+	Rail, Fork, Last string
+	// Frame corners and edges.
+	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
+	// Thumb is the part of a frame's edge that shows the place in a longer text.
+	Thumb string
+	// Full and Empty fill a progress bar.
+	Full, Empty string
+	// Ellipsis marks cut text, Dot separates, Arrow leads to what to do, Continued marks a wrapped line.
+	Ellipsis, Dot, Arrow, Continued string
+}
+
+func unicodeGlyphs() Glyphs {
+	return Glyphs{
+		Done: "✓", Active: "●", Failed: "✗", Idle: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?",
+		Wait:    "◆",
+		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
+		Mark:    "▌",
+		Rail:    "│", Fork: "├─", Last: "╰─",
+		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─", Vertical: "│",
+		Thumb: "┃",
+		Full:  "█", Empty: "░",
+		Ellipsis: "…", Dot: "·", Arrow: "→", Continued: "↪",
+	}
+}
+
+func asciiGlyphs() Glyphs {
+	return Glyphs{
+		Done: "+", Active: "*", Failed: "x", Idle: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?",
+		Wait:    "!",
+		Spinner: []string{"|", "/", "-", "\\"},
+		Mark:    ">",
+		Rail:    "|", Fork: "|-", Last: "`-",
+		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
+		Thumb: "#",
+		Full:  "#", Empty: ".",
+		Ellipsis: "~", Dot: "-", Arrow: "->", Continued: "\\",
+	}
+}
