@@ -1,0 +1,155 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// Pipeds knows the keys of pipeds.
+type Pipeds interface {
+	ProjectID() string
+	// PipedKey returns the hash of an enabled piped's key.
+	PipedKey(pipedID string) (store.KeyHash, bool)
+	// SawPiped notes that a piped called.
+	SawPiped(pipedID string)
+}
+
+// Authenticator checks the credentials of every call.
+type Authenticator struct {
+	pipeds Pipeds
+	apiKey store.KeyHash
+	log    *slog.Logger
+}
+
+// New returns an authenticator for the pipeds and for users with the API key.
+func New(pipeds Pipeds, apiKey string, log *slog.Logger) (*Authenticator, error) {
+	if _, err := parseAPIKey(apiKey); err != nil {
+		return nil, fmt.Errorf("use the API key: it must have the form <id>.<secret> with one dot: %w", err)
+	}
+	return &Authenticator{pipeds: pipeds, apiKey: Hash(apiKey), log: log}, nil
+}
+
+// Hash returns what is kept of a secret.
+func Hash(secret string) store.KeyHash { return sha256.Sum256([]byte(secret)) }
+
+type callerKey struct{}
+
+type caller struct{ piped, apiKey string }
+
+// Piped returns the id of the calling piped; empty when the caller is none.
+func Piped(ctx context.Context) string {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c.piped
+}
+
+// APIKeyID returns the id of the API key of the caller; empty when it has none.
+func APIKeyID(ctx context.Context) string {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c.apiKey
+}
+
+// Unary checks unary calls.
+func (a *Authenticator) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, err := a.check(ctx, info.FullMethod)
+	if err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+// Stream checks streams.
+func (a *Authenticator) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx, err := a.check(stream.Context(), info.FullMethod)
+	if err != nil {
+		return err
+	}
+	return handler(srv, &authenticated{ServerStream: stream, ctx: ctx})
+}
+
+type authenticated struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *authenticated) Context() context.Context { return s.ctx }
+
+// check lets a call in or answers Unauthenticated. Methods that belong to no list are refused.
+func (a *Authenticator) check(ctx context.Context, method string) (context.Context, error) {
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	md, _ := metadata.FromIncomingContext(ctx)
+	var c caller
+	var err error
+	switch service {
+	case "grpc.health.v1.Health":
+		return ctx, nil
+	case "grpc.service.pipedservice.PipedService", "pipedeck.agent.v1.AgentService":
+		c.piped, err = a.pipedCaller(md)
+	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService":
+		c.apiKey, err = a.apiCaller(md)
+	default:
+		err = errors.New("no credentials open this service")
+	}
+	if err != nil {
+		a.log.Warn("refused a call", "method", method, "reason", err)
+		return nil, status.Error(codes.Unauthenticated, "Unauthenticated")
+	}
+	return context.WithValue(ctx, callerKey{}, c), nil
+}
+
+func (a *Authenticator) pipedCaller(md metadata.MD) (string, error) {
+	kind, value, err := credentials(md)
+	if err != nil {
+		return "", err
+	}
+	if kind != pipedToken {
+		return "", fmt.Errorf("%q credentials where a piped token belongs", kind)
+	}
+	project, id, key, err := parsePipedToken(value)
+	if err != nil {
+		return "", err
+	}
+	want, known := a.pipeds.PipedKey(id)
+	if !equal(Hash(key), want) || !known {
+		return "", fmt.Errorf("wrong key, or unknown or disabled piped %q", id)
+	}
+	if project != a.pipeds.ProjectID() {
+		return "", fmt.Errorf("unknown project %q", project)
+	}
+	a.pipeds.SawPiped(id)
+	return id, nil
+}
+
+func (a *Authenticator) apiCaller(md metadata.MD) (string, error) {
+	kind, value, err := credentials(md)
+	if err != nil {
+		return "", err
+	}
+	if kind != apiKey {
+		return "", fmt.Errorf("%q credentials where an API key belongs", kind)
+	}
+	id, err := parseAPIKey(value)
+	if err != nil {
+		return "", err
+	}
+	if !equal(Hash(value), a.apiKey) {
+		return "", fmt.Errorf("unknown API key %q", id)
+	}
+	return id, nil
+}
+
+func equal(a, b store.KeyHash) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }

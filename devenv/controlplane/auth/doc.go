@@ -1,0 +1,10 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package auth lets callers of the control plane in: pipeds with "PIPED-TOKEN
+// <project>,<piped>,<key>" to the services for pipeds, users with "API-KEY <id>.<secret>" to the
+// others, and nobody else. Only hashes of secrets are kept, compared in constant time.
+//
+// The server installs its interceptors. They answer Unauthenticated without saying what was wrong,
+// and note the reason in the log.
+package auth

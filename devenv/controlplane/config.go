@@ -1,0 +1,49 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// Config says who may call the control plane and what it is part of.
+type Config struct {
+	// ProjectID is the one project; PipedID and PipedName are its first piped. All are needed.
+	ProjectID, PipedID, PipedName string
+	// PipedKey and APIKey are plain secrets; only their hashes are kept. The API key has the form
+	// "<id>.<32 random characters>".
+	PipedKey, APIKey string
+	// Environment is shown to user interfaces; nil until SetEnvironment.
+	Environment *deckv1.Environment
+	// Shutdown is called, by a goroutine that Run waits for, when a user ends the environment; the
+	// answer has been sent by then. It must not wait for Run to return. Nil: nothing happens.
+	Shutdown func(remove bool)
+	// PipedConnected is called when a piped has introduced itself, with its version; it must not
+	// block. Nil: nothing happens.
+	PipedConnected func(version string)
+	// Logger gets refused and failed calls; nil logs nothing.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Limits bounds what is kept; the zero value means the defaults.
+	Limits store.Limits
+}
+
+func (c Config) validate() error {
+	var missing []error
+	for _, f := range []struct{ name, value string }{
+		{"ProjectID", c.ProjectID}, {"PipedID", c.PipedID}, {"PipedName", c.PipedName}, {"PipedKey", c.PipedKey}, {"APIKey", c.APIKey},
+	} {
+		if f.value == "" {
+			missing = append(missing, fmt.Errorf("%s is empty", f.name))
+		}
+	}
+	return errors.Join(missing...)
+}

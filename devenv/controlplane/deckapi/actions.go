@@ -1,0 +1,177 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Who acts when the caller gives no name.
+const defaultCommander = "pipedeck"
+
+// SyncApplication asks piped for a deployment of the newest commit.
+func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
+	strategy, ok := model.SyncStrategy_value[cmp.Or(r.GetStrategy(), "AUTO")]
+	if !ok {
+		return nil, status.Errorf(codes.InvalidArgument, "unknown strategy %q; use AUTO, QUICK_SYNC or PIPELINE", r.GetStrategy())
+	}
+	a, err := s.store.Application(r.GetApplicationId())
+	if err != nil {
+		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
+	}
+	if a.GetDisabled() {
+		return nil, status.Errorf(codes.FailedPrecondition, "application %s is disabled; enable it first", a.GetName())
+	}
+	id, err := s.store.AddCommand(&model.Command{
+		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander, Type: model.Command_SYNC_APPLICATION,
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: model.SyncStrategy(strategy)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &deckv1.SyncApplicationResponse{CommandId: id}, nil
+}
+
+// CancelDeployment asks piped to stop a deployment. Asking twice gives the same command.
+func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
+	d, err := s.openDeployment(r.GetDeploymentId())
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.store.AddCommand(&model.Command{
+		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),
+		Commander: cmp.Or(r.GetCommander(), defaultCommander), Type: model.Command_CANCEL_DEPLOYMENT,
+		CancelDeployment: &model.Command_CancelDeployment{DeploymentId: d.GetId()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &deckv1.CancelDeploymentResponse{CommandId: id}, nil
+}
+
+// ApproveStage approves a stage that waits for it.
+func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) (*deckv1.ApproveStageResponse, error) {
+	d, stage, err := s.runningStage(r.GetDeploymentId(), r.GetStageId())
+	if err != nil {
+		return nil, err
+	}
+	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE {
+		return nil, status.Errorf(codes.FailedPrecondition, "stage %s does not wait for an approval; it goes on by itself", stage.GetName())
+	}
+	commander, err := s.approver(d, stage, r.GetCommander())
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.store.AddCommand(&model.Command{
+		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
+		Commander: commander, Type: model.Command_APPROVE_STAGE,
+		ApproveStage: &model.Command_ApproveStage{DeploymentId: d.GetId(), StageId: stage.GetId()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &deckv1.ApproveStageResponse{CommandId: id}, nil
+}
+
+// SkipStage ends a stage that allows it.
+func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
+	d, stage, err := s.runningStage(r.GetDeploymentId(), r.GetStageId())
+	if err != nil {
+		return nil, err
+	}
+	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_SKIP {
+		return nil, status.Errorf(codes.FailedPrecondition, "stage %s cannot be skipped; cancel the deployment to stop it", stage.GetName())
+	}
+	id, err := s.store.AddCommand(&model.Command{
+		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
+		Commander: cmp.Or(r.GetCommander(), defaultCommander), Type: model.Command_SKIP_STAGE,
+		SkipStage: &model.Command_SkipStage{DeploymentId: d.GetId(), StageId: stage.GetId()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &deckv1.SkipStageResponse{CommandId: id}, nil
+}
+
+// RestartPlugin asks piped to restart a plugin process.
+func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
+	if err := s.store.RestartPlugin(r.GetName()); err != nil {
+		return nil, err
+	}
+	return &deckv1.RestartPluginResponse{}, nil
+}
+
+func (s *Server) openDeployment(id string) (*model.Deployment, error) {
+	d, err := s.store.Deployment(id)
+	if err != nil {
+		return nil, hint(err, "no deployment has the id %q; list them with `pipedeck deployments`", id)
+	}
+	if d.Model.GetStatus() >= model.DeploymentStatus_DEPLOYMENT_SUCCESS {
+		return nil, status.Errorf(codes.FailedPrecondition, "deployment %s has ended already (%s); start a new one with `pipedeck sync %s`",
+			id, word(d.Model.GetStatus().String(), "DEPLOYMENT_"), d.Model.GetApplicationName())
+	}
+	return d.Model, nil
+}
+
+func (s *Server) runningStage(deploymentID, stageID string) (*model.Deployment, *model.PipelineStage, error) {
+	d, err := s.openDeployment(deploymentID)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(d.GetStages(), func(p *model.PipelineStage) bool { return p.GetId() == stageID })
+	if i < 0 {
+		return nil, nil, status.Errorf(codes.NotFound, "deployment %s has no stage %q; `pipedeck deployments -o json` lists its stages", deploymentID, stageID)
+	}
+	stage := d.GetStages()[i]
+	if stage.GetStatus() != model.StageStatus_STAGE_RUNNING {
+		next := "wait until it runs"
+		if stage.GetStatus() > model.StageStatus_STAGE_RUNNING {
+			next = "nothing is left to do there"
+		}
+		return nil, nil, status.Errorf(codes.FailedPrecondition, "stage %s does not run (%s); %s",
+			stage.GetName(), word(stage.GetStatus().String(), "STAGE_"), next)
+	}
+	return d, stage, nil
+}
+
+// approver is the name to approve with. PipeCD v1: only authorized operators may, where a stage
+// names any. A user who gives no name acts as the next of them, for here is only one person.
+func (s *Server) approver(d *model.Deployment, stage *model.PipelineStage, name string) (string, error) {
+	allowed := stage.GetAuthorizedOperators()
+	switch {
+	case len(allowed) == 0:
+		return cmp.Or(name, defaultCommander), nil
+	case name == "":
+		waiting := s.store.ApprovalsWaiting(d.GetId(), stage.GetId())
+		for _, a := range allowed {
+			if !slices.Contains(waiting, a) {
+				return a, nil
+			}
+		}
+		return allowed[0], nil
+	case !slices.Contains(allowed, name):
+		return "", status.Errorf(codes.FailedPrecondition, "%s may not approve stage %s; approve as one of: %s",
+			name, stage.GetName(), strings.Join(allowed, ", "))
+	}
+	return name, nil
+}
+
+// hint replaces the words of an error by better ones and keeps its code.
+func hint(err error, format string, args ...any) error {
+	return status.Error(status.Code(err), fmt.Sprintf(format, args...))
+}
+
+func word(enum, prefix string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(enum, prefix), "_", " "))
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+func (s *Server) timestamp() *timestamppb.Timestamp { return timestamppb.New(s.store.Now()) }
+
+// events translates a change; a run of log blocks gives an event for each.
+func events(c store.Change) []*deckv1.Event {
+	e := &deckv1.Event{Time: timestamppb.New(c.Time)}
+	switch {
+	case c.Environment != nil:
+		e.Kind = &deckv1.Event_Environment{Environment: c.Environment}
+	case c.Component != nil:
+		e.Kind = &deckv1.Event_Component{Component: c.Component}
+	case c.Application != nil:
+		e.Kind = &deckv1.Event_Application{Application: application(c.Application)}
+	case c.Deployment != nil:
+		e.Kind = &deckv1.Event_Deployment{Deployment: deployment(c.Deployment)}
+	case c.Plugin != nil:
+		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.Plugin)}
+	case c.Log != nil:
+		all := make([]*deckv1.Event, 0, len(c.Log.Blocks))
+		for _, b := range c.Log.Blocks {
+			all = append(all, &deckv1.Event{
+				Time: e.GetTime(),
+				Kind: &deckv1.Event_Log{Log: logBlock(c.Log.DeploymentID, c.Log.StageID, b)},
+			})
+		}
+		return all
+	default:
+		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin}}
+	}
+	return []*deckv1.Event{e}
+}
+
+func plugin(p *agentv1.Plugin) *deckv1.Plugin {
+	return &deckv1.Plugin{
+		Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(), Pid: p.GetPid(),
+		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(), CpuPercent: p.GetCpuPercent(),
+		Stages: p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
+	}
+}
+
+// PipeCD v1's blocks carry seconds, and its plugins hold them back for up to five. A block that
+// was written about when it arrived gets the finer time of its arrival.
+const freshFor = 2 * time.Second
+
+func logBlock(deploymentID, stageID string, b store.LogBlock) *deckv1.LogBlock {
+	written := time.Unix(b.Block.GetCreatedAt(), 0)
+	if age := b.Received.Sub(written); age >= 0 && age < freshFor {
+		written = b.Received
+	}
+	return &deckv1.LogBlock{
+		DeploymentId: deploymentID, StageId: stageID, Index: b.Block.GetIndex(), Text: b.Block.GetLog(),
+		Severity: severity(b.Block.GetSeverity()), Time: timestamppb.New(written),
+	}
+}
+
+func severity(s model.LogSeverity) deckv1.Severity {
+	switch s {
+	case model.LogSeverity_SUCCESS:
+		return deckv1.Severity_SEVERITY_SUCCESS
+	case model.LogSeverity_ERROR:
+		return deckv1.Severity_SEVERITY_ERROR
+	}
+	return deckv1.Severity_SEVERITY_INFO
+}
+
+// stamp returns nil for a time that was not reached.
+func stamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}

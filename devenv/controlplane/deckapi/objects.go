@@ -1,0 +1,122 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// PipeCD v1: the stage metadata that is shown under a stage.
+const displayKey = "pipecd/stage-display-metadata"
+
+func application(a *store.Application) *deckv1.Application {
+	m := a.Model
+	running := m.GetMostRecentlySuccessfulDeployment()
+	return &deckv1.Application{
+		Id: m.GetId(), Name: m.GetName(), Description: m.GetDescription(), Labels: m.GetLabels(),
+		Path: m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
+		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(), SyncReason: m.GetSyncState().GetReason(),
+		Health: health(a.Health), Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
+		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
+		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
+	}
+}
+
+func deployment(d *store.Deployment) *deckv1.Deployment {
+	m := d.Model
+	out := &deckv1.Deployment{
+		Id: m.GetId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
+		// The numbers follow each other in the same order, one apart.
+		Status: deckv1.DeploymentStatus(m.GetStatus() + 1), StatusReason: m.GetStatusReason(),
+		Summary: m.GetSummary(), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),
+		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(), Versions: versions(m.GetVersions()),
+		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
+	}
+	for _, s := range m.GetStages() {
+		out.Stages = append(out.Stages, stage(m, s, d.Stages[s.GetId()]))
+	}
+	return out
+}
+
+func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) *deckv1.Stage {
+	return &deckv1.Stage{
+		Id: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(),
+		Status: deckv1.StageStatus(s.GetStatus() + 1), StatusReason: s.GetStatusReason(),
+		Requires: s.GetRequires(), Index: s.GetIndex(), Rollback: s.GetRollback(), Retries: s.GetRetriedCount(),
+		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
+		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
+		Display:    s.GetMetadata()[displayKey], StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
+	}
+}
+
+func running(d *model.Deployment, s *model.PipelineStage) bool {
+	return s.GetStatus() == model.StageStatus_STAGE_RUNNING && d.GetStatus() < model.DeploymentStatus_DEPLOYMENT_SUCCESS
+}
+
+// operation is what a user can do in the stage; where its plugin does not say, PipeCD's two
+// well-known stages do by their name.
+func operation(s *model.PipelineStage) model.ManualOperation {
+	switch op := s.GetAvailableOperation(); op {
+	case model.ManualOperation_MANUAL_OPERATION_SKIP, model.ManualOperation_MANUAL_OPERATION_APPROVE:
+		return op
+	}
+	switch s.GetName() {
+	case "WAIT_APPROVAL":
+		return model.ManualOperation_MANUAL_OPERATION_APPROVE
+	case "ANALYSIS":
+		return model.ManualOperation_MANUAL_OPERATION_SKIP
+	}
+	return model.ManualOperation_MANUAL_OPERATION_NONE
+}
+
+func commit(c *model.Commit) *deckv1.Commit {
+	return &deckv1.Commit{
+		Hash: c.GetHash(), Message: c.GetMessage(), Author: c.GetAuthor(), Branch: c.GetBranch(), Url: c.GetUrl(),
+		CreatedAt: timestamppb.New(time.Unix(c.GetCreatedAt(), 0)),
+	}
+}
+
+func versions(all []*model.ArtifactVersion) []string {
+	var out []string
+	for _, v := range all {
+		switch {
+		case v.GetName() == "":
+			out = append(out, v.GetVersion())
+		case v.GetVersion() == "":
+			out = append(out, v.GetName())
+		default:
+			out = append(out, v.GetName()+" "+v.GetVersion())
+		}
+	}
+	return out
+}
+
+func targets(byPlugin map[string]*model.DeployTargets) []string {
+	var out []string
+	for _, plugin := range slices.Sorted(maps.Keys(byPlugin)) {
+		for _, t := range byPlugin[plugin].GetDeployTargets() {
+			out = append(out, plugin+"/"+t)
+		}
+	}
+	return out
+}
+
+func syncStatus(s *model.ApplicationSyncState) deckv1.SyncStatus {
+	if s == nil {
+		return deckv1.SyncStatus_SYNC_STATUS_UNKNOWN
+	}
+	return deckv1.SyncStatus(s.GetStatus() + 1)
+}
+
+func health(h model.ApplicationLiveState_Status) deckv1.HealthStatus {
+	return deckv1.HealthStatus(h + 1)
+}

@@ -1,0 +1,45 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"google.golang.org/grpc"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// WatchStageLog sends the log of a stage from its first kept block on, new blocks as they arrive,
+// and ends when the log, or the deployment, is complete.
+func (s *Server) WatchStageLog(r *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
+	ctx := stream.Context()
+	position, truncated := 0, false
+	for {
+		page, err := s.store.ReadLog(r.GetDeploymentId(), r.GetStageId(), position)
+		if err != nil {
+			return err
+		}
+		position = page.Next
+		if len(page.Blocks) > 0 || page.Completed || page.Truncated != truncated {
+			truncated = page.Truncated
+			response := &deckv1.WatchStageLogResponse{Completed: page.Completed, Truncated: truncated}
+			for _, b := range page.Blocks {
+				response.Blocks = append(response.Blocks, logBlock(r.GetDeploymentId(), r.GetStageId(), b))
+			}
+			if err := stream.Send(response); err != nil {
+				return err
+			}
+		}
+		if page.Completed {
+			return nil
+		}
+		if len(page.Blocks) > 0 {
+			continue
+		}
+		select {
+		case <-page.Changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+)
+
+// introduction tells connected the version of every piped that has introduced itself.
+func introduction(connected func(version string)) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		response, err := handler(ctx, request)
+		if meta, ok := request.(*pipedservice.ReportPipedMetaRequest); ok && err == nil && connected != nil {
+			connected(meta.GetVersion())
+		}
+		return response, err
+	}
+}

@@ -1,0 +1,39 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pipedapi
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+)
+
+// Watch tells the piped what to fetch again until either side goes.
+func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
+	watch, err := a.store.WatchPiped(auth.Piped(stream.Context()))
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	for {
+		dirty, err := watch.Next(stream.Context())
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(&agentv1.WatchResponse{
+			Applications: dirty.Applications, Commands: dirty.Commands, Deployments: dirty.Deployments,
+			Events: dirty.Events, RestartPlugins: dirty.RestartPlugins,
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+// ReportPlugins replaces what is known of the piped's plugin processes.
+func (a *Agent) ReportPlugins(ctx context.Context, r *agentv1.ReportPluginsRequest) (*agentv1.ReportPluginsResponse, error) {
+	return reply(&agentv1.ReportPluginsResponse{}, a.store.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))
+}

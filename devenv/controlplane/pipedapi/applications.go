@@ -1,0 +1,89 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pipedapi
+
+import (
+	"context"
+
+	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+)
+
+// ListApplications answers with the caller's enabled applications.
+func (s *Server) ListApplications(ctx context.Context, _ *ps.ListApplicationsRequest) (*ps.ListApplicationsResponse, error) {
+	return &ps.ListApplicationsResponse{Applications: s.store.PipedApplications(auth.Piped(ctx))}, nil
+}
+
+// ReportApplicationSyncState stores how an application compares with Git.
+func (s *Server) ReportApplicationSyncState(ctx context.Context, r *ps.ReportApplicationSyncStateRequest) (*ps.ReportApplicationSyncStateResponse, error) {
+	return reply(&ps.ReportApplicationSyncStateResponse{}, s.store.ReportSyncState(auth.Piped(ctx), r.GetApplicationId(), r.GetState()))
+}
+
+// ReportApplicationDeployingStatus stores whether a deployment is under way.
+func (s *Server) ReportApplicationDeployingStatus(ctx context.Context, r *ps.ReportApplicationDeployingStatusRequest) (*ps.ReportApplicationDeployingStatusResponse, error) {
+	return reply(&ps.ReportApplicationDeployingStatusResponse{}, s.store.ReportDeploying(auth.Piped(ctx), r.GetApplicationId(), r.GetDeploying()))
+}
+
+// ReportApplicationMostRecentDeployment stores the newest triggered or successful deployment.
+func (s *Server) ReportApplicationMostRecentDeployment(ctx context.Context, r *ps.ReportApplicationMostRecentDeploymentRequest) (*ps.ReportApplicationMostRecentDeploymentResponse, error) {
+	return reply(&ps.ReportApplicationMostRecentDeploymentResponse{},
+		s.store.ReportMostRecentDeployment(auth.Piped(ctx), r.GetApplicationId(), r.GetStatus(), r.GetDeployment()))
+}
+
+// GetApplicationMostRecentDeployment answers NotFound when there is none yet: PipeCD's piped takes
+// an empty answer for a deployment.
+func (s *Server) GetApplicationMostRecentDeployment(ctx context.Context, r *ps.GetApplicationMostRecentDeploymentRequest) (*ps.GetApplicationMostRecentDeploymentResponse, error) {
+	ref, err := s.store.MostRecentDeployment(auth.Piped(ctx), r.GetApplicationId(), r.GetStatus())
+	return reply(&ps.GetApplicationMostRecentDeploymentResponse{Deployment: ref}, err)
+}
+
+// ReportApplicationLiveState stores the last live state.
+func (s *Server) ReportApplicationLiveState(ctx context.Context, r *ps.ReportApplicationLiveStateRequest) (*ps.ReportApplicationLiveStateResponse, error) {
+	return reply(&ps.ReportApplicationLiveStateResponse{}, s.store.ReportLiveState(auth.Piped(ctx), r.GetSnapshot()))
+}
+
+// ReportApplicationLiveStateEvents changes the last live state (PipeCD v0).
+func (s *Server) ReportApplicationLiveStateEvents(ctx context.Context, r *ps.ReportApplicationLiveStateEventsRequest) (*ps.ReportApplicationLiveStateEventsResponse, error) {
+	return &ps.ReportApplicationLiveStateEventsResponse{
+		FailedIds: s.store.ApplyLiveStateEvents(auth.Piped(ctx), r.GetKubernetesEvents()),
+	}, nil
+}
+
+// UpdateApplicationConfigurations takes over name, description and labels from Git.
+func (s *Server) UpdateApplicationConfigurations(ctx context.Context, r *ps.UpdateApplicationConfigurationsRequest) (*ps.UpdateApplicationConfigurationsResponse, error) {
+	return reply(&ps.UpdateApplicationConfigurationsResponse{}, s.store.UpdateApplicationInfo(auth.Piped(ctx), r.GetApplications()))
+}
+
+// ReportUnregisteredApplicationConfigurations registers every application in the list: nobody
+// picks them from a list of suggestions here.
+func (s *Server) ReportUnregisteredApplicationConfigurations(ctx context.Context, r *ps.ReportUnregisteredApplicationConfigurationsRequest) (*ps.ReportUnregisteredApplicationConfigurationsResponse, error) {
+	names, err := s.store.RegisterApplications(auth.Piped(ctx), r.GetApplications())
+	if len(names) > 0 {
+		s.log.Info("registered applications", "names", names)
+	}
+	return reply(&ps.ReportUnregisteredApplicationConfigurationsResponse{}, err)
+}
+
+// GetApplicationSharedObject answers NotFound when the plugin stored nothing under the key.
+func (s *Server) GetApplicationSharedObject(ctx context.Context, r *ps.GetApplicationSharedObjectRequest) (*ps.GetApplicationSharedObjectResponse, error) {
+	object, err := s.store.SharedObject(auth.Piped(ctx), r.GetApplicationId(), r.GetPluginName(), r.GetKey())
+	return reply(&ps.GetApplicationSharedObjectResponse{Object: object}, err)
+}
+
+// PutApplicationSharedObject stores bytes for a plugin.
+func (s *Server) PutApplicationSharedObject(ctx context.Context, r *ps.PutApplicationSharedObjectRequest) (*ps.PutApplicationSharedObjectResponse, error) {
+	return reply(&ps.PutApplicationSharedObjectResponse{},
+		s.store.PutSharedObject(auth.Piped(ctx), r.GetApplicationId(), r.GetPluginName(), r.GetKey(), r.GetObject()))
+}
+
+// GetLatestAnalysisResult answers NotFound when there is none (PipeCD v0).
+func (s *Server) GetLatestAnalysisResult(ctx context.Context, r *ps.GetLatestAnalysisResultRequest) (*ps.GetLatestAnalysisResultResponse, error) {
+	result, err := s.store.AnalysisResult(auth.Piped(ctx), r.GetApplicationId())
+	return reply(&ps.GetLatestAnalysisResultResponse{AnalysisResult: result}, err)
+}
+
+// PutLatestAnalysisResult stores the last analysis (PipeCD v0).
+func (s *Server) PutLatestAnalysisResult(ctx context.Context, r *ps.PutLatestAnalysisResultRequest) (*ps.PutLatestAnalysisResultResponse, error) {
+	return reply(&ps.PutLatestAnalysisResultResponse{}, s.store.PutAnalysisResult(auth.Piped(ctx), r.GetApplicationId(), r.GetAnalysisResult()))
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pipedapi
+
+import (
+	"context"
+	"slices"
+
+	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+)
+
+// PipeCD v1: a piped reports its statistics once a minute.
+const statIntervalSeconds = 60
+
+// ReportPipedMeta stores what a starting piped says of itself.
+func (s *Server) ReportPipedMeta(ctx context.Context, r *ps.ReportPipedMetaRequest) (*ps.ReportPipedMetaResponse, error) {
+	name, err := s.store.ReportPipedMeta(auth.Piped(ctx), r)
+	return reply(&ps.ReportPipedMetaResponse{Name: name}, err)
+}
+
+// ReportStat proves that the piped lives; the call itself does, its numbers are not kept.
+func (s *Server) ReportStat(context.Context, *ps.ReportStatRequest) (*ps.ReportStatResponse, error) {
+	return &ps.ReportStatResponse{ReportInterval: statIntervalSeconds}, nil
+}
+
+// GetDesiredVersion answers with the version that a launcher should run.
+func (s *Server) GetDesiredVersion(ctx context.Context, _ *ps.GetDesiredVersionRequest) (*ps.GetDesiredVersionResponse, error) {
+	p, err := s.store.Piped(auth.Piped(ctx))
+	return reply(&ps.GetDesiredVersionResponse{Version: p.GetDesiredVersion()}, err)
+}
+
+// ListEvents answers with the events of a span of time; "from" belongs to it, "to" does not.
+func (s *Server) ListEvents(_ context.Context, r *ps.ListEventsRequest) (*ps.ListEventsResponse, error) {
+	events := s.store.Events(func(e *model.Event) bool {
+		return (r.GetFrom() == 0 || e.GetCreatedAt() >= r.GetFrom()) &&
+			(r.GetTo() == 0 || e.GetCreatedAt() < r.GetTo()) && hasStatus(e, r.GetStatus())
+	})
+	if r.GetOrder() == ps.ListOrder_DESC {
+		slices.Reverse(events)
+	}
+	return &ps.ListEventsResponse{Events: events}, nil
+}
+
+// GetLatestEvent answers with the newest event of the name and labels, NotFound when none.
+func (s *Server) GetLatestEvent(_ context.Context, r *ps.GetLatestEventRequest) (*ps.GetLatestEventResponse, error) {
+	e, err := s.store.LatestEvent(r.GetName(), r.GetLabels())
+	return reply(&ps.GetLatestEventResponse{Event: e}, err)
+}
+
+// ReportEventStatuses stores what became of events.
+func (s *Server) ReportEventStatuses(_ context.Context, r *ps.ReportEventStatusesRequest) (*ps.ReportEventStatusesResponse, error) {
+	for _, e := range r.GetEvents() {
+		if err := s.store.ReportEventStatus(e.GetId(), e.GetStatus(), e.GetStatusDescription()); err != nil {
+			return nil, err
+		}
+	}
+	return &ps.ReportEventStatusesResponse{}, nil
+}
+
+func hasStatus(e *model.Event, wanted ps.ListEventsRequest_Status) bool {
+	switch wanted {
+	case ps.ListEventsRequest_NOT_HANDLED:
+		return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED
+	case ps.ListEventsRequest_SUCCESS:
+		return e.GetStatus() == model.EventStatus_EVENT_SUCCESS
+	case ps.ListEventsRequest_FAILURE:
+		return e.GetStatus() == model.EventStatus_EVENT_FAILURE
+	case ps.ListEventsRequest_OUTDATED:
+		return e.GetStatus() == model.EventStatus_EVENT_OUTDATED
+	}
+	return true
+}

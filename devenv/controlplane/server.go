@@ -1,0 +1,154 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/pipedapi"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/publicapi"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+const (
+	// A stage log since its last checkpoint can be far larger than gRPC's default of 4 MiB.
+	maxReceiveBytes = 16 << 20
+	maxConnections  = 256
+	maxStreams      = 1024
+	// How long calls that are under way may take to end when the server stops.
+	stopTimeout = 3 * time.Second
+)
+
+// Server is the control plane. Use New, then Run once.
+type Server struct {
+	store *store.Store
+	grpc  *grpc.Server
+	deck  *deckapi.Server
+	// Ends every stream.
+	stopping context.Context
+	stop     context.CancelFunc
+	// Holds a token when the answer to a Shutdown call has been sent.
+	shutdown chan struct{}
+	callback func(remove bool)
+}
+
+// New returns a server that knows the piped of the configuration and nothing else.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("make the control plane: %w", err)
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	state := store.New(store.Options{ProjectID: cfg.ProjectID, Now: cfg.Now, Limits: cfg.Limits})
+	state.AddPiped(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
+	if cfg.Environment != nil {
+		state.SetEnvironment(cfg.Environment)
+	}
+	authenticator, err := auth.New(state, cfg.APIKey, log)
+	if err != nil {
+		return nil, fmt.Errorf("make the control plane: %w", err)
+	}
+	s := &Server{store: state, deck: deckapi.New(state), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	guard := &guard{stopping: s.stopping, log: log}
+	s.grpc = grpc.NewServer(
+		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, validateUnary, introduction(cfg.PipedConnected)),
+		grpc.ChainStreamInterceptor(guard.stream, authenticator.Stream, validateStream),
+		grpc.StatsHandler(&answered{method: deckv1.DeckService_Shutdown_FullMethodName, sent: s.shutdown}),
+		grpc.MaxRecvMsgSize(maxReceiveBytes),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ConnectionTimeout(10*time.Second),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+	)
+	piped, agent := pipedapi.New(state, log)
+	pipedservice.RegisterPipedServiceServer(s.grpc, piped)
+	agentv1.RegisterAgentServiceServer(s.grpc, agent)
+	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
+	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
+	healthpb.RegisterHealthServer(s.grpc, health.NewServer())
+	return s, nil
+}
+
+// Run serves on the listener, which it closes, until ctx ends. Then it ends all streams, waits a
+// short while for calls that are under way and returns nil.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	defer s.stop()
+	served := make(chan error, 1)
+	go func() { served <- s.grpc.Serve(netutil.LimitListener(listener, maxConnections)) }()
+	called := make(chan struct{})
+	go func() {
+		defer close(called)
+		s.awaitShutdown(ctx)
+	}()
+
+	select {
+	case err := <-served:
+		s.stop()
+		<-called
+		return fmt.Errorf("serve the control plane on %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	s.stop()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		s.grpc.GracefulStop()
+	}()
+	timeout := time.NewTimer(stopTimeout)
+	defer timeout.Stop()
+	select {
+	case <-stopped:
+	case <-timeout.C:
+		s.grpc.Stop()
+		<-stopped
+	}
+	<-called
+	if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("serve the control plane on %s: %w", listener.Addr(), err)
+	}
+	return nil
+}
+
+// awaitShutdown calls back for the first Shutdown call that was answered.
+func (s *Server) awaitShutdown(ctx context.Context) {
+	select {
+	case <-s.shutdown:
+		if s.callback != nil {
+			s.callback(s.deck.ShutdownRequested().GetRemove())
+		}
+	case <-s.stopping.Done():
+	case <-ctx.Done():
+	}
+}
+
+// SetComponent shows a part of the environment to user interfaces, in place of the one that had
+// its name.
+func (s *Server) SetComponent(c *deckv1.Component) { s.store.SetComponent(c) }
+
+// SetEnvironment replaces what user interfaces see of the environment.
+func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.SetEnvironment(e) }
+
+// ImportApplication registers an application as it is, with the id that it has elsewhere.
+func (s *Server) ImportApplication(a *model.Application) { s.store.ImportApplication(a) }

@@ -1,0 +1,193 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Application is an application with what the store knows beside the model. Shared: do not change.
+type Application struct {
+	Model *model.Application
+	// Health is worked out from the last live state.
+	Health model.ApplicationLiveState_Status
+	// LatestDeploymentID is empty before the first deployment.
+	LatestDeploymentID string
+}
+
+type application struct {
+	model *model.Application
+	// Deploy targets follow the piped's configuration until somebody sets them.
+	automatic bool
+	live      *model.ApplicationLiveStateSnapshot
+	latest    string
+}
+
+// Application returns the application as stored.
+func (s *Store) Application(id string) (*model.Application, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.application(id)
+	if err != nil {
+		return nil, err
+	}
+	return proto.CloneOf(a.model), nil
+}
+
+// Applications returns the registered applications that match, the one updated last in front.
+func (s *Store) Applications(match func(*model.Application) bool) []*model.Application {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []*model.Application
+	for _, a := range sorted(s.applications, func(a, b *application) int {
+		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+	}) {
+		if !a.model.GetDeleted() && match(a.model) {
+			found = append(found, proto.CloneOf(a.model))
+		}
+	}
+	return found
+}
+
+// PipedApplications returns the enabled applications of a piped with the deploy targets that they
+// are deployed to, by name.
+func (s *Store) PipedApplications(pipedID string) []*model.Application {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []*model.Application
+	for _, a := range sorted(s.applications, func(a, b *application) int {
+		return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+	}) {
+		if a.model.GetPipedId() == pipedID && !a.model.GetDeleted() && !a.model.GetDisabled() {
+			found = append(found, s.effective(a))
+		}
+	}
+	return found
+}
+
+// SetApplicationDisabled stops or resumes deployments of an application.
+func (s *Store) SetApplicationDisabled(id string, disabled bool) error {
+	return s.changeApplication(id, func(a *application) error {
+		a.model.Disabled = disabled
+		return nil
+	})
+}
+
+// DeleteApplication removes an application. It stays away, although Git still holds it, until
+// somebody adds it again.
+func (s *Store) DeleteApplication(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.application(id)
+	if err != nil {
+		return err
+	}
+	now := s.now().Unix()
+	a.model.Deleted, a.model.DeletedAt, a.model.UpdatedAt = true, now, now
+	a.live = nil
+	s.removeObjects(id)
+	delete(s.analyses, id)
+	s.publish(Change{RemovedApplication: id})
+	s.signal(a.model.GetPipedId(), applicationsChanged)
+	return nil
+}
+
+// SetDeployTargets replaces the deploy targets of an application.
+func (s *Store) SetDeployTargets(id string, targets map[string]*model.DeployTargets) error {
+	return s.changeApplication(id, func(a *application) error {
+		a.model.DeployTargetsByPlugin = targets
+		a.automatic = false
+		return nil
+	})
+}
+
+// MoveApplication changes the piped, the platform provider and the place in Git.
+func (s *Store) MoveApplication(id, pipedID, platformProvider string, path *model.ApplicationGitPath) error {
+	return s.changeApplication(id, func(a *application) error {
+		path, err := s.completePath(pipedID, path)
+		if err != nil {
+			return err
+		}
+		if old := a.model.GetPipedId(); old != pipedID {
+			s.signal(old, applicationsChanged)
+		}
+		a.model.PipedId, a.model.GitPath = pipedID, path
+		a.model.PlatformProvider, a.model.CloudProvider = platformProvider, platformProvider
+		return nil
+	})
+}
+
+// RenameConfigFile changes the name of the configuration file of each application, or of none.
+func (s *Store) RenameConfigFile(ids []string, filename string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		if _, err := s.application(id); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		a := s.applications[id]
+		a.model.GitPath.ConfigFilename = filename
+		s.applicationChanged(a)
+	}
+	return nil
+}
+
+func (s *Store) changeApplication(id string, change func(*application) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.application(id)
+	if err != nil {
+		return err
+	}
+	if err := change(a); err != nil {
+		return err
+	}
+	s.applicationChanged(a)
+	return nil
+}
+
+// applicationChanged stamps, publishes and signals a change that did not come from piped.
+func (s *Store) applicationChanged(a *application) {
+	a.model.UpdatedAt = s.now().Unix()
+	s.publish(Change{Application: s.applicationView(a)})
+	s.signal(a.model.GetPipedId(), applicationsChanged)
+}
+
+func (s *Store) application(id string) (*application, error) {
+	if a := s.applications[id]; a != nil && !a.model.GetDeleted() {
+		return a, nil
+	}
+	return nil, notFound("Application is not found")
+}
+
+func (s *Store) ownedApplication(pipedID, id string) (*application, error) {
+	a, err := s.application(id)
+	if err != nil {
+		return nil, err
+	}
+	if a.model.GetPipedId() != pipedID {
+		return nil, denied("application %s belongs to another piped", id)
+	}
+	return a, nil
+}
+
+func (s *Store) applicationView(a *application) *Application {
+	return &Application{Model: s.effective(a), Health: health(a.live), LatestDeploymentID: a.latest}
+}
+
+// effective is the application with the targets that it is deployed to: those of its piped when
+// nobody set any, as pipectl cannot.
+func (s *Store) effective(a *application) *model.Application {
+	m := proto.CloneOf(a.model)
+	if p := s.pipeds[m.GetPipedId()]; p != nil && len(m.GetDeployTargetsByPlugin()) == 0 {
+		m.DeployTargetsByPlugin = p.deployTargets()
+	}
+	return m
+}

@@ -1,0 +1,252 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+	"maps"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Deployment is a deployment with the times at which its reports arrived, finer than the seconds
+// of the model. Shared: do not change.
+type Deployment struct {
+	Model *model.Deployment
+	// Completed is zero while it runs.
+	Created, Completed time.Time
+	// Times of stages by id; a stage that did not start has none.
+	Stages map[string]StageTimes
+}
+
+// StageTimes are the times of a stage's latest attempt; zero when not reached.
+type StageTimes struct{ Started, Completed time.Time }
+
+type deployment struct {
+	model              *model.Deployment
+	sequence           int
+	created, completed time.Time
+	stages             map[string]StageTimes
+	logs               map[string]*stageLog
+}
+
+// CreateDeployment stores a new deployment as it is given.
+func (s *Store) CreateDeployment(pipedID string, m *model.Deployment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.createDeployment(pipedID, m)
+}
+
+func (s *Store) createDeployment(pipedID string, m *model.Deployment) error {
+	a, err := s.ownedApplication(pipedID, m.GetApplicationId())
+	if err != nil {
+		return err
+	}
+	if m.GetPipedId() != pipedID || m.GetProjectId() != s.project {
+		return denied("deployment %s names another piped or project than the caller's", m.GetId())
+	}
+	if s.deployments[m.GetId()] != nil {
+		return alreadyExists("deployment %s exists already", m.GetId())
+	}
+	if len(s.deployments)-len(s.completed) >= s.limits.OpenDeployments {
+		return exhausted("%d deployments have not ended yet; cancel some before starting more", s.limits.OpenDeployments)
+	}
+	now := s.now()
+	d := &deployment{
+		model: proto.CloneOf(m), sequence: s.nextSequence(), created: now,
+		stages: map[string]StageTimes{}, logs: map[string]*stageLog{},
+	}
+	d.model.CreatedAt = cmp.Or(d.model.GetCreatedAt(), now.Unix())
+	d.model.UpdatedAt = cmp.Or(d.model.GetUpdatedAt(), now.Unix())
+	s.deployments[m.GetId()] = d
+	a.latest = m.GetId()
+	if completed(m.GetStatus()) {
+		d.completed = now
+		s.complete(d)
+	}
+	s.followChain(d)
+	s.publish(Change{Deployment: d.view()})
+	s.publish(Change{Application: s.applicationView(a)})
+	return nil
+}
+
+// Deployment returns a deployment of the project.
+func (s *Store) Deployment(id string) (*Deployment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.deployment(id)
+	if err != nil {
+		return nil, err
+	}
+	return d.view(), nil
+}
+
+// PipedDeployment returns a deployment of the piped.
+func (s *Store) PipedDeployment(pipedID, id string) (*model.Deployment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.ownedDeployment(pipedID, id)
+	if err != nil {
+		return nil, err
+	}
+	return proto.CloneOf(d.model), nil
+}
+
+// OpenDeployments returns the piped's deployments that have not ended, the oldest first.
+func (s *Store) OpenDeployments(pipedID string) []*model.Deployment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var open []*deployment
+	for _, d := range s.deployments {
+		if d.model.GetPipedId() == pipedID && !completed(d.model.GetStatus()) {
+			open = append(open, d)
+		}
+	}
+	return cloned(open, func(a, b *deployment) int { return cmp.Compare(a.sequence, b.sequence) })
+}
+
+// Deployments returns the deployments that match, the one updated last in front.
+func (s *Store) Deployments(match func(*model.Deployment) bool) []*model.Deployment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []*deployment
+	for _, d := range s.deployments {
+		if match(d.model) {
+			found = append(found, d)
+		}
+	}
+	return cloned(found, func(a, b *deployment) int {
+		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+	})
+}
+
+// ReportPlanned stores a plan. PENDING deployments become PLANNED; a repeated report replaces the
+// plan; anything later is refused, for stages that run must not vanish.
+func (s *Store) ReportPlanned(pipedID string, r *pipedservice.ReportDeploymentPlannedRequest) error {
+	return s.changeDeployment(pipedID, r.GetDeploymentId(), func(d *deployment) error {
+		m := d.model
+		if m.GetStatus() > model.DeploymentStatus_DEPLOYMENT_PLANNED {
+			return precondition("deployment %s is %s already and cannot be planned again", m.GetId(), m.GetStatus())
+		}
+		r = proto.CloneOf(r)
+		m.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
+		m.Summary, m.StatusReason = r.GetSummary(), r.GetStatusReason()
+		m.Trigger.SyncStrategy = r.GetSyncStrategy()
+		m.RunningCommitHash, m.RunningConfigFilename = r.GetRunningCommitHash(), r.GetRunningConfigFilename()
+		m.Versions, m.Stages = r.GetVersions(), r.GetStages()
+		if len(m.GetDeployTargetsByPlugin()) == 0 {
+			backfillOperations(m.GetStages())
+		}
+		return nil
+	})
+}
+
+// ReportStatus stores RUNNING or ROLLING_BACK. A deployment never goes back.
+func (s *Store) ReportStatus(pipedID, id string, status model.DeploymentStatus, reason string) error {
+	return s.changeDeployment(pipedID, id, func(d *deployment) error {
+		if d.model.GetStatus() > status {
+			return precondition("deployment %s is %s already and cannot become %s", id, d.model.GetStatus(), status)
+		}
+		d.model.Status, d.model.StatusReason = status, reason
+		return nil
+	})
+}
+
+// ReportCompleted ends a deployment. A completed deployment stays as it is: the same report once
+// more is accepted, another one is refused.
+func (s *Store) ReportCompleted(pipedID string, r *pipedservice.ReportDeploymentCompletedRequest) error {
+	if !completed(r.GetStatus()) {
+		return invalid("invalid request: a deployment cannot complete as %s", r.GetStatus())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.ownedDeployment(pipedID, r.GetDeploymentId())
+	if err != nil {
+		return err
+	}
+	if old := d.model.GetStatus(); old == r.GetStatus() {
+		return nil
+	} else if completed(old) {
+		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), old)
+	}
+	m, now := d.model, s.now()
+	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), r.GetStatusReason(), r.GetCompletedAt()
+	for _, stage := range m.GetStages() {
+		status, ok := r.GetStageStatuses()[stage.GetId()]
+		if !ok || status == stage.GetStatus() {
+			continue
+		}
+		stage.Status = status
+		d.stampStage(stage, now)
+	}
+	d.completed = now
+	s.deploymentChanged(d)
+	s.complete(d)
+	return nil
+}
+
+// MergeSharedMetadata adds to the notes that every plugin can read; new values win.
+func (s *Store) MergeSharedMetadata(pipedID, id string, metadata map[string]string) error {
+	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) {
+		m.Shared = mergeInto(m.GetShared(), metadata)
+	})
+}
+
+// MergePluginMetadata adds to the notes of one plugin; new values win.
+func (s *Store) MergePluginMetadata(pipedID, id, plugin string, metadata map[string]string) error {
+	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) {
+		if m.Plugins == nil {
+			m.Plugins = map[string]*model.DeploymentMetadata_KeyValues{}
+		}
+		m.Plugins[plugin] = mergeInto(m.Plugins[plugin], metadata)
+	})
+}
+
+// MergeMetadata adds to the notes of PipeCD v0; new values win.
+func (s *Store) MergeMetadata(pipedID, id string, metadata map[string]string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.ownedDeployment(pipedID, id)
+	if err != nil {
+		return err
+	}
+	if d.model.Metadata == nil {
+		d.model.Metadata = map[string]string{}
+	}
+	maps.Copy(d.model.Metadata, metadata)
+	d.model.UpdatedAt = s.now().Unix()
+	return nil
+}
+
+func (s *Store) mergeMetadata(pipedID, id string, merge func(*model.DeploymentMetadata)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, err := s.ownedDeployment(pipedID, id)
+	if err != nil {
+		return err
+	}
+	if d.model.MetadataV2 == nil {
+		d.model.MetadataV2 = &model.DeploymentMetadata{}
+	}
+	merge(d.model.MetadataV2)
+	d.model.UpdatedAt = s.now().Unix()
+	return nil
+}
+
+func mergeInto(old *model.DeploymentMetadata_KeyValues, added map[string]string) *model.DeploymentMetadata_KeyValues {
+	merged := maps.Clone(old.GetKeyValues())
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, added)
+	return &model.DeploymentMetadata_KeyValues{KeyValues: merged}
+}
+
+func completed(status model.DeploymentStatus) bool {
+	return status >= model.DeploymentStatus_DEPLOYMENT_SUCCESS
+}

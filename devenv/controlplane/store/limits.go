@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+// Limits bounds what the store keeps. A zero field means its default.
+type Limits struct {
+	// Completed deployments kept for one application, and for all of them.
+	DeploymentsPerApplication, Deployments int
+	// Deployments that have not ended; more are refused.
+	OpenDeployments int
+	// Registered applications; more are refused.
+	Applications int
+	// Handled commands kept, and commands waiting for one piped; more waiting ones are refused.
+	HandledCommands, WaitingCommands int
+	// Events and deployment chains kept.
+	Events, Chains int
+	// Bytes of one stage's log and of all logs together; the oldest blocks go first.
+	StageLogBytes, LogBytes int
+	// Bytes of all shared objects together, and of all plan preview results kept.
+	ObjectBytes, OutputBytes int
+	// Changes, and bytes of them, that wait for one watcher before it has to start again.
+	WatcherChanges, WatcherBytes int
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *int
+		value int
+	}{
+		{&l.DeploymentsPerApplication, 200},
+		{&l.Deployments, 1000},
+		{&l.OpenDeployments, 5000},
+		{&l.Applications, 5000},
+		{&l.HandledCommands, 500},
+		{&l.WaitingCommands, 1000},
+		{&l.Events, 1000},
+		{&l.Chains, 200},
+		{&l.StageLogBytes, 16 << 20},
+		{&l.LogBytes, 64 << 20},
+		{&l.ObjectBytes, 64 << 20},
+		{&l.OutputBytes, 64 << 20},
+		{&l.WatcherChanges, 4096},
+		{&l.WatcherBytes, 8 << 20},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return l
+}

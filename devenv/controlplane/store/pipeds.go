@@ -1,0 +1,160 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// PipeCD v1: a piped counts as offline when nothing was heard from it for this long.
+const onlineFor = 2 * time.Minute
+
+// KeyHash is the SHA-256 of a secret.
+type KeyHash [32]byte
+
+type piped struct {
+	model    *model.Piped
+	key      KeyHash
+	lastSeen time.Time
+	watches  map[*PipedWatch]struct{}
+	// What the piped last reported of its plugin processes; nil when it never did.
+	plugins []*agentv1.Plugin
+	// The watch has ended since they were reported.
+	pluginsStale bool
+}
+
+// AddPiped makes a piped known. An existing one of that id gets the name, description and key.
+func (s *Store) AddPiped(id, name, desc string, key KeyHash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now().Unix()
+	p := s.pipeds[id]
+	if p == nil {
+		p = &piped{
+			model:   &model.Piped{Id: id, ProjectId: s.project, Status: model.Piped_OFFLINE, CreatedAt: now},
+			watches: map[*PipedWatch]struct{}{},
+		}
+		s.pipeds[id] = p
+	}
+	p.key = key
+	p.model.Name, p.model.Desc, p.model.UpdatedAt = name, desc, now
+}
+
+// PipedKey returns the hash of an enabled piped's key; false when there is no such piped.
+func (s *Store) PipedKey(id string) (KeyHash, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pipeds[id]
+	if p == nil || p.model.GetDisabled() {
+		return KeyHash{}, false
+	}
+	return p.key, true
+}
+
+// SawPiped notes that the piped called.
+func (s *Store) SawPiped(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.pipeds[id]; p != nil {
+		p.lastSeen = s.now()
+	}
+}
+
+// Piped returns a piped with its present connection status.
+func (s *Store) Piped(id string) (*model.Piped, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.piped(id)
+	if err != nil {
+		return nil, err
+	}
+	m := proto.CloneOf(p.model)
+	m.Status = model.Piped_OFFLINE
+	if s.online(p) {
+		m.Status = model.Piped_ONLINE
+	}
+	return m, nil
+}
+
+// UpdatePiped changes name and description.
+func (s *Store) UpdatePiped(id, name, desc string) error {
+	return s.changePiped(id, func(p *model.Piped) { p.Name, p.Desc = name, desc })
+}
+
+// SetPipedDisabled lets a piped in or keeps it out from its next call on.
+func (s *Store) SetPipedDisabled(id string, disabled bool) error {
+	return s.changePiped(id, func(p *model.Piped) { p.Disabled = disabled })
+}
+
+// ReportPipedMeta stores what a starting piped says of itself and returns its name.
+func (s *Store) ReportPipedMeta(id string, r *pipedservice.ReportPipedMetaRequest) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.piped(id)
+	if err != nil {
+		return "", err
+	}
+	before := p.shownPlugins()
+	r = proto.CloneOf(r)
+	now := s.now()
+	m := p.model
+	m.Version, m.Config = r.GetVersion(), r.GetConfig()
+	m.Repositories, m.Plugins = r.GetRepositories(), r.GetPlugins()
+	m.CloudProviders, m.PlatformProviders = r.GetCloudProviders(), r.GetPlatformProviders()
+	m.SecretEncryption = r.GetSecretEncryption()
+	m.StartedAt, m.UpdatedAt = now.Unix(), now.Unix()
+	s.refreshDeployTargets(p)
+	s.publishPlugins(p, before)
+	return m.GetName(), nil
+}
+
+func (s *Store) changePiped(id string, change func(*model.Piped)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.piped(id)
+	if err != nil {
+		return err
+	}
+	change(p.model)
+	p.model.UpdatedAt = s.now().Unix()
+	return nil
+}
+
+func (s *Store) piped(id string) (*piped, error) {
+	if p := s.pipeds[id]; p != nil {
+		return p, nil
+	}
+	return nil, notFound("Piped is not found")
+}
+
+func (s *Store) online(p *piped) bool {
+	return len(p.watches) > 0 || (!p.lastSeen.IsZero() && s.now().Sub(p.lastSeen) < onlineFor)
+}
+
+func (p *piped) repository(id string) *model.ApplicationGitRepository {
+	for _, r := range p.model.GetRepositories() {
+		if r.GetId() == id {
+			return proto.CloneOf(r)
+		}
+	}
+	return nil
+}
+
+// deployTargets names every target of every plugin: what an application gets that nobody gave
+// any, because nobody clicks in a browser here.
+func (p *piped) deployTargets() map[string]*model.DeployTargets {
+	targets := map[string]*model.DeployTargets{}
+	for _, plugin := range p.model.GetPlugins() {
+		if len(plugin.GetDeployTargets()) > 0 {
+			targets[plugin.GetName()] = &model.DeployTargets{DeployTargets: plugin.GetDeployTargets()}
+		}
+	}
+	return targets
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+)
+
+// ReportPlugins replaces what is known of a piped's plugin processes.
+func (s *Store) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.piped(pipedID)
+	if err != nil {
+		return err
+	}
+	before := p.shownPlugins()
+	p.plugins = make([]*agentv1.Plugin, 0, len(plugins))
+	for _, plugin := range plugins {
+		p.plugins = append(p.plugins, proto.CloneOf(plugin))
+	}
+	p.pluginsStale = false
+	s.publishPlugins(p, before)
+	return nil
+}
+
+// RestartPlugin asks the piped that runs the plugin to restart it.
+func (s *Store) RestartPlugin(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := false
+	for _, p := range s.pipeds {
+		if !slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name }) {
+			continue
+		}
+		known = true
+		if len(p.watches) > 0 {
+			for w := range p.watches {
+				w.restart(name)
+			}
+			return nil
+		}
+	}
+	if !known {
+		return notFound("no plugin is named %q; the plugins pane and `pipedeck plugins` list their names", name)
+	}
+	return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
+		"plugins; wait until piped is back, or restart piped", name)
+}
+
+// shownPlugins returns the plugins as users should see them: stopped when their piped is gone, and
+// only by name when the piped does not report processes (PipeCD's own piped does not).
+func (p *piped) shownPlugins() []*agentv1.Plugin {
+	if p.plugins == nil {
+		var plugins []*agentv1.Plugin
+		for _, m := range p.model.GetPlugins() {
+			plugins = append(plugins, &agentv1.Plugin{
+				Name: m.GetName(), DeployTargets: m.GetDeployTargets(),
+				Detail: "this piped does not report plugin processes",
+			})
+		}
+		return plugins
+	}
+	if !p.pluginsStale {
+		return p.plugins
+	}
+	gone := make([]*agentv1.Plugin, 0, len(p.plugins))
+	for _, plugin := range p.plugins {
+		g := proto.CloneOf(plugin)
+		g.State, g.Pid, g.RssBytes, g.CpuPercent = agentv1.Plugin_STATE_STOPPED, 0, 0, 0
+		g.Detail = "piped is not connected"
+		gone = append(gone, g)
+	}
+	return gone
+}
+
+// publishPlugins publishes how the plugins of p differ from what was shown before.
+func (s *Store) publishPlugins(p *piped, before []*agentv1.Plugin) {
+	old := map[string]*agentv1.Plugin{}
+	for _, plugin := range before {
+		old[plugin.GetName()] = plugin
+	}
+	for _, plugin := range p.shownPlugins() {
+		if !proto.Equal(old[plugin.GetName()], plugin) {
+			s.publish(Change{Plugin: plugin})
+		}
+		delete(old, plugin.GetName())
+	}
+	for name := range old {
+		s.publish(Change{RemovedPlugin: name})
+	}
+}

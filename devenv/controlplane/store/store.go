@@ -1,0 +1,80 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Options say what a store starts with.
+type Options struct {
+	// ProjectID is the one project that everything belongs to.
+	ProjectID string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Limits bounds the store; the zero value means the defaults.
+	Limits Limits
+}
+
+// Store is the state of a control plane. Use New.
+type Store struct {
+	project string
+	now     func() time.Time
+	limits  Limits
+
+	mu           sync.Mutex
+	environment  *deckv1.Environment
+	components   map[string]*deckv1.Component
+	pipeds       map[string]*piped
+	applications map[string]*application
+	deployments  map[string]*deployment
+	// Completed deployments, the one that ended first in front.
+	completed []*deployment
+	commands  commandBook
+	// Oldest first.
+	events      []*model.Event
+	chains      map[string]*chain
+	chainOrder  []string
+	objects     map[objectKey][]byte
+	objectBytes int
+	analyses    map[string]*model.AnalysisResult
+	logBytes    int
+	sequence    int
+	watchers    map[*Subscription]struct{}
+}
+
+// New returns an empty store.
+func New(o Options) *Store {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Store{
+		project:      o.ProjectID,
+		now:          o.Now,
+		limits:       o.Limits.withDefaults(),
+		components:   map[string]*deckv1.Component{},
+		pipeds:       map[string]*piped{},
+		applications: map[string]*application{},
+		deployments:  map[string]*deployment{},
+		commands:     commandBook{byID: map[string]*model.Command{}},
+		chains:       map[string]*chain{},
+		objects:      map[objectKey][]byte{},
+		analyses:     map[string]*model.AnalysisResult{},
+		watchers:     map[*Subscription]struct{}{},
+	}
+}
+
+// ProjectID returns the project that everything belongs to.
+func (s *Store) ProjectID() string { return s.project }
+
+// Now returns the store's time.
+func (s *Store) Now() time.Time { return s.now() }
+
+func newID() string { return uuid.NewString() }

@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// ErrFellBehind is what Next returns once more changes wait than the limits allow: the changes are
+// gone, Resync gives the state to go on from.
+var ErrFellBehind = errors.New("the watcher fell behind; changes were dropped")
+
+// Change is one thing that happened; exactly one of the pointers is set, or one of the removals.
+// Values are whole, shared by all watchers and must not be changed.
+type Change struct {
+	Time               time.Time
+	Environment        *deckv1.Environment
+	Component          *deckv1.Component
+	Application        *Application
+	Deployment         *Deployment
+	Plugin             *agentv1.Plugin
+	Log                *LogChange
+	RemovedApplication string
+	RemovedPlugin      string
+}
+
+// LogChange is a run of blocks that were added to the log of one stage.
+type LogChange struct {
+	DeploymentID, StageID string
+	Blocks                []LogBlock
+}
+
+// The memory a queued change costs beside the text of a log.
+const changeOverhead = 512
+
+func (c Change) size() int {
+	n := changeOverhead
+	if c.Log != nil {
+		for _, b := range c.Log.Blocks {
+			n += b.size()
+		}
+	}
+	return n
+}
+
+// Subscription is one watcher's bounded queue of changes. Close it when done.
+type Subscription struct {
+	store *Store
+	logs  bool
+
+	mu     sync.Mutex
+	queue  []Change
+	bytes  int
+	behind bool
+	// Holds a token when there is something to take.
+	wake chan struct{}
+}
+
+// Subscribe returns a queue of the changes from now on, and the present state as changes to begin
+// with. With logs, the state holds the logs of running stages and the queue every new block.
+func (s *Store) Subscribe(logs bool) (*Subscription, []Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub := &Subscription{store: s, logs: logs, wake: make(chan struct{}, 1)}
+	s.watchers[sub] = struct{}{}
+	return sub, s.snapshot(logs)
+}
+
+// Resync empties the queue and returns the present state, from which the queue goes on.
+func (sub *Subscription) Resync() []Change {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.mu.Lock()
+	sub.queue, sub.bytes, sub.behind = nil, 0, false
+	sub.mu.Unlock()
+	return s.snapshot(sub.logs)
+}
+
+// Close ends the subscription.
+func (sub *Subscription) Close() {
+	sub.store.mu.Lock()
+	defer sub.store.mu.Unlock()
+	delete(sub.store.watchers, sub)
+}
+
+// Next waits for changes and returns all that are there, oldest first. It returns ErrFellBehind
+// once after an overflow, and the context's error when that ends.
+func (sub *Subscription) Next(ctx context.Context) ([]Change, error) {
+	for {
+		changes, behind := sub.take()
+		if behind {
+			return nil, ErrFellBehind
+		}
+		if len(changes) > 0 {
+			return changes, nil
+		}
+		select {
+		case <-sub.wake:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (sub *Subscription) take() (changes []Change, behind bool) {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	changes, behind = sub.queue, sub.behind
+	sub.queue, sub.bytes = nil, 0
+	return changes, behind
+}
+
+func (sub *Subscription) add(c Change, limits Limits) {
+	if c.Log != nil && !sub.logs {
+		return
+	}
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if sub.behind {
+		return
+	}
+	size := c.size()
+	if len(sub.queue) >= limits.WatcherChanges || (len(sub.queue) > 0 && sub.bytes+size > limits.WatcherBytes) {
+		sub.queue, sub.bytes, sub.behind = nil, 0, true
+	} else {
+		sub.queue = append(sub.queue, c)
+		sub.bytes += size
+	}
+	select {
+	case sub.wake <- struct{}{}:
+	default:
+	}
+}
+
+// publish hands a change to every watcher. The caller holds s.mu, which keeps the order.
+func (s *Store) publish(c Change) {
+	c.Time = s.now()
+	for sub := range s.watchers {
+		sub.add(c, s.limits)
+	}
+}
