@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
@@ -222,7 +223,7 @@ func waitRunning(ctx context.Context, plugin *pluginhost.Plugin) error {
 func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) []*model.ArtifactVersion {
 	var all []*model.ArtifactVersion
 	for _, plugin := range plugins {
-		response, err := plugin.Deployment().DetermineVersions(ctx, determineVersionsRequest(plugin, d, sources))
+		response, err := plugin.Deployment().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: planInput(d, sources)})
 		if err != nil {
 			p.options.Logger.Warn("a plugin could not tell the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
 			continue

@@ -23,7 +23,10 @@ type applicationPlugin struct {
 // applicationPlugins lists the plugins of an application in the order of the piped configuration: those
 // that own a stage of the pipeline, or without a pipeline those named under spec.plugins.
 func (p *Planner) applicationPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
-	// Failed starts are told as such rather than as unknown stages.
+	// A plugin in its first start is waited for, so that a deployment right after the start finds it.
+	if err := p.options.Plugins.Settled(ctx); err != nil {
+		return nil, err
+	}
 	stages := map[string][]*deployment.BuildPipelineSyncStagesRequest_StageConfig{}
 	hasPipeline := application.Pipeline != nil && len(application.Pipeline.Stages) > 0
 	switch {
@@ -71,14 +74,10 @@ func WithJSON(with json.RawMessage) []byte {
 	return slices.Clone(with)
 }
 
-func planInput(plugin applicationPlugin, d *model.Deployment, sources *sources) *deployment.PlanPluginInput {
+func planInput(d *model.Deployment, sources *sources) *deployment.PlanPluginInput {
 	return &deployment.PlanPluginInput{
 		Deployment:              d,
 		RunningDeploymentSource: sources.runningProto(),
 		TargetDeploymentSource:  sources.target.Proto(),
 	}
-}
-
-func determineVersionsRequest(plugin applicationPlugin, d *model.Deployment, sources *sources) *deployment.DetermineVersionsRequest {
-	return &deployment.DetermineVersionsRequest{Input: planInput(plugin, d, sources)}
 }

@@ -84,7 +84,7 @@ func byCommitMessage(message string, matcher config.CommitMatcher) (choice, bool
 func (p *Planner) askPlugins(ctx context.Context, d *model.Deployment, plugins []applicationPlugin, sources *sources) choice {
 	last := pipeline("Sync with the specified pipeline, since no plugin has an opinion on the strategy")
 	for _, plugin := range plugins {
-		response, err := plugin.Deployment().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: planInput(plugin, d, sources)})
+		response, err := plugin.Deployment().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: planInput(d, sources)})
 		switch {
 		case err != nil:
 			p.options.Logger.Warn("a plugin could not choose the strategy", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)

@@ -22,23 +22,31 @@ import (
 type Commands struct {
 	mu      sync.Mutex
 	list    []*model.Command
+	taken   map[string]bool // until the control plane lists them no more
 	changed chan struct{}
 }
 
 // NewCommands makes an empty store.
-func NewCommands() *Commands { return &Commands{changed: make(chan struct{})} }
+func NewCommands() *Commands {
+	return &Commands{taken: map[string]bool{}, changed: make(chan struct{})}
+}
 
 // Replace takes a new answer of ListUnhandledCommands; other kinds of commands are left out.
 func (c *Commands) Replace(unhandled []*model.Command) {
-	list := slices.Collect(func(yield func(*model.Command) bool) {
-		for _, command := range unhandled {
-			if isForStage(command) && !yield(command) {
-				return
-			}
-		}
-	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var list []*model.Command
+	taken := map[string]bool{}
+	for _, command := range unhandled {
+		switch {
+		case !isForStage(command):
+		case c.taken[command.GetId()]:
+			taken[command.GetId()] = true
+		default:
+			list = append(list, command)
+		}
+	}
+	c.taken = taken
 	c.list = list
 	close(c.changed)
 	c.changed = make(chan struct{})
@@ -47,6 +55,18 @@ func (c *Commands) Replace(unhandled []*model.Command) {
 // ForStage lists the commands for one stage, oldest first.
 func (c *Commands) ForStage(deploymentID, stageID string) []*model.Command {
 	list, _ := c.forStage(deploymentID, stageID)
+	return list
+}
+
+// Take removes the commands for one stage and returns them; the caller reports them as handled.
+func (c *Commands) Take(deploymentID, stageID string) []*model.Command {
+	list, _ := c.forStage(deploymentID, stageID)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, command := range list {
+		c.taken[command.GetId()] = true
+	}
+	c.list = slices.DeleteFunc(c.list, func(command *model.Command) bool { return c.taken[command.GetId()] })
 	return list
 }
 

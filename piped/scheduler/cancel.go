@@ -1,0 +1,137 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// HandleCommands takes an answer of ListUnhandledCommands and acts on those that cancel a deployment. A
+// command is reported handled when its deployment has ended; one for a deployment that has ended already
+// or does not exist fails with the reason.
+func (c *Controller) HandleCommands(ctx context.Context, unhandled []*model.Command) {
+	for _, command := range unhandled {
+		if command.GetType() == model.Command_CANCEL_DEPLOYMENT {
+			c.cancel(ctx, command)
+		}
+	}
+	c.forgetCommands(unhandled)
+}
+
+func (c *Controller) cancel(ctx context.Context, command *model.Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.commands[command.GetId()] {
+		return
+	}
+	c.commands[command.GetId()] = true
+	if !c.cancelKnown(command) {
+		c.start(func() { c.cancelUnknown(ctx, command) })
+	}
+}
+
+// cancelKnown cancels a deployment that runs or waits. It is called with the lock held.
+func (c *Controller) cancelKnown(command *model.Command) bool {
+	id := deploymentOf(command)
+	if slices.Contains(c.finished, id) {
+		return false
+	}
+	if j := c.activeJob(id); j != nil {
+		j.commands = append(j.commands, command)
+		j.cancellation.Cancel(wish(command))
+		return true
+	}
+	for i, d := range c.waiting {
+		if d.GetId() == id && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
+			// It gets a job of its own, which ends it before anything is done.
+			j := &job{Controller: c, deployment: d, commands: []*model.Command{command}}
+			j.cancellation.Cancel(wish(command))
+			c.waiting = slices.Delete(c.waiting, i, i+1)
+			c.start(func() { c.endWaiting(j) })
+			return true
+		}
+	}
+	return false
+}
+
+// endWaiting ends a deployment that was cancelled while another one of its application ran.
+func (c *Controller) endWaiting(j *job) {
+	ctx, cancel := reporting(context.Background())
+	defer cancel()
+	outcome, err := j.endUnplanned(ctx, wish(j.commands[0]))
+	if err != nil {
+		c.options.Logger.Error("report of a cancelled deployment failed", "deployment", j.deployment.GetId(), "error", err)
+		return
+	}
+	c.mu.Lock()
+	c.finish(j.deployment.GetId())
+	c.mu.Unlock()
+	c.options.Logger.Info("waiting deployment cancelled", "deployment", j.deployment.GetId(), "reason", outcome.Reason)
+	for _, command := range j.commands {
+		handled(ctx, c.options.ControlPlane, c.options.Logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")
+	}
+}
+
+// cancelUnknown asks the control plane about a deployment that is not known here.
+func (c *Controller) cancelUnknown(ctx context.Context, command *model.Command) {
+	id := deploymentOf(command)
+	response, err := c.options.ControlPlane.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: id})
+	d := response.GetDeployment()
+	switch {
+	case ctx.Err() != nil:
+		return // the next piped sees the command
+	case status.Code(err) == codes.NotFound, status.Code(err) == codes.PermissionDenied, id == "":
+		c.refuse(ctx, command, fmt.Sprintf("there is no deployment %q of this piped", id))
+	case err != nil:
+		c.options.Logger.Warn("could not look up the deployment to cancel; the command is tried again", "deployment", id, "error", err)
+		c.mu.Lock()
+		delete(c.commands, command.GetId())
+		c.mu.Unlock()
+	case completed(d.GetStatus()):
+		ended := strings.TrimPrefix(d.GetStatus().String(), "DEPLOYMENT_")
+		c.refuse(ctx, command, fmt.Sprintf("deployment %s has ended already: %s", id, ended))
+	default:
+		c.Submit(d)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.cancelKnown(command) {
+			delete(c.commands, command.GetId()) // it has just ended: the next round says so
+		}
+	}
+}
+
+func (c *Controller) refuse(ctx context.Context, command *model.Command, why string) {
+	handled(ctx, c.options.ControlPlane, c.options.Logger, command, model.CommandStatus_COMMAND_FAILED, why)
+}
+
+// forgetCommands drops the ids that the control plane lists no more.
+func (c *Controller) forgetCommands(unhandled []*model.Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.commands {
+		if !slices.ContainsFunc(unhandled, func(command *model.Command) bool { return command.GetId() == id }) {
+			delete(c.commands, id)
+		}
+	}
+}
+
+func wish(command *model.Command) *CancelledError {
+	return &CancelledError{Commander: command.GetCommander(), NoRollback: command.GetCancelDeployment().GetForceNoRollback()}
+}
+
+func deploymentOf(command *model.Command) string {
+	if id := command.GetCancelDeployment().GetDeploymentId(); id != "" {
+		return id
+	}
+	return command.GetDeploymentId()
+}

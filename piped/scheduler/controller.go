@@ -1,0 +1,190 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+)
+
+// keptFinished bounds the memory of ended deployments, which a late answer of the control plane may still
+// list as running.
+const keptFinished = 1024
+
+// ControllerOptions are the parts that a Controller directs.
+type ControllerOptions struct {
+	Planner      *planner.Planner
+	Scheduler    *Scheduler
+	ControlPlane pipedservice.PipedServiceClient
+	Registry     *pluginservice.Registry
+	Commands     *pluginservice.Commands
+	Logger       *slog.Logger
+	// Planning bounds the deployments that are planned at the same time. Default: two for each CPU.
+	Planning int
+}
+
+// Controller starts the deployments of this piped: one at a time per application, started ones before
+// pending ones, older before newer.
+type Controller struct {
+	options  ControllerOptions
+	planning chan struct{}
+	wake     chan struct{}
+	jobs     sync.WaitGroup
+
+	mu       sync.Mutex
+	stopped  bool                // no new jobs
+	waiting  []*model.Deployment // in the order in which they became known
+	active   map[string]*job     // by application
+	finished []string            // ids, oldest first
+	commands map[string]bool     // ids of cancel commands that are being dealt with
+}
+
+// NewController makes a Controller; nothing starts before Run.
+func NewController(options ControllerOptions) *Controller {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Planning <= 0 {
+		options.Planning = 2 * runtime.NumCPU()
+	}
+	return &Controller{
+		options:  options,
+		planning: make(chan struct{}, options.Planning),
+		wake:     make(chan struct{}, 1),
+		active:   map[string]*job{},
+		commands: map[string]bool{},
+	}
+}
+
+// Submit makes deployments known: one that this piped has just created, or an answer of
+// ListNotCompletedDeployments. Known and ended ones are passed over. The deployments must not be changed
+// afterwards.
+func (c *Controller) Submit(deployments ...*model.Deployment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range deployments {
+		if c.knows(d.GetId()) || completed(d.GetStatus()) {
+			continue
+		}
+		c.waiting = append(c.waiting, d)
+	}
+	c.nudge()
+}
+
+// Run starts deployments until ctx ends, then waits until all of them have stopped; they stay as reported
+// last, for the next piped.
+func (c *Controller) Run(ctx context.Context) error {
+	defer c.stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.wake:
+			c.startDue(ctx)
+		}
+	}
+}
+
+func (c *Controller) stop() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.jobs.Wait()
+}
+
+// start runs work that stop waits for. It is called with the lock held.
+func (c *Controller) start(work func()) {
+	if !c.stopped {
+		c.jobs.Go(work)
+	}
+}
+
+func (c *Controller) nudge() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// startDue starts the next deployment of every application that has none under way.
+func (c *Controller) startDue(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slices.SortStableFunc(c.waiting, func(a, b *model.Deployment) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.GetCreatedAt(), b.GetCreatedAt()))
+	})
+	c.waiting = slices.DeleteFunc(c.waiting, func(d *model.Deployment) bool {
+		if c.active[d.GetApplicationId()] != nil || ctx.Err() != nil {
+			return false
+		}
+		j := &job{Controller: c, deployment: d}
+		c.active[d.GetApplicationId()] = j
+		c.start(func() {
+			ended := j.run(ctx)
+			c.over(j, ended)
+		})
+		return true
+	})
+}
+
+// rank puts deployments that have been started before pending ones.
+func rank(d *model.Deployment) int {
+	if d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
+		return 1
+	}
+	return 0
+}
+
+func (c *Controller) over(j *job, ended bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.active, j.deployment.GetApplicationId())
+	if ended {
+		c.finish(j.deployment.GetId())
+	}
+	c.nudge()
+}
+
+// finish remembers an ended deployment. It is called with the lock held.
+func (c *Controller) finish(id string) {
+	if slices.Contains(c.finished, id) {
+		return
+	}
+	c.finished = append(c.finished, id)
+	if len(c.finished) > keptFinished {
+		c.finished = slices.Delete(c.finished, 0, len(c.finished)-keptFinished)
+	}
+}
+
+func (c *Controller) knows(id string) bool {
+	return c.activeJob(id) != nil || slices.Contains(c.finished, id) ||
+		slices.ContainsFunc(c.waiting, func(d *model.Deployment) bool { return d.GetId() == id })
+}
+
+func (c *Controller) activeJob(id string) *job {
+	for _, j := range c.active {
+		if j.deployment.GetId() == id {
+			return j
+		}
+	}
+	return nil
+}
+
+func completed(status model.DeploymentStatus) bool {
+	switch status {
+	case model.DeploymentStatus_DEPLOYMENT_SUCCESS, model.DeploymentStatus_DEPLOYMENT_FAILURE, model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+		return true
+	default:
+		return false
+	}
+}

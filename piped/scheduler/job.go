@@ -1,0 +1,193 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// chainRecheck is how often a blocked deployment of a chain asks again: the control plane has no event
+// for the end of a block.
+const chainRecheck = 10 * time.Second
+
+// job is one deployment from whatever state it is in to its end.
+type job struct {
+	*Controller
+	deployment   *model.Deployment
+	cancellation Cancellation
+	commands     []*model.Command // guarded by Controller.mu; reported at the end
+	planError    error
+}
+
+// run returns true when the deployment has ended, false when piped stops or the end could not be reported.
+func (j *job) run(ctx context.Context) bool {
+	defer j.options.Registry.Add(j.deployment)()
+	var announced sync.WaitGroup
+	announced.Go(func() { j.announce(ctx) })
+	planned, outcome, err := j.toEnd(ctx)
+	announced.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		j.options.Logger.Error("deployment could not be brought to its end; it is tried again when the control plane lists it",
+			"deployment", j.deployment.GetId(), "error", err)
+		return false
+	}
+	j.conclude(ctx, planned, outcome)
+	return true
+}
+
+func (j *job) toEnd(ctx context.Context) (*model.Deployment, Outcome, error) {
+	d := j.deployment
+	if d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
+		planned, err := j.plan(ctx)
+		if err != nil {
+			outcome, err := j.endUnplanned(ctx, err)
+			return d, outcome, err
+		}
+		d = planned
+	}
+	outcome, err := j.options.Scheduler.Run(ctx, d, &j.cancellation)
+	return d, outcome, err
+}
+
+// plan waits for its turn and plans; a cancellation ends it at once.
+func (j *job) plan(ctx context.Context) (*model.Deployment, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	defer j.cancellation.onCancel(func(by *CancelledError) { cancel(by) })()
+	if err := j.awaitChain(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case j.planning <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-j.planning }()
+	return j.options.Planner.Plan(ctx, j.deployment)
+}
+
+// awaitChain holds a deployment of a chain back until the blocks before it have succeeded.
+func (j *job) awaitChain(ctx context.Context) error {
+	if j.deployment.GetDeploymentChainId() == "" {
+		return nil
+	}
+	ticker := time.NewTicker(chainRecheck)
+	defer ticker.Stop()
+	for {
+		answer, err := j.options.ControlPlane.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{
+			DeploymentId:              j.deployment.GetId(),
+			DeploymentChainId:         j.deployment.GetDeploymentChainId(),
+			DeploymentChainBlockIndex: j.deployment.GetDeploymentChainBlockIndex(),
+		})
+		switch {
+		case err != nil && ctx.Err() == nil:
+			j.options.Logger.Warn("could not ask for the turn of a deployment in its chain", "deployment", j.deployment.GetId(), "error", err)
+		case answer.GetCancel():
+			return &chainCancelledError{answer.GetCancelReason()}
+		case answer.GetPlannable():
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+type chainCancelledError struct{ reason string }
+
+func (e *chainCancelledError) Error() string { return e.reason }
+
+// endUnplanned reports the end of a deployment that got no plan.
+func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
+	if ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx)
+	}
+	j.planError = why
+	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("Unable to plan the deployment: %v", why)}
+	var cancelled *CancelledError
+	var chain *chainCancelledError
+	switch {
+	case errors.As(why, &cancelled):
+		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + " while planning"}
+	case errors.As(why, &chain):
+		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: chain.reason}
+	}
+	r := &run{Scheduler: j.options.Scheduler, deployment: j.deployment}
+	return outcome, r.complete(ctx, outcome)
+}
+
+// announce tells that the application is being deployed.
+func (j *job) announce(ctx context.Context) {
+	j.reportDeploying(ctx, true)
+	j.reportSync(ctx, model.ApplicationSyncStatus_DEPLOYING, fmt.Sprintf("Deployment of commit %.7s is under way", j.deployment.GetTrigger().GetCommit().GetHash()), "")
+}
+
+// conclude tells what became of the application and of the commands. The sync state is what the deployment
+// says, until somebody compares the live state.
+func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome) {
+	var invalid *config.Error
+	switch {
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
+		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "")
+	case errors.As(j.planError, &invalid):
+		j.reportSync(ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason)
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment was cancelled", outcome.Reason)
+	default:
+		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment failed", outcome.Reason)
+	}
+	j.reportDeploying(ctx, false)
+
+	j.mu.Lock()
+	cancels := j.commands
+	j.commands = nil
+	j.finish(d.GetId()) // later cancel commands are refused from here on
+	j.mu.Unlock()
+	for _, command := range cancels {
+		handled(ctx, j.options.ControlPlane, j.options.Logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")
+	}
+	for _, stage := range d.GetStages() {
+		for _, command := range j.options.Commands.Take(d.GetId(), stage.GetId()) {
+			handled(ctx, j.options.ControlPlane, j.options.Logger, command, model.CommandStatus_COMMAND_FAILED, "stage "+stage.GetName()+" had ended before the command arrived")
+		}
+	}
+}
+
+func (j *job) reportDeploying(ctx context.Context, deploying bool) {
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	_, err := j.options.ControlPlane.ReportApplicationDeployingStatus(ctx, &pipedservice.ReportApplicationDeployingStatusRequest{
+		ApplicationId: j.deployment.GetApplicationId(), Deploying: deploying,
+	})
+	if err != nil {
+		j.options.Logger.Warn("report of an application's deploying status failed", "application", j.deployment.GetApplicationName(), "error", err)
+	}
+}
+
+func (j *job) reportSync(ctx context.Context, status model.ApplicationSyncStatus, short, reason string) {
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	_, err := j.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{
+		ApplicationId: j.deployment.GetApplicationId(),
+		State: &model.ApplicationSyncState{
+			Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(), Timestamp: time.Now().Unix(),
+		},
+	})
+	if err != nil {
+		j.options.Logger.Warn("report of an application's sync state failed", "application", j.deployment.GetApplicationName(), "error", err)
+	}
+}

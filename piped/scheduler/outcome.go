@@ -1,0 +1,119 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// CancelledError is the cause of work that a user cancelled.
+type CancelledError struct {
+	Commander string
+	// NoRollback leaves things as they are.
+	NoRollback bool
+}
+
+func (e *CancelledError) Error() string { return "Cancelled by " + e.Commander }
+
+// TimeoutError is the cause of work that took too long.
+type TimeoutError struct {
+	// What ran out of time: "the deployment" or "the stage".
+	What  string
+	After time.Duration
+}
+
+func (e *TimeoutError) Error() string { return fmt.Sprintf("%s timed out after %s", e.What, e.After) }
+
+// Cancellation carries a user's wish to cancel from the Controller to a deployment. The zero value is
+// ready; only the first wish counts.
+type Cancellation struct {
+	mu      sync.Mutex
+	wish    *CancelledError
+	watcher func(*CancelledError)
+}
+
+// Cancel makes the wish known.
+func (c *Cancellation) Cancel(by *CancelledError) {
+	c.mu.Lock()
+	first := c.wish == nil
+	if first {
+		c.wish = by
+	}
+	watcher := c.watcher
+	c.mu.Unlock()
+	if first && watcher != nil {
+		watcher(by)
+	}
+}
+
+// onCancel calls f at the wish, at once when it was made already. There is one watcher at a time.
+func (c *Cancellation) onCancel(f func(*CancelledError)) (unwatch func()) {
+	c.mu.Lock()
+	c.watcher = f
+	wish := c.wish
+	c.mu.Unlock()
+	if wish != nil {
+		f(wish)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.watcher = nil
+	}
+}
+
+func (c *Cancellation) by() *CancelledError {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wish
+}
+
+func success(reason string) Outcome {
+	return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, Reason: reason}
+}
+
+func failedStage(stage *model.PipelineStage) Outcome {
+	reason := fmt.Sprintf("Failed while executing stage %s", stage.GetName())
+	if why := stage.GetStatusReason(); why != "" {
+		reason += ": " + why
+	}
+	status := model.DeploymentStatus_DEPLOYMENT_FAILURE
+	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
+		status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
+		reason = fmt.Sprintf("Deployment was cancelled while executing stage %s", stage.GetName())
+	}
+	return Outcome{Status: status, Reason: reason}
+}
+
+// interruption tells whether something else than a stage has ended the deployment, and how. During is the
+// stage that was running, nil between stages.
+func (r *run) interruption(ctx, work context.Context, during *model.PipelineStage) (Outcome, bool) {
+	if ctx.Err() != nil {
+		return Outcome{}, true // piped is stopping: no outcome
+	}
+	if work.Err() == nil {
+		return Outcome{}, false
+	}
+	var cancelled *CancelledError
+	var timeout *TimeoutError
+	cause := context.Cause(work)
+	where := ""
+	if during != nil {
+		where = " while executing stage " + during.GetName()
+	}
+	switch {
+	case errors.As(cause, &cancelled):
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + where}, true
+	case errors.As(cause, &timeout):
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("The deployment timed out after %s%s", timeout.After, where)}, true
+	default:
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: cause.Error() + where}, true
+	}
+}

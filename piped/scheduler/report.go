@@ -1,0 +1,176 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Places of piped's own lines in a stage log. The control plane orders by number and drops repeated ones;
+// plugins number their blocks from the unix time on, in seconds (PipeCD's SDK) or microseconds (ours).
+const (
+	beforePlugin = iota
+	afterPlugin
+)
+
+// reporting is a context for one report, which a stopping piped still makes.
+func reporting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+}
+
+func (r *run) setStatus(ctx context.Context, status model.DeploymentStatus, reason string) {
+	if ctx.Err() != nil {
+		return
+	}
+	r.deployment.Status, r.deployment.StatusReason = status, reason
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	_, err := r.options.ControlPlane.ReportDeploymentStatusChanged(ctx, &pipedservice.ReportDeploymentStatusChangedRequest{
+		DeploymentId:              r.deployment.GetId(),
+		Status:                    status,
+		StatusReason:              reason,
+		DeploymentChainId:         r.deployment.GetDeploymentChainId(),
+		DeploymentChainBlockIndex: r.deployment.GetDeploymentChainBlockIndex(),
+	})
+	if err != nil {
+		r.options.Logger.Error("report of a deployment status failed", "deployment", r.deployment.GetId(), "status", status, "error", err)
+	}
+}
+
+func (r *run) setStage(ctx context.Context, stage *model.PipelineStage, status model.StageStatus, reason string) {
+	if ctx.Err() != nil && status == model.StageStatus_STAGE_RUNNING {
+		return
+	}
+	stage.Status, stage.StatusReason, stage.UpdatedAt = status, reason, time.Now().Unix()
+	if ended(stage) {
+		stage.CompletedAt = stage.UpdatedAt
+	}
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, &pipedservice.ReportStageStatusChangedRequest{
+		DeploymentId: r.deployment.GetId(),
+		StageId:      stage.GetId(),
+		Status:       status,
+		StatusReason: reason,
+		Requires:     stage.GetRequires(),
+		RetriedCount: stage.GetRetriedCount(),
+		CompletedAt:  stage.GetUpdatedAt(), // PipeCD v1 sends it with every status
+	})
+	if err != nil {
+		r.logger(stage).Error("report of a stage status failed", "status", status, "error", err)
+	}
+}
+
+// complete reports the end. Unlike the other reports a failing one is an error: the deployment would stay
+// open at the control plane.
+func (r *run) complete(ctx context.Context, outcome Outcome) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	now := time.Now().Unix()
+	statuses := map[string]model.StageStatus{}
+	for _, stage := range r.deployment.GetStages() {
+		statuses[stage.GetId()] = stage.GetStatus()
+	}
+	_, err := r.options.ControlPlane.ReportDeploymentCompleted(ctx, &pipedservice.ReportDeploymentCompletedRequest{
+		DeploymentId:              r.deployment.GetId(),
+		Status:                    outcome.Status,
+		StatusReason:              outcome.Reason,
+		StageStatuses:             statuses,
+		DeploymentChainId:         r.deployment.GetDeploymentChainId(),
+		DeploymentChainBlockIndex: r.deployment.GetDeploymentChainBlockIndex(),
+		CompletedAt:               now,
+	})
+	if err != nil {
+		return fmt.Errorf("report the end of deployment %s: %w", r.deployment.GetId(), err)
+	}
+	r.options.Logger.Info("deployment ended", "deployment", r.deployment.GetId(),
+		"application", r.deployment.GetApplicationName(), "status", outcome.Status, "reason", outcome.Reason)
+	if outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS {
+		return nil
+	}
+	_, err = r.options.ControlPlane.ReportApplicationMostRecentDeployment(ctx, &pipedservice.ReportApplicationMostRecentDeploymentRequest{
+		ApplicationId: r.deployment.GetApplicationId(),
+		Status:        outcome.Status,
+		Deployment:    reference(r.deployment, now),
+	})
+	if err != nil {
+		return fmt.Errorf("report deployment %s as the last successful one: %w", r.deployment.GetId(), err)
+	}
+	return nil
+}
+
+// reference is the part of a deployment that its application remembers.
+func reference(d *model.Deployment, completedAt int64) *model.ApplicationDeploymentReference {
+	ref := &model.ApplicationDeploymentReference{
+		DeploymentId:   d.GetId(),
+		Trigger:        d.GetTrigger(),
+		Summary:        d.GetSummary(),
+		Versions:       d.GetVersions(),
+		ConfigFilename: d.GetGitPath().GetConfigFilename(),
+		StartedAt:      max(1, d.GetCreatedAt()),
+		CompletedAt:    completedAt,
+	}
+	if len(ref.Versions) > 0 {
+		ref.Version = ref.Versions[0].GetVersion()
+	}
+	return ref
+}
+
+// handleCommands tells the control plane that the commands of an ended stage were dealt with. PipeCD v1:
+// all of them succeed, whatever became of the stage.
+func (r *run) handleCommands(ctx context.Context, stage *model.PipelineStage) {
+	for _, command := range r.options.Commands.Take(r.deployment.GetId(), stage.GetId()) {
+		handled(ctx, r.options.ControlPlane, r.options.Logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")
+	}
+}
+
+// handled reports one command; why is given to the user when it failed.
+func handled(ctx context.Context, controlPlane pipedservice.PipedServiceClient, logger *slog.Logger, command *model.Command, status model.CommandStatus, why string) {
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	request := &pipedservice.ReportCommandHandledRequest{CommandId: command.GetId(), Status: status, HandledAt: time.Now().Unix()}
+	if why != "" {
+		request.Metadata = map[string]string{"Reason": why}
+		request.Output = []byte(why)
+	}
+	if _, err := controlPlane.ReportCommandHandled(ctx, request); err != nil {
+		logger.Error("report of a handled command failed", "command", command.GetId(), "error", err)
+	}
+}
+
+// note writes a line of piped's own into the log of a stage. A line after the plugin's completes the log
+// of that attempt: the plugin will not do it any more.
+func (r *run) note(ctx context.Context, stage *model.PipelineStage, place int, severity model.LogSeverity, text string) {
+	ctx, cancel := reporting(ctx)
+	defer cancel()
+	now := time.Now().Unix()
+	block := &model.LogBlock{Index: 1, Log: text, Severity: severity, CreatedAt: now}
+	var err error
+	if place == beforePlugin {
+		_, err = r.options.ControlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
+			DeploymentId: r.deployment.GetId(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(), Blocks: []*model.LogBlock{block},
+		})
+	} else {
+		block.Index = time.Now().UnixMicro()
+		_, err = r.options.ControlPlane.ReportStageLogsFromLastCheckpoint(ctx, &pipedservice.ReportStageLogsFromLastCheckpointRequest{
+			DeploymentId: r.deployment.GetId(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(), Blocks: []*model.LogBlock{block}, Completed: true,
+		})
+	}
+	if err != nil {
+		r.logger(stage).Debug("a line for the stage log was not taken", "line", text, "error", err)
+	}
+}
+
+func (r *run) logger(stage *model.PipelineStage) *slog.Logger {
+	return r.options.Logger.With("deployment", r.deployment.GetId(), "application", r.deployment.GetApplicationName(), "stage", stage.GetName())
+}

@@ -1,0 +1,204 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// stageResult is how one attempt at a stage ended.
+type stageResult struct {
+	status model.StageStatus
+	reason string
+	// interrupted is set when the plugin died; the stage may be tried again.
+	interrupted error
+}
+
+func failure(reason string) stageResult {
+	return stageResult{status: model.StageStatus_STAGE_FAILURE, reason: reason}
+}
+
+// runStage brings one stage to its end, in at most two attempts, and reports it. It returns an error only
+// when ctx ended: then the stage stays as reported last. Work ends earlier than ctx when the deployment is
+// cancelled or out of time.
+func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) error {
+	if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
+		stage.RetriedCount++ // an earlier piped died while it ran
+	}
+	result := r.tryStage(ctx, work, stage)
+	if result.interrupted != nil && ctx.Err() == nil && work.Err() == nil {
+		again := fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted)
+		r.logger(stage).Warn("stage interrupted", "error", result.interrupted)
+		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, again)
+		stage.RetriedCount++
+		result = r.tryStage(ctx, work, stage)
+		if result.interrupted != nil {
+			result = failure(fmt.Sprintf("%s (also in a second attempt)", result.interrupted))
+			r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
+		}
+	}
+	if ctx.Err() != nil && (result.status == model.StageStatus_STAGE_CANCELLED || result.interrupted != nil) {
+		return context.Cause(ctx)
+	}
+	r.setStage(ctx, stage, result.status, result.reason)
+	r.handleCommands(ctx, stage)
+	r.logger(stage).Info("stage ended", "status", result.status, "reason", result.reason)
+	return nil
+}
+
+// tryStage is one attempt.
+func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) stageResult {
+	pair, err := r.sources.take(work)
+	if err != nil {
+		r.setStage(ctx, stage, model.StageStatus_STAGE_RUNNING, "")
+		return r.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
+	}
+	defer pair.close()
+	if !stage.GetRollback() {
+		if timeout := pair.target.Application().Timeout.Std(); timeout > 0 {
+			r.limit(timeout)
+		}
+		if reason, skip := r.skips(work, stage, pair.target.Application()); skip {
+			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
+		}
+	}
+	r.setStage(ctx, stage, model.StageStatus_STAGE_RUNNING, "")
+	r.sources.prefetch(ctx)
+	plugin, err := r.owner(work, stage)
+	if err != nil {
+		return r.stopped(ctx, work, stage, err)
+	}
+	if stage.GetRetriedCount() > 0 {
+		r.note(ctx, stage, beforePlugin, model.LogSeverity_INFO, fmt.Sprintf("Attempt %d of stage %s by plugin %s", stage.GetRetriedCount()+1, stage.GetName(), plugin.Name()))
+	}
+	return r.execute(ctx, work, stage, plugin, pair)
+}
+
+// owner finds the plugin of a stage and waits, not for ever, until it runs.
+func (r *run) owner(ctx context.Context, stage *model.PipelineStage) (*pluginhost.Plugin, error) {
+	plugin, err := r.options.Plugins.Owner(ctx, stage.GetName())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.options.RestartWait)
+	defer cancel()
+	return plugin, plugin.WaitRunning(ctx)
+}
+
+// execute makes the call. Its context ends with work or at the stage's own timeout.
+func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair) stageResult {
+	options, timeout := stageOptions(r.deployment, stage, pair.target.Application())
+	call, cancel := context.WithTimeoutCause(work, timeout, &TimeoutError{What: "the stage", After: timeout})
+	defer cancel()
+	end := r.options.Registry.BeginStage(r.deployment.GetId(), stage.GetId(), stage.GetRetriedCount())
+	defer end()
+
+	d := r.snapshot()
+	response, err := plugin.Deployment().ExecuteStage(call, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+		Deployment:              d,
+		Stage:                   find(d, stage.GetId()),
+		StageConfig:             options,
+		RunningDeploymentSource: pair.runningProto(),
+		TargetDeploymentSource:  pair.target.Proto(),
+	}})
+	var exit *pluginhost.ExitError
+	var down *pluginhost.NotRunningError
+	switch {
+	case call.Err() == nil && (errors.As(err, &exit) || errors.As(err, &down)):
+		return stageResult{interrupted: err}
+	case err != nil:
+		return r.stopped(ctx, call, stage, err)
+	}
+	switch s := response.GetStatus(); s {
+	case model.StageStatus_STAGE_SUCCESS, model.StageStatus_STAGE_SKIPPED, model.StageStatus_STAGE_EXITED:
+		return stageResult{status: s, reason: response.GetMessage()}
+	case model.StageStatus_STAGE_CANCELLED:
+		if call.Err() != nil {
+			return r.stopped(ctx, call, stage, context.Cause(call))
+		}
+		return stageResult{status: s, reason: response.GetMessage()}
+	case model.StageStatus_STAGE_FAILURE:
+		if call.Err() != nil {
+			return r.stopped(ctx, call, stage, context.Cause(call))
+		}
+		return failure(response.GetMessage())
+	default:
+		return failure(fmt.Sprintf("plugin %s answered with the status %s, which is none of a stage's end", plugin.Name(), s))
+	}
+}
+
+// stopped explains an attempt that ended without an answer of the plugin. Call is the context that the
+// attempt ran in.
+func (r *run) stopped(ctx, call context.Context, stage *model.PipelineStage, err error) stageResult {
+	var cancelled *CancelledError
+	var timeout *TimeoutError
+	cause := context.Cause(call)
+	switch {
+	case ctx.Err() != nil:
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: "piped is stopping"}
+	case errors.As(cause, &cancelled):
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: cancelled.Error()}
+	case errors.As(cause, &timeout):
+		return failure(timeout.Error())
+	}
+	reason := err.Error()
+	if s, ok := status.FromError(err); ok {
+		reason = s.Message()
+	}
+	r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, reason)
+	return failure(reason)
+}
+
+// stageOptions are the stage's part of the application configuration and its timeout. A quick sync has no
+// options, and that is how plugins tell it from a pipeline (PipeCD v1).
+func stageOptions(d *model.Deployment, stage *model.PipelineStage, application *config.Application) ([]byte, time.Duration) {
+	if d.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE {
+		return nil, config.DefaultTimeout.Std()
+	}
+	if application.Pipeline == nil || int(stage.GetIndex()) >= len(application.Pipeline.Stages) || stage.GetIndex() < 0 {
+		return []byte("{}"), config.DefaultTimeout.Std()
+	}
+	configured := application.Pipeline.Stages[stage.GetIndex()]
+	timeout := configured.Timeout.Std()
+	if stage.GetRollback() || timeout <= 0 {
+		timeout = config.DefaultTimeout.Std()
+	}
+	return planner.WithJSON(configured.With), timeout
+}
+
+// snapshot is the deployment as plugins see it: with the present statuses and metadata.
+func (r *run) snapshot() *model.Deployment {
+	d := proto.CloneOf(r.deployment)
+	all, stages := r.options.Registry.Metadata(d.GetId())
+	if all != nil {
+		d.MetadataV2 = all
+	}
+	for _, stage := range d.GetStages() {
+		if metadata, ok := stages[stage.GetId()]; ok {
+			stage.Metadata = metadata
+		}
+	}
+	return d
+}
+
+func find(d *model.Deployment, stageID string) *model.PipelineStage {
+	for _, stage := range d.GetStages() {
+		if stage.GetId() == stageID {
+			return stage
+		}
+	}
+	return nil
+}
