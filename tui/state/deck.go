@@ -1,0 +1,157 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"cmp"
+	"slices"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// maxDeployments bounds how many deployments of one application are kept; the oldest go first.
+const maxDeployments = 100
+
+// Deck is the state of an environment. The zero value is empty; New is for readability.
+// The objects it returns belong to it and must not be changed.
+type Deck struct {
+	objects
+	// synced: the state has been complete once.
+	synced bool
+	// next gathers the state that follows a Reset until it is complete.
+	next *objects
+}
+
+type objects struct {
+	environment  *deckv1.Environment
+	components   map[string]*deckv1.Component
+	applications map[string]*deckv1.Application
+	deployments  map[string]*deckv1.Deployment
+	plugins      map[string]*deckv1.Plugin
+}
+
+// New returns an empty deck.
+func New() *Deck { return &Deck{} }
+
+// Apply takes over one event. Its objects belong to the deck from then on.
+func (d *Deck) Apply(event *deckv1.Event) {
+	target := &d.objects
+	if d.next != nil {
+		target = d.next
+	}
+	switch kind := event.GetKind().(type) {
+	case *deckv1.Event_Environment:
+		target.environment = kind.Environment
+	case *deckv1.Event_Component:
+		put(&target.components, kind.Component.GetName(), kind.Component)
+	case *deckv1.Event_Application:
+		put(&target.applications, kind.Application.GetId(), kind.Application)
+	case *deckv1.Event_Deployment:
+		put(&target.deployments, kind.Deployment.GetId(), kind.Deployment)
+		target.forgetOldest(kind.Deployment.GetApplicationId())
+	case *deckv1.Event_Plugin:
+		put(&target.plugins, kind.Plugin.GetName(), kind.Plugin)
+	case *deckv1.Event_Removed:
+		delete(target.applications, kind.Removed.GetApplicationId())
+		delete(target.plugins, kind.Removed.GetPluginName())
+	case *deckv1.Event_Reset_:
+		d.Restart()
+	case *deckv1.Event_Synced:
+		if d.next != nil {
+			d.objects, d.next = *d.next, nil
+		}
+		d.synced = true
+	}
+}
+
+// Restart says that the whole state will be told again, as after a new connection. Before the first
+// complete state there is nothing worth keeping on the screen, so objects count at once.
+func (d *Deck) Restart() {
+	if !d.synced {
+		d.objects = objects{}
+		return
+	}
+	d.next = &objects{}
+}
+
+func put[T any](m *map[string]T, key string, value T) {
+	if *m == nil {
+		*m = map[string]T{}
+	}
+	(*m)[key] = value
+}
+
+func (o *objects) forgetOldest(application string) {
+	for {
+		kept := o.deploymentsOf(application)
+		if len(kept) <= maxDeployments {
+			return
+		}
+		delete(o.deployments, kept[len(kept)-1].GetId())
+	}
+}
+
+func (o *objects) deploymentsOf(application string) []*deckv1.Deployment {
+	var found []*deckv1.Deployment
+	for _, deployment := range o.deployments {
+		if deployment.GetApplicationId() == application {
+			found = append(found, deployment)
+		}
+	}
+	slices.SortFunc(found, func(a, b *deckv1.Deployment) int {
+		return cmp.Or(b.GetCreatedAt().AsTime().Compare(a.GetCreatedAt().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
+	})
+	return found
+}
+
+// Synced reports whether the state has been complete once.
+func (d *Deck) Synced() bool { return d.synced }
+
+// Environment may be nil before the first event.
+func (d *Deck) Environment() *deckv1.Environment { return d.environment }
+
+// Components in the order of starting.
+func (d *Deck) Components() []*deckv1.Component {
+	return sorted(d.components, func(a, b *deckv1.Component) int {
+		return cmp.Or(cmp.Compare(a.GetOrder(), b.GetOrder()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+}
+
+// Applications by name.
+func (d *Deck) Applications() []*deckv1.Application {
+	return sorted(d.applications, func(a, b *deckv1.Application) int {
+		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
+	})
+}
+
+// Application returns nil when there is none with that id.
+func (d *Deck) Application(id string) *deckv1.Application { return d.applications[id] }
+
+// Deployment returns nil when there is none with that id.
+func (d *Deck) Deployment(id string) *deckv1.Deployment { return d.deployments[id] }
+
+// Deployments of one application, the newest first.
+func (d *Deck) Deployments(application string) []*deckv1.Deployment {
+	return d.deploymentsOf(application)
+}
+
+// Plugins by name.
+func (d *Deck) Plugins() []*deckv1.Plugin {
+	return sorted(d.plugins, func(a, b *deckv1.Plugin) int { return cmp.Compare(a.GetName(), b.GetName()) })
+}
+
+// Plugin returns nil when there is none with that name.
+func (d *Deck) Plugin(name string) *deckv1.Plugin { return d.plugins[name] }
+
+// Component returns nil when there is none with that name.
+func (d *Deck) Component(name string) *deckv1.Component { return d.components[name] }
+
+func sorted[T any](m map[string]T, compare func(a, b T) int) []T {
+	list := make([]T, 0, len(m))
+	for _, v := range m {
+		list = append(list, v)
+	}
+	slices.SortFunc(list, compare)
+	return list
+}

@@ -1,0 +1,150 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Ended reports whether a deployment will not change any more.
+func Ended(status deckv1.DeploymentStatus) bool {
+	switch status {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS,
+		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE,
+		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		return true
+	}
+	return false
+}
+
+// StageEnded reports whether a stage will not change any more.
+func StageEnded(status deckv1.StageStatus) bool {
+	switch status {
+	case deckv1.StageStatus_STAGE_STATUS_UNSPECIFIED,
+		deckv1.StageStatus_STAGE_STATUS_NOT_STARTED,
+		deckv1.StageStatus_STAGE_STATUS_RUNNING:
+		return false
+	}
+	return true
+}
+
+// Ready reports whether the environment can deploy: its control plane and its agent run, or everything
+// it has does, or an application has already been seen.
+func (d *Deck) Ready() bool {
+	if len(d.applications) > 0 {
+		return true
+	}
+	ready := map[string]bool{}
+	all := len(d.components) > 0
+	for name, component := range d.components {
+		is := component.GetState() == deckv1.Component_STATE_READY
+		ready[plainName(name)] = is
+		all = all && is
+	}
+	return all || (ready["controlplane"] && ready["piped"])
+}
+
+// Failed returns the components that failed.
+func (d *Deck) Failed() []*deckv1.Component {
+	var failed []*deckv1.Component
+	for _, component := range d.Components() {
+		if component.GetState() == deckv1.Component_STATE_FAILED {
+			failed = append(failed, component)
+		}
+	}
+	return failed
+}
+
+// Stopping reports whether a part of the environment has been stopped on purpose.
+func (d *Deck) Stopping() bool {
+	for _, component := range d.components {
+		if component.GetState() == deckv1.Component_STATE_STOPPED {
+			return true
+		}
+	}
+	return false
+}
+
+// Active reports whether something goes on whose duration grows: a component starting, a deployment running.
+func (d *Deck) Active() bool { return d.Starting() || d.Deploying() }
+
+// Starting reports whether a component is starting.
+func (d *Deck) Starting() bool {
+	for _, component := range d.components {
+		if component.GetState() == deckv1.Component_STATE_STARTING {
+			return true
+		}
+	}
+	return false
+}
+
+// Deploying reports whether a deployment has not ended.
+func (d *Deck) Deploying() bool {
+	for _, deployment := range d.deployments {
+		if !Ended(deployment.GetStatus()) {
+			return true
+		}
+	}
+	return false
+}
+
+// SettledAt reports whether every application has been brought to commit or will not be: the newest
+// deployment of each has ended and none that has to be deployed is left. failed are the newest
+// deployments that did not succeed, broken the applications whose configuration is invalid.
+// It is false before the state is complete and while there is no application.
+func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
+	if !d.synced || d.next != nil || len(d.applications) == 0 {
+		return false, nil, nil
+	}
+	settled = true
+	for _, app := range d.Applications() {
+		if app.GetDisabled() {
+			continue
+		}
+		if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
+			broken = append(broken, app)
+			continue
+		}
+		newest := d.newest(app.GetId())
+		switch {
+		case newest == nil:
+			settled = false
+		case !Ended(newest.GetStatus()):
+			settled = false
+		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+			failed = append(failed, newest)
+		case newest.GetCommit().GetHash() != commit && app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
+			settled = false // an older commit, and the new one changes this application
+		}
+	}
+	return settled, failed, broken
+}
+
+func (d *Deck) newest(application string) *deckv1.Deployment {
+	if list := d.deploymentsOf(application); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// plainName makes "Control plane", "control-plane" and "controlplane" one.
+func plainName(name string) string {
+	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
+}
+
+// Elapsed is the time from start to end, or to now while end is not set; zero before start.
+func Elapsed(start, end *timestamppb.Timestamp, now time.Time) time.Duration {
+	if !start.IsValid() || start.AsTime().Unix() <= 0 {
+		return 0
+	}
+	if end.IsValid() && end.AsTime().Unix() > 0 {
+		now = end.AsTime()
+	}
+	return max(0, now.Sub(start.AsTime()))
+}

@@ -1,0 +1,100 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Application is one entry of Applications.
+type Application struct {
+	*deckv1.Application
+	// Newest deployment; nil before the first.
+	Newest *deckv1.Deployment
+}
+
+// Applications is the list of applications: two lines each.
+type Applications struct {
+	Theme    theme.Theme
+	List     []Application
+	Selected int
+	Focused  bool
+}
+
+// Draw returns width columns and height lines.
+func (v Applications) Draw(width, height int) string {
+	frame := box{theme: v.Theme, title: "1 Applications", focused: v.Focused}
+	if len(v.List) == 0 {
+		return frame.draw([]string{"", v.Theme.Dim.Render(" none seen yet")}, width, height)
+	}
+	frame.right = v.Theme.Dim.Render(fmt.Sprintf("%d", len(v.List)))
+	inner, rows := width-2, height-2
+	fit := max(1, rows/2)
+	from, to := window(len(v.List), fit, v.Selected, v.Selected)
+	frame.total, frame.top, frame.shown = len(v.List), from, to-from
+	var lines []string
+	for i := from; i < to; i++ {
+		first, second := v.entry(v.List[i], inner)
+		if i == v.Selected {
+			first = mark(v.Theme, first, inner, v.Focused)
+		}
+		lines = append(lines, first, second)
+	}
+	return frame.draw(lines, width, height)
+}
+
+func (v Applications) entry(app Application, width int) (first, second string) {
+	th := v.Theme
+	sync := syncBadge(th, app.Application)
+	icon := sync
+	if app.Newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying() {
+		icon = deploymentBadge(th, app.Newest.GetStatus())
+	}
+	commit := shortHash(app.GetRunningCommit())
+	if running := app.Newest; running != nil && !state.Ended(running.GetStatus()) {
+		commit = shortHash(running.GetCommit().GetHash())
+	}
+	first = split(th, " "+icon.dot()+" "+th.Strong.Render(app.GetName()), th.Dim.Render(commit), width)
+
+	switch {
+	case app.Newest != nil && !state.Ended(app.Newest.GetStatus()):
+		second = th.Running.Render(strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)) + " " + Strip(th, app.Newest.GetStages())
+	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
+	default:
+		health := healthBadge(th, app.GetHealth())
+		version := ""
+		if versions := app.GetRunningVersions(); len(versions) > 0 {
+			version = th.Dim.Render(text.Line(versions[0]))
+		}
+		second = join(th.Dim.Render(" "+th.Dot+" "), sync.style.Render(sync.word), health.style.Render(health.word), version)
+	}
+	return first, "   " + second
+}
+
+// Strip shows the stages of a pipeline as one icon each, and how many are done.
+func Strip(th theme.Theme, stages []*deckv1.Stage) string {
+	var icons []string
+	done, all := 0, 0
+	for _, stage := range stages {
+		if stage.GetRollback() {
+			continue
+		}
+		all++
+		if state.StageEnded(stage.GetStatus()) {
+			done++
+		}
+		icons = append(icons, stageBadge(th, stage).dot())
+	}
+	if all == 0 {
+		return ""
+	}
+	return strings.Join(icons, "") + th.Dim.Render(fmt.Sprintf(" %d/%d", done, all))
+}

@@ -1,0 +1,124 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"charm.land/lipgloss/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// badge is how a state looks: an icon and a word, so that neither needs the colour.
+type badge struct {
+	icon, word string
+	style      lipgloss.Style
+}
+
+func (b badge) String() string { return b.style.Render(b.icon + " " + b.word) }
+
+func (b badge) dot() string { return b.style.Render(b.icon) }
+
+func stageBadge(th theme.Theme, stage *deckv1.Stage) badge {
+	switch stage.GetStatus() {
+	case deckv1.StageStatus_STAGE_STATUS_RUNNING:
+		if stage.GetCanApprove() {
+			return badge{th.Wait, "waits for approval", th.Warn}
+		}
+		return badge{th.Active, "running", th.Running}
+	case deckv1.StageStatus_STAGE_STATUS_SUCCESS:
+		return badge{th.Done, "succeeded", th.Good}
+	case deckv1.StageStatus_STAGE_STATUS_FAILURE:
+		return badge{th.Failed, "failed", th.Bad}
+	case deckv1.StageStatus_STAGE_STATUS_CANCELLED:
+		return badge{th.Cancelled, "cancelled", th.Warn}
+	case deckv1.StageStatus_STAGE_STATUS_SKIPPED:
+		return badge{th.Skipped, "skipped", th.Dim}
+	case deckv1.StageStatus_STAGE_STATUS_EXITED:
+		return badge{th.Skipped, "exited", th.Good}
+	}
+	if stage.GetRollback() {
+		return badge{th.Undo, "only on failure", th.Idle}
+	}
+	return badge{th.Hollow, "not started", th.Idle}
+}
+
+func deploymentBadge(th theme.Theme, status deckv1.DeploymentStatus) badge {
+	switch status {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING:
+		return badge{th.Hollow, "PENDING", th.Running}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PLANNED:
+		return badge{th.Hollow, "PLANNED", th.Running}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING:
+		return badge{th.Active, "RUNNING", th.Running}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK:
+		return badge{th.Undo, "ROLLING BACK", th.Rollback}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		return badge{th.Done, "SUCCESS", th.Good}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE:
+		return badge{th.Failed, "FAILURE", th.Bad}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		return badge{th.Cancelled, "CANCELLED", th.Warn}
+	}
+	return badge{th.Question, "UNKNOWN", th.Dim}
+}
+
+func syncBadge(th theme.Theme, app *deckv1.Application) badge {
+	if app.GetDisabled() {
+		return badge{th.Cancelled, "disabled", th.Dim}
+	}
+	if app.GetDeploying() || app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_DEPLOYING {
+		return badge{th.Active, "deploying", th.Running}
+	}
+	switch app.GetSync() {
+	case deckv1.SyncStatus_SYNC_STATUS_SYNCED:
+		return badge{th.Done, "synced", th.Good}
+	case deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC:
+		return badge{th.Wait, "out of sync", th.Warn}
+	case deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+		return badge{th.Failed, "invalid config", th.Bad}
+	}
+	return badge{th.Question, "sync unknown", th.Dim}
+}
+
+func healthBadge(th theme.Theme, health deckv1.HealthStatus) badge {
+	switch health {
+	case deckv1.HealthStatus_HEALTH_STATUS_HEALTHY:
+		return badge{th.Done, "healthy", th.Good}
+	case deckv1.HealthStatus_HEALTH_STATUS_OTHER:
+		return badge{th.Failed, "unhealthy", th.Bad}
+	}
+	return badge{th.Question, "", th.Dim}
+}
+
+func pluginBadge(th theme.Theme, state deckv1.Plugin_State) badge {
+	switch state {
+	case deckv1.Plugin_STATE_STARTING:
+		return badge{th.Active, "starting", th.Running}
+	case deckv1.Plugin_STATE_RUNNING:
+		return badge{th.Done, "running", th.Good}
+	case deckv1.Plugin_STATE_RESTARTING:
+		return badge{th.Undo, "restarting", th.Warn}
+	case deckv1.Plugin_STATE_FAILED:
+		return badge{th.Failed, "failed", th.Bad}
+	case deckv1.Plugin_STATE_STOPPED:
+		return badge{th.Cancelled, "stopped", th.Dim}
+	}
+	return badge{th.Question, "unknown", th.Dim}
+}
+
+// componentBadge takes the frame of the spinner for components that start.
+func componentBadge(th theme.Theme, state deckv1.Component_State, frame int) badge {
+	switch state {
+	case deckv1.Component_STATE_STARTING:
+		return badge{th.Spinner[frame%len(th.Spinner)], "starting", th.Running}
+	case deckv1.Component_STATE_READY:
+		return badge{th.Done, "ready", th.Good}
+	case deckv1.Component_STATE_FAILED:
+		return badge{th.Failed, "failed", th.Bad}
+	case deckv1.Component_STATE_STOPPED:
+		return badge{th.Cancelled, "stopped", th.Dim}
+	}
+	return badge{th.Hollow, "pending", th.Idle}
+}

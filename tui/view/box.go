@@ -1,0 +1,131 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// box is a frame with a title around lines.
+type box struct {
+	theme theme.Theme
+	// title stands in the frame at the left, right at the right.
+	title, right string
+	focused      bool
+	// total, top and shown place a thumb at the right edge when not everything is shown.
+	total, top, shown int
+}
+
+// draw returns exactly width columns and height lines; lines that do not fit are cut.
+func (b box) draw(lines []string, width, height int) string {
+	if width < 2 || height < 2 {
+		return blank(width, height)
+	}
+	edge := b.theme.Border
+	if b.focused {
+		edge = b.theme.BorderFocused
+	}
+	inner := width - 2
+	out := make([]string, 0, height)
+	out = append(out, b.top1(edge, inner))
+	left := edge.Render(b.theme.Vertical)
+	from, to := b.thumb(height - 2)
+	for i := range height - 2 {
+		line := ""
+		if i < len(lines) {
+			line = lines[i]
+		}
+		right := left
+		if i >= from && i < to {
+			right = edge.Render(b.theme.Thumb)
+		}
+		out = append(out, left+text.Pad(line, inner, b.theme.Ellipsis)+right)
+	}
+	bottom := b.theme.BottomLeft + strings.Repeat(b.theme.Horizontal, inner) + b.theme.BottomRight
+	return strings.Join(append(out, edge.Render(bottom)), "\n")
+}
+
+// top1 is the upper edge with the titles.
+func (b box) top1(edge lipgloss.Style, inner int) string {
+	titleStyle := b.theme.Title
+	if b.focused {
+		titleStyle = b.theme.TitleFocused
+	}
+	title, right := text.Cut(b.title, inner-4, b.theme.Ellipsis), b.right
+	rest := inner - 1
+	line := edge.Render(b.theme.TopLeft + b.theme.Horizontal)
+	if title != "" {
+		line += " " + titleStyle.Render(title) + " "
+		rest -= text.Width(title) + 2
+	}
+	if right != "" && rest >= text.Width(right)+4 {
+		fill := rest - text.Width(right) - 3
+		return line + edge.Render(strings.Repeat(b.theme.Horizontal, fill)) + " " + right + " " +
+			edge.Render(b.theme.Horizontal+b.theme.TopRight)
+	}
+	return line + edge.Render(strings.Repeat(b.theme.Horizontal, max(0, rest))+b.theme.TopRight)
+}
+
+// thumb returns the lines [from, to) of the edge that are thick.
+func (b box) thumb(height int) (from, to int) {
+	if b.total <= b.shown || b.shown <= 0 || height <= 0 {
+		return 0, 0
+	}
+	size := max(1, height*b.shown/b.total)
+	from = b.top * (height - size) / max(1, b.total-b.shown)
+	return from, from + size
+}
+
+// blank returns spaces.
+func blank(width, height int) string {
+	if height <= 0 {
+		return ""
+	}
+	line := strings.Repeat(" ", max(0, width))
+	return line + strings.Repeat("\n"+line, height-1)
+}
+
+// window returns the part [from, to) of total lines that fits and contains the lines [first, last].
+func window(total, height, first, last int) (from, to int) {
+	if total <= height {
+		return 0, total
+	}
+	from = max(0, min(first-(height-(last-first+1))/2, total-height))
+	return from, from + height
+}
+
+// mark renders a row as selected: the whole width in one style, because styles inside would end it.
+func mark(th theme.Theme, row string, width int, focused bool) string {
+	plain := text.Pad(ansi.Strip(row), width, th.Ellipsis)
+	if focused {
+		return th.Selected.Render(plain)
+	}
+	return th.SelectedDim.Render(th.Mark + strings.TrimPrefix(plain, " "))
+}
+
+// split puts left and right at the two ends of width columns; right yields when there is no room.
+func split(th theme.Theme, left, right string, width int) string {
+	rw := text.Width(right)
+	if rw == 0 || rw+8 > width {
+		return text.Pad(left, width, th.Ellipsis)
+	}
+	return text.Pad(left, width-rw-1, th.Ellipsis) + " " + right
+}
+
+// join puts the parts that are not empty in a row.
+func join(separator string, parts ...string) string {
+	var shown []string
+	for _, part := range parts {
+		if part != "" {
+			shown = append(shown, part)
+		}
+	}
+	return strings.Join(shown, separator)
+}

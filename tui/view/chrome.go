@@ -1,0 +1,110 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Header is the first line of the screen.
+type Header struct {
+	Theme theme.Theme
+	// Name of the environment, Version of the program.
+	Name, Version string
+	// Cluster kind.
+	Cluster string
+	// Ready of All parts run; Failed of them do not.
+	Ready, All, Failed int
+}
+
+// Draw returns one line of width columns.
+func (v Header) Draw(width int) string {
+	th := v.Theme
+	left := th.Brand.Render(" pipedeck ") + " " + th.Strong.Render(v.Name)
+	if v.Cluster != "" {
+		left += th.Dim.Render(" " + th.Dot + " " + v.Cluster + " cluster")
+	}
+	parts := ""
+	switch {
+	case v.Failed > 0:
+		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed, press e", th.Failed, v.Failed, v.All))
+	case v.All > 0 && v.Ready < v.All:
+		parts = th.Running.Render(fmt.Sprintf("%s %d of %d parts ready", th.Active, v.Ready, v.All))
+	case v.All > 0:
+		parts = th.Good.Render(fmt.Sprintf("%s %d parts ready", th.Done, v.All))
+	}
+	right := parts
+	if v.Version != "" && width >= 90 {
+		right += th.Dim.Render("  " + v.Version)
+	}
+	return split(th, left, right+" ", width)
+}
+
+// Status is the line above the footer.
+type Status struct {
+	Theme theme.Theme
+	// Banner takes the whole line: something is wrong with the screen itself.
+	Banner string
+	// Toast tells the outcome of the last action; Bad when it failed.
+	Toast string
+	Bad   bool
+	// Simulated: no container runs.
+	Simulated bool
+	// Repository that is watched, and the file in it worth editing.
+	Repository, Edit string
+}
+
+// Draw returns one line of width columns.
+func (v Status) Draw(width int) string {
+	th := v.Theme
+	switch {
+	case v.Banner != "":
+		return th.Banner.Render(text.Pad(" "+v.Banner, width, th.Ellipsis))
+	case v.Toast != "" && v.Bad:
+		return th.Bad.Render(text.Pad(" "+th.Failed+" "+v.Toast, width, th.Ellipsis))
+	case v.Toast != "":
+		return th.Good.Render(text.Pad(" "+th.Done+" "+v.Toast, width, th.Ellipsis))
+	}
+	right := ""
+	if v.Simulated {
+		right = th.Warn.Render("simulated: no container runs") + " "
+	}
+	room := width - text.Width(right) - 2
+	left := ""
+	if v.Repository != "" {
+		verb, path := "watching ", v.Repository
+		tail := ""
+		if v.Edit != "" {
+			verb, path, tail = "edit ", strings.TrimSuffix(path, "/")+"/"+v.Edit, " and commit"
+		}
+		left = " " + th.Dim.Render(verb) + text.CutLeft(path, max(8, room-text.Width(verb+tail)-1), th.Ellipsis) + th.Dim.Render(tail)
+	}
+	return split(th, left, right, width)
+}
+
+// Footer is the last line: the keys that do something.
+type Footer struct {
+	Theme    theme.Theme
+	Bindings []keymap.Binding
+}
+
+// Draw returns one line of width columns; what does not fit is left out, the least useful first.
+func (v Footer) Draw(width int) string {
+	th := v.Theme
+	line, used := "", 0
+	for _, b := range v.Bindings {
+		size := text.Width(b.Name()) + 1 + text.Width(b.Short) + 3
+		if used+size > width {
+			continue
+		}
+		line += " " + th.Key.Render(b.Name()) + " " + th.Dim.Render(b.Short) + "  "
+		used += size
+	}
+	return text.Pad(line, width, "")
+}

@@ -1,0 +1,171 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Components shows the parts of the environment: as steps while it starts, as a list of facts later.
+type Components struct {
+	Theme theme.Theme
+	Title string
+	List  []*deckv1.Component
+	// Environment adds its facts below; nil adds none.
+	Environment *deckv1.Environment
+	// Waiting is shown while nothing is known yet, with the time since Since.
+	Waiting string
+	Since   time.Time
+	Now     time.Time
+	// Frame of the spinner.
+	Frame   int
+	Focused bool
+	// Up is how many lines the reader has gone up from the end, when not everything fits.
+	Up int
+}
+
+// barWidth is the width of a progress bar.
+const barWidth = 24
+
+// Draw returns width columns and height lines.
+func (v Components) Draw(width, height int) string {
+	th := v.Theme
+	frame := box{theme: th, title: v.Title, focused: v.Focused}
+	if !v.Since.IsZero() {
+		frame.right = th.Dim.Render(Duration(max(0, v.Now.Sub(v.Since))))
+	}
+	inner := width - 2
+	lines, active := v.steps(inner)
+	lines = append(lines, v.facts(inner)...)
+	room := height - 2
+	if len(lines) > room {
+		// What happens now stays in sight; the reader can go elsewhere.
+		from, _ := window(len(lines), room, active, active)
+		from = max(0, min(len(lines)-room, from-v.Up))
+		frame.total, frame.top, frame.shown = len(lines), from, room
+		lines = lines[from:]
+	}
+	return frame.draw(lines, width, height)
+}
+
+// steps draws one line for each component, and more where there is more to tell; active is the line
+// that matters most.
+func (v Components) steps(width int) (lines []string, active int) {
+	th := v.Theme
+	lines = []string{""}
+	if len(v.List) == 0 {
+		badge := componentBadge(th, deckv1.Component_STATE_STARTING, v.Frame)
+		return append(lines, "  "+badge.dot()+" "+v.Waiting), 1
+	}
+	name := 12
+	for _, c := range v.List {
+		name = max(name, text.Width(c.GetName()))
+	}
+	name = min(name, max(12, width/3))
+	for _, c := range v.List {
+		badge := componentBadge(th, c.GetState(), v.Frame)
+		if c.GetState() == deckv1.Component_STATE_STARTING || c.GetState() == deckv1.Component_STATE_FAILED {
+			active = len(lines)
+		}
+		nameStyle := th.Text
+		switch c.GetState() {
+		case deckv1.Component_STATE_STARTING:
+			nameStyle = th.Strong
+		case deckv1.Component_STATE_FAILED:
+			nameStyle = th.Bad
+		case deckv1.Component_STATE_PENDING, deckv1.Component_STATE_UNSPECIFIED:
+			nameStyle = th.Idle
+		}
+		took := ""
+		if elapsed := state.Elapsed(c.GetStartedAt(), c.GetEndedAt(), v.Now); elapsed > 0 || c.GetEndedAt().IsValid() {
+			took = Duration(elapsed)
+		}
+		detail := text.Line(c.GetDetail())
+		if c.GetState() == deckv1.Component_STATE_FAILED {
+			detail = "failed"
+		}
+		lines = append(lines, "  "+badge.dot()+" "+nameStyle.Render(text.Pad(c.GetName(), name, th.Ellipsis))+" "+
+			th.Dim.Render(text.PadLeft(took, durationWidth, ""))+"  "+th.Dim.Render(detail))
+		lines = append(lines, v.more(c, width)...)
+	}
+	return lines, active
+}
+
+// more is a progress bar, or what went wrong and what to do.
+func (v Components) more(c *deckv1.Component, width int) []string {
+	th := v.Theme
+	const indent = "    "
+	if c.GetState() == deckv1.Component_STATE_FAILED {
+		var lines []string
+		for _, line := range text.Wrap(text.Clean(c.GetDetail()), width-6) {
+			lines = append(lines, indent+th.Bad.Render(line))
+		}
+		if c.GetHint() != "" {
+			for i, line := range text.Wrap(text.Clean(c.GetHint()), width-8) {
+				lead := th.Arrow + " "
+				if i > 0 {
+					lead = "  "
+				}
+				lines = append(lines, indent+th.Warn.Render(lead+line))
+			}
+		}
+		return lines
+	}
+	if c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
+		return []string{indent + bar(th, c.GetDone(), c.GetTotal(), min(barWidth, width-16))}
+	}
+	return nil
+}
+
+func bar(th theme.Theme, done, total int64, width int) string {
+	done = max(0, min(done, total))
+	full := int(int64(width) * done / total)
+	return th.Good.Render(strings.Repeat(th.Full, full)) + th.Idle.Render(strings.Repeat(th.Empty, width-full)) +
+		fmt.Sprintf(" %3d%%", 100*done/total)
+}
+
+// facts are what a user needs to work with the environment from outside.
+func (v Components) facts(width int) []string {
+	e := v.Environment
+	if e == nil {
+		return nil
+	}
+	kind := e.GetClusterKind()
+	if e.GetSimulated() {
+		kind += " (simulated: no container runs)"
+	}
+	kubeconfig := ""
+	if e.GetKubeconfig() != "" {
+		kubeconfig = "export KUBECONFIG=" + e.GetKubeconfig()
+	}
+	lines := []string{""}
+	for _, fact := range []struct{ label, value string }{
+		{"cluster", kind},
+		{"kubectl", kubeconfig},
+		{"repository", join("  ", e.GetRepository(), e.GetBranch())},
+		{"edit", e.GetEditHint()},
+		{"control plane", e.GetAddress()},
+		{"state", e.GetStateDir()},
+		{"version", e.GetVersion()},
+	} {
+		if fact.value == "" {
+			continue
+		}
+		for i, part := range text.Chop(fact.value, max(8, width-20)) {
+			label := fact.label
+			if i > 0 {
+				label = ""
+			}
+			lines = append(lines, "  "+v.Theme.Dim.Render(text.Pad(label, 14, ""))+" "+part)
+		}
+	}
+	return lines
+}

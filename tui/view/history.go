@@ -1,0 +1,53 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// History lists the deployments of one application, the newest first.
+type History struct {
+	Theme       theme.Theme
+	Application string
+	List        []*deckv1.Deployment
+	Selected    int
+	Now         time.Time
+}
+
+// Draw returns width columns and height lines.
+func (v History) Draw(width, height int) string {
+	th, inner := v.Theme, width-2
+	frame := box{theme: th, title: "Deployments", focused: true, right: th.Dim.Render("enter: show")}
+	if v.Application != "" {
+		frame.title += " of " + v.Application
+	}
+	if len(v.List) == 0 {
+		return frame.draw([]string{"", th.Dim.Render(" none yet")}, width, height)
+	}
+	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
+	frame.total, frame.top, frame.shown = len(v.List), from, to-from
+	var lines []string
+	for i := from; i < to; i++ {
+		d := v.List[i]
+		badge := deploymentBadge(th, d.GetStatus())
+		took := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), v.Now)
+		line := split(th,
+			fmt.Sprintf(" %s %s %s", badge.style.Render(text.Pad(badge.icon+" "+badge.word, 14, "")),
+				th.Info.Render(shortHash(d.GetCommit().GetHash())), text.FirstLine(d.GetCommit().GetMessage())),
+			th.Dim.Render(text.PadLeft(Duration(took), durationWidth, "")+" "+
+				text.PadLeft(Age(state.Elapsed(d.GetCreatedAt(), nil, v.Now)), 8, "")+" "), inner)
+		if i == v.Selected {
+			line = mark(th, line, inner, true)
+		}
+		lines = append(lines, line)
+	}
+	return frame.draw(lines, width, height)
+}

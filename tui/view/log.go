@@ -1,0 +1,213 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/pipedeck/pipedeck/tui/logbuf"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Log shows the log of one stage. It keeps the place of the reader in it.
+type Log struct {
+	Theme theme.Theme
+	// Stage is the name of the stage; empty when none is selected.
+	Stage string
+	// Buffer is nil when there is nothing to show.
+	Buffer  *logbuf.Buffer
+	Focused bool
+	// Complete: no more lines will come. Truncated: the control plane left lines out.
+	Complete, Truncated bool
+	// Trouble is shown when the log cannot be read.
+	Trouble string
+	// Waiting is shown while there is no line.
+	Waiting string
+
+	// Following keeps the end in sight.
+	Following bool
+	// Wrap breaks long lines; else Left is the first column shown.
+	Wrap bool
+	Left int
+	// Query is what was searched, Typing what is being typed, Notice the outcome of a search.
+	Query  logbuf.Query
+	Typing *string
+	Notice string
+
+	// top is the first line shown and sub the row within it, when not following.
+	top, sub int
+	// width and height are those of the text, as last told.
+	width, height int
+}
+
+const (
+	// timeWidth is "15:04:05 " before each line, left out on narrow screens.
+	timeWidth   = 9
+	minTimeRoom = 60
+	// iconWidth is the column for the severity and a space.
+	iconWidth = 2
+)
+
+// Resize tells the size in which Draw will be called; scrolling depends on it.
+func (v *Log) Resize(width, height int) {
+	v.width, v.height = max(1, width-2), max(1, height-2)
+	if v.Typing != nil || v.Notice != "" {
+		v.height = max(1, v.height-1)
+	}
+}
+
+// Rewind forgets the place and the search, for another log.
+func (v *Log) Rewind() {
+	v.Following, v.top, v.sub, v.Left, v.Query, v.Typing, v.Notice = true, 0, 0, 0, "", nil, ""
+}
+
+func (v *Log) gutter() int {
+	if v.width >= minTimeRoom {
+		return timeWidth + iconWidth
+	}
+	return iconWidth
+}
+
+// Draw returns width columns and height lines.
+func (v *Log) Draw(width, height int) string {
+	v.Resize(width, height)
+	th := v.Theme
+	frame := box{theme: th, title: "3 Log", focused: v.Focused, right: v.status()}
+	if v.Stage != "" {
+		frame.title += " " + th.Dot + " " + v.Stage
+	}
+	lines := v.rows(&frame)
+	if len(lines) == 0 {
+		lines = v.empty()
+	}
+	for len(lines) < v.height {
+		lines = append(lines, "")
+	}
+	switch {
+	case v.Typing != nil:
+		lines = append(lines[:v.height], " "+th.Key.Render("/")+*v.Typing+th.Selected.Render(" "))
+	case v.Notice != "":
+		lines = append(lines[:v.height], " "+th.Warn.Render(v.Notice))
+	}
+	return frame.draw(lines, width, height)
+}
+
+func (v *Log) status() string {
+	if v.Stage == "" || v.Buffer == nil {
+		return ""
+	}
+	_, next := v.Buffer.Span()
+	parts := []string{fmt.Sprintf("%d lines", next)}
+	switch {
+	case v.Truncated:
+		parts = append(parts, "start cut off")
+	case v.Complete:
+		parts = append(parts, "complete")
+	case v.Following:
+		parts = append(parts, "following")
+	default:
+		parts = append(parts, "f: follow")
+	}
+	return v.Theme.Dim.Render(strings.Join(parts, " "+v.Theme.Dot+" "))
+}
+
+func (v *Log) empty() []string {
+	switch {
+	case v.Trouble != "":
+		var lines []string
+		for _, line := range text.Wrap(v.Trouble, v.width-2) {
+			lines = append(lines, " "+v.Theme.Bad.Render(line))
+		}
+		return lines
+	case v.Waiting != "":
+		return []string{" " + v.Theme.Dim.Render(v.Waiting)}
+	}
+	return nil
+}
+
+// rows are the lines in sight, wrapped or cut, the first to show first.
+func (v *Log) rows(frame *box) []string {
+	if v.Buffer == nil {
+		return nil
+	}
+	first, next := v.Buffer.Span()
+	if next == first {
+		return nil
+	}
+	top, sub := v.position()
+	var rows []string
+	shown := 0
+	for n, line := range v.Buffer.Lines(top, v.height) {
+		parts := v.render(line)
+		if n == 0 {
+			parts = parts[min(sub, len(parts)-1):]
+		}
+		rows = append(rows, parts...)
+		if shown++; len(rows) >= v.height {
+			rows = rows[:v.height]
+			break
+		}
+	}
+	frame.total, frame.top, frame.shown = next-first, top-first, shown
+	return rows
+}
+
+// render is one line as the rows it takes.
+func (v *Log) render(line logbuf.Line) []string {
+	th := v.Theme
+	icon, style := " ", th.Text
+	switch line.Severity {
+	case logbuf.Success:
+		icon, style = th.Done, th.Good
+	case logbuf.Error:
+		icon, style = th.Failed, th.Bad
+	}
+	lead := style.Render(icon) + " "
+	if v.gutter() > iconWidth {
+		stamp := strings.Repeat(" ", timeWidth-1)
+		if !line.Time.IsZero() {
+			stamp = line.Time.Local().Format("15:04:05")
+		}
+		lead = th.Dim.Render(stamp) + " " + lead
+	}
+	room := max(1, v.width-v.gutter())
+	if !v.Wrap {
+		shown := text.CutLeft(line.Text, max(0, text.Width(line.Text)-v.Left), "")
+		return []string{lead + v.highlight(text.Cut(shown, room, th.Ellipsis), style)}
+	}
+	var rows []string
+	for i, part := range text.Chop(line.Text, room) {
+		if i > 0 {
+			lead = strings.Repeat(" ", v.gutter()-iconWidth) + th.Dim.Render(th.Continued) + " "
+		}
+		rows = append(rows, lead+v.highlight(part, style))
+	}
+	return rows
+}
+
+func (v *Log) highlight(part string, style lipgloss.Style) string {
+	var out strings.Builder
+	at := 0
+	for _, match := range v.Query.Matches(part) {
+		out.WriteString(style.Render(part[at:match[0]]))
+		out.WriteString(v.Theme.Match.Render(part[match[0]:match[1]]))
+		at = match[1]
+	}
+	if at < len(part) {
+		out.WriteString(style.Render(part[at:]))
+	}
+	return out.String()
+}
+
+// height of one line in rows.
+func (v *Log) rowsOf(line logbuf.Line) int {
+	if !v.Wrap {
+		return 1
+	}
+	return len(text.Chop(line.Text, max(1, v.width-v.gutter())))
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Choice is one way out of a dialog.
+type Choice struct {
+	Key, Text string
+}
+
+// Dialog asks a question over everything else.
+type Dialog struct {
+	Theme    theme.Theme
+	Title    string
+	Lines    []string
+	Choices  []Choice
+	Selected int
+}
+
+// Draw returns the dialog, at most width columns wide and height lines high.
+func (v Dialog) Draw(width, height int) string {
+	th := v.Theme
+	inner := text.Width(v.Title) + 6
+	for _, line := range v.Lines {
+		inner = max(inner, text.Width(line)+4)
+	}
+	for _, choice := range v.Choices {
+		inner = max(inner, text.Width(choice.Key)+text.Width(choice.Text)+9)
+	}
+	inner = min(inner, width-2)
+	lines := []string{""}
+	for _, line := range v.Lines {
+		for _, part := range text.Wrap(line, inner-4) {
+			lines = append(lines, "  "+part)
+		}
+	}
+	lines = append(lines, "")
+	for i, choice := range v.Choices {
+		line := "  " + th.Key.Render(text.Pad(choice.Key, 5, "")) + " " + choice.Text
+		if i == v.Selected {
+			line = mark(th, line, inner, true)
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, "")
+	return box{theme: th, title: v.Title, focused: true}.draw(lines, inner+2, min(len(lines)+2, height))
+}
+
+// Help lists what the keys do.
+type Help struct {
+	Theme   theme.Theme
+	Groups  []keymap.Group
+	Reasons keymap.Reasons
+}
+
+// Draw returns the help, at most width columns wide and height lines high, in two columns.
+func (v Help) Draw(width, height int) string {
+	th := v.Theme
+	column := min(56, (width-2)/2)
+	var blocks [][]string
+	total := 0
+	for _, group := range v.Groups {
+		block := []string{" " + th.Title.Render(group.Name)}
+		for _, b := range group.Bindings {
+			help := b.Help
+			style := th.Text
+			if reason := v.Reasons[b.Action]; reason != "" {
+				help, style = help+" ("+reason+")", th.Dim
+			}
+			block = append(block, "  "+th.Key.Render(text.Pad(b.Name(), 9, ""))+" "+style.Render(text.Cut(help, column-13, th.Ellipsis)))
+		}
+		blocks = append(blocks, append(block, ""))
+		total += len(block) + 1
+	}
+	var left, right []string
+	for _, block := range blocks {
+		if len(left)+len(block) <= (total+3)/2 || len(left) == 0 {
+			left = append(left, block...)
+		} else {
+			right = append(right, block...)
+		}
+	}
+	var lines []string
+	for i := range max(len(left), len(right)) {
+		l, r := "", ""
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		lines = append(lines, text.Pad(l, column, th.Ellipsis)+text.Pad(r, column, th.Ellipsis))
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	frame := box{theme: th, title: "Keys", right: th.Dim.Render("esc: close"), focused: true}
+	return frame.draw(lines, 2*column+2, min(len(lines)+2, height))
+}
+
+// TooSmall is shown when the terminal cannot hold the screen.
+func TooSmall(width, height, minWidth, minHeight int) string {
+	message := []string{
+		fmt.Sprintf("terminal too small (%dx%d), needs %dx%d", width, height, minWidth, minHeight),
+		"make it larger, or press q",
+	}
+	lines := make([]string, max(0, height))
+	for i := range lines {
+		lines[i] = strings.Repeat(" ", max(0, width))
+	}
+	var wrapped []string
+	for _, line := range message {
+		wrapped = append(wrapped, text.Wrap(line, max(1, width))...)
+	}
+	start := max(0, (height-len(wrapped))/2)
+	for i, line := range wrapped {
+		if start+i < len(lines) {
+			pad := max(0, (width-text.Width(line))/2)
+			lines[start+i] = text.Pad(strings.Repeat(" ", pad)+line, width, "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Over puts top in the middle of base.
+func Over(base, top string, width, height int) string {
+	x := max(0, (width-lipgloss.Width(top))/2)
+	y := max(0, (height-lipgloss.Height(top))/2)
+	return lipgloss.NewCompositor(lipgloss.NewLayer(base), lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render()
+}

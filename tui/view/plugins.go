@@ -1,0 +1,163 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Plugins is the short list of plugins.
+type Plugins struct {
+	Theme    theme.Theme
+	List     []*deckv1.Plugin
+	Selected int
+	Focused  bool
+}
+
+// Draw returns width columns and height lines.
+func (v Plugins) Draw(width, height int) string {
+	th := v.Theme
+	frame := box{theme: th, title: "4 Plugins", focused: v.Focused}
+	if len(v.List) == 0 {
+		return frame.draw([]string{th.Dim.Render(" none started yet")}, width, height)
+	}
+	inner, rows := width-2, height-2
+	from, to := window(len(v.List), rows, v.Selected, v.Selected)
+	frame.total, frame.top, frame.shown = len(v.List), from, to-from
+	running := 0
+	for _, plugin := range v.List {
+		if plugin.GetState() == deckv1.Plugin_STATE_RUNNING {
+			running++
+		}
+	}
+	frame.right = th.Dim.Render(fmt.Sprintf("%d/%d", running, len(v.List)))
+	var lines []string
+	for i := from; i < to; i++ {
+		plugin := v.List[i]
+		badge := pluginBadge(th, plugin.GetState())
+		right := th.Dim.Render(Bytes(plugin.GetRssBytes()))
+		if plugin.GetState() != deckv1.Plugin_STATE_RUNNING {
+			right = badge.style.Render(badge.word)
+		} else if plugin.GetRestarts() > 0 {
+			right = th.Warn.Render(fmt.Sprintf("%s%d ", th.Undo, plugin.GetRestarts())) + right
+		}
+		line := split(th, " "+badge.dot()+" "+plugin.GetName(), right, inner)
+		if i == v.Selected && v.Focused {
+			line = mark(th, line, inner, true)
+		}
+		lines = append(lines, line)
+	}
+	return frame.draw(lines, width, height)
+}
+
+// PluginTable shows all plugins with their figures, and the output of the selected one.
+type PluginTable struct {
+	Theme    theme.Theme
+	List     []*deckv1.Plugin
+	Selected int
+	Now      time.Time
+	// Busy are the stages that run in each plugin, by name of the plugin.
+	Busy map[string][]string
+	// Wrap breaks long lines of the output.
+	Wrap bool
+	// Up is how many lines of output the reader has gone back.
+	Up int
+}
+
+// Draw returns width columns and height lines.
+func (v PluginTable) Draw(width, height int) string {
+	th := v.Theme
+	if len(v.List) == 0 {
+		return box{theme: th, title: "Plugins"}.draw([]string{"", th.Dim.Render(" No plugin has been started yet.")}, width, height)
+	}
+	tableHeight := min(len(v.List)+3, max(5, height/2))
+	table := v.table(width, tableHeight)
+	return table + "\n" + v.output(width, height-tableHeight)
+}
+
+func (v PluginTable) table(width, height int) string {
+	th, inner := v.Theme, width-2
+	name := 8
+	for _, plugin := range v.List {
+		name = max(name, text.Width(plugin.GetName()))
+	}
+	name = min(name, 20)
+	row := func(cells [7]string) string {
+		return fmt.Sprintf("%s %s %s %s %s %s  %s",
+			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], 10, th.Ellipsis), text.PadLeft(cells[2], 7, ""),
+			text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], 6, ""), text.PadLeft(cells[5], 5, ""), cells[6])
+	}
+	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", "memory", "cpu", "restarts"}))}
+	from, to := window(len(v.List), height-3, v.Selected, v.Selected)
+	for i := from; i < to; i++ {
+		plugin := v.List[i]
+		badge := pluginBadge(th, plugin.GetState())
+		pid, up, cpu := "-", "-", "-"
+		if plugin.GetPid() > 0 {
+			pid = fmt.Sprint(plugin.GetPid())
+		}
+		if plugin.GetState() == deckv1.Plugin_STATE_RUNNING {
+			up = Ticking(state.Elapsed(plugin.GetStartedAt(), nil, v.Now))
+			cpu = fmt.Sprintf("%.0f%%", plugin.GetCpuPercent())
+		}
+		line := " " + badge.dot() + " " + row([7]string{
+			plugin.GetName(), badge.style.Render(badge.word), pid, up,
+			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(plugin.GetRestarts()),
+		})
+		if i == v.Selected {
+			line = mark(th, line, inner, true)
+		}
+		lines = append(lines, line)
+	}
+	return box{theme: th, title: "Plugins", total: len(v.List), top: from, shown: to - from}.draw(lines, width, height)
+}
+
+func (v PluginTable) output(width, height int) string {
+	th, inner := v.Theme, width-2
+	plugin := v.List[min(max(0, v.Selected), len(v.List)-1)]
+	var head []string
+	if detail := text.Line(plugin.GetDetail()); detail != "" {
+		style := pluginBadge(th, plugin.GetState()).style
+		for _, line := range text.Wrap(detail, inner-2) {
+			head = append(head, " "+style.Render(line))
+		}
+	}
+	facts := []struct{ label, value string }{
+		{"running", strings.Join(v.Busy[plugin.GetName()], ", ")},
+		{"stages", strings.Join(plugin.GetStages(), ", ")},
+		{"deploys to", strings.Join(plugin.GetDeployTargets(), ", ")},
+	}
+	for _, fact := range facts {
+		if fact.value != "" {
+			head = append(head, " "+th.Dim.Render(text.Pad(fact.label, 11, ""))+text.Cut(fact.value, inner-13, th.Ellipsis))
+		}
+	}
+	head = append(head, " "+th.Dim.Render("last output"))
+	var body []string
+	for _, line := range plugin.GetLastOutput() {
+		if v.Wrap {
+			body = append(body, text.Chop(line, max(1, inner-2))...)
+		} else {
+			body = append(body, line)
+		}
+	}
+	if len(body) == 0 {
+		head = append(head, "   "+th.Dim.Render("nothing so far"))
+	}
+	room := max(0, height-2-len(head))
+	end := len(body) - min(v.Up, max(0, len(body)-room))
+	start := max(0, end-room)
+	for _, line := range body[start:end] {
+		head = append(head, " "+line)
+	}
+	frame := box{theme: th, title: plugin.GetName(), focused: true, total: len(body), top: start, shown: end - start}
+	return frame.draw(head, width, height)
+}
