@@ -1,0 +1,115 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command testplugin is a plugin for tests: it speaks PipeCD v1's plugin protocol without any SDK, and
+// behaves, well or badly, as its configuration and the options of its stages say.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// settings is the "config" of the plugin's entry in the piped configuration.
+type settings struct {
+	// Stages it owns; rollback stages too.
+	Stages []string `json:"stages"`
+	// Start is how it starts: "" well, "exit" at once with code 3, "hang" without listening, "late" by
+	// Delay, "once" well only while the file Marker is missing, which it makes.
+	Start  string `json:"start"`
+	Delay  string `json:"delay"`
+	Marker string `json:"marker"`
+	// IgnoreTerm makes it deaf to SIGTERM.
+	IgnoreTerm bool `json:"ignoreTerm"`
+	// Strategy is its opinion: PIPELINE, QUICK_SYNC, "error", or "" for none.
+	Strategy string `json:"strategy"`
+	// Quick is the name of its quick sync stage; empty for none.
+	Quick string `json:"quick"`
+	// Rollback is the name of the rollback stage that it adds for each of its stages; empty for none.
+	Rollback string   `json:"rollback"`
+	Versions []string `json:"versions"`
+}
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 2 || os.Args[1] != "start" {
+		log.Fatal("usage: testplugin start --piped-plugin-service ADDRESS --config JSON")
+	}
+	flags := flag.NewFlagSet("start", flag.ExitOnError)
+	service := flags.String("piped-plugin-service", "", "address of piped")
+	argument := flags.String("config", "", "entry of the piped configuration as JSON")
+	_ = flags.Parse(os.Args[2:])
+	var entry struct {
+		Name   string   `json:"name"`
+		Port   int      `json:"port"`
+		Config settings `json:"config"`
+	}
+	if err := json.Unmarshal([]byte(*argument), &entry); err != nil {
+		log.Fatal("config: ", err)
+	}
+	fmt.Println("hello from", entry.Name)
+	if entry.Config.IgnoreTerm {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	go endWithParent()
+	start(entry.Config)
+
+	conn, err := grpc.NewClient(*service, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", entry.Port))
+	if err != nil {
+		log.Fatal("listen: ", err)
+	}
+	server := grpc.NewServer()
+	deployment.RegisterDeploymentServiceServer(server, &plugin{settings: entry.Config, piped: pluginservice.NewPluginServiceClient(conn)})
+	log.Fatal(server.Serve(listener))
+}
+
+func start(s settings) {
+	switch s.Start {
+	case "exit":
+		fmt.Fprintln(os.Stderr, "cannot find the moon")
+		os.Exit(3)
+	case "hang":
+		fmt.Fprintln(os.Stderr, "waiting for the moon")
+		select {}
+	case "late":
+		delay, err := time.ParseDuration(s.Delay)
+		if err != nil {
+			log.Fatal(err)
+		}
+		<-time.After(delay)
+	case "once":
+		if _, err := os.Stat(s.Marker); err == nil {
+			fmt.Fprintln(os.Stderr, "started before")
+			os.Exit(4)
+		}
+		if err := os.WriteFile(s.Marker, nil, 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// endWithParent ends the plugin when the pipe at descriptor 3 does.
+func endWithParent() {
+	if os.Getenv("PIPEDECK_PARENT_FD") != "3" {
+		return
+	}
+	_, _ = os.NewFile(3, "parent").Read(make([]byte, 1))
+	os.Exit(0)
+}

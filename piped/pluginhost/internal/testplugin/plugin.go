@@ -1,0 +1,138 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// plugin answers piped.
+type plugin struct {
+	deployment.UnimplementedDeploymentServiceServer
+	settings settings
+	piped    pluginservice.PluginServiceClient
+}
+
+// options are the "with" of a stage.
+type options struct {
+	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
+	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block).
+	Do   string `json:"do"`
+	Log  string `json:"log"`
+	File string `json:"file"`
+}
+
+func (p *plugin) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+	return &deployment.FetchDefinedStagesResponse{Stages: p.settings.Stages}, nil
+}
+
+func (p *plugin) DetermineVersions(context.Context, *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+	response := &deployment.DetermineVersionsResponse{}
+	for _, version := range p.settings.Versions {
+		response.Versions = append(response.Versions, &model.ArtifactVersion{Name: "app", Version: version})
+	}
+	return response, nil
+}
+
+func (p *plugin) DetermineStrategy(context.Context, *deployment.DetermineStrategyRequest) (*deployment.DetermineStrategyResponse, error) {
+	switch p.settings.Strategy {
+	case "":
+		return &deployment.DetermineStrategyResponse{Unsupported: true}, nil
+	case "error":
+		return nil, errors.New("no idea")
+	default:
+		return &deployment.DetermineStrategyResponse{
+			SyncStrategy: model.SyncStrategy(model.SyncStrategy_value[p.settings.Strategy]), Summary: "the plugin says " + p.settings.Strategy,
+		}, nil
+	}
+}
+
+func (p *plugin) BuildPipelineSyncStages(_ context.Context, request *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	response := &deployment.BuildPipelineSyncStagesResponse{}
+	for _, stage := range request.GetStages() {
+		response.Stages = append(response.Stages, newStage(stage.GetName(), stage.GetIndex(), false))
+		if request.GetRollback() && p.settings.Rollback != "" {
+			response.Stages = append(response.Stages, newStage(p.settings.Rollback, stage.GetIndex(), true))
+		}
+	}
+	return response, nil
+}
+
+func (p *plugin) BuildQuickSyncStages(_ context.Context, request *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+	response := &deployment.BuildQuickSyncStagesResponse{}
+	if p.settings.Quick == "" {
+		return response, nil
+	}
+	response.Stages = append(response.Stages, newStage(p.settings.Quick, 0, false))
+	if request.GetRollback() && p.settings.Rollback != "" {
+		response.Stages = append(response.Stages, newStage(p.settings.Rollback, 0, true))
+	}
+	return response, nil
+}
+
+func newStage(name string, index int32, rollback bool) *model.PipelineStage {
+	now := time.Now().Unix()
+	return &model.PipelineStage{Id: "chosen by piped", Name: name, Index: index, Rollback: rollback, CreatedAt: now, UpdatedAt: now}
+}
+
+func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+	input := request.GetInput()
+	var o options
+	if len(input.GetStageConfig()) > 0 {
+		if err := json.Unmarshal(input.GetStageConfig(), &o); err != nil {
+			return nil, err
+		}
+	}
+	if o.Log != "" {
+		_, err := p.piped.ReportStageLogs(ctx, &pluginservice.ReportStageLogsRequest{
+			DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(),
+			Blocks: []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: o.Log, CreatedAt: time.Now().Unix()}},
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if input.GetStage().GetRollback() {
+		return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_SUCCESS}, nil
+	}
+	return p.do(ctx, o, input.GetStage().GetRetriedCount())
+}
+
+func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.ExecuteStageResponse, error) {
+	status := model.StageStatus_STAGE_SUCCESS
+	switch o.Do {
+	case "fail":
+		status = model.StageStatus_STAGE_FAILURE
+	case "exit":
+		status = model.StageStatus_STAGE_EXITED
+	case "skip":
+		status = model.StageStatus_STAGE_SKIPPED
+	case "error":
+		return nil, errors.New("the moon is missing")
+	case "crash":
+		os.Exit(7)
+	case "crash-once":
+		if attempt == 0 {
+			os.Exit(7)
+		}
+	case "block":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "touch":
+		if err := os.WriteFile(o.File, nil, 0o600); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &deployment.ExecuteStageResponse{Status: status}, nil
+}
