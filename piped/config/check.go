@@ -1,0 +1,247 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/moby/patternmatcher"
+)
+
+// checkPiped checks what no single key shows.
+func checkPiped(d *decoder, p *Piped) {
+	d.exactlyOne("spec", "pipedKeyFile", p.PipedKeyFile, "pipedKeyData", p.PipedKeyData)
+	d.base64("spec.pipedKeyData", p.PipedKeyData)
+	if _, _, err := net.SplitHostPort(p.APIAddress); p.APIAddress != "" && err != nil {
+		d.fieldf("spec.apiAddress", "%q is not host:port", p.APIAddress)
+	}
+	if p.Git.SSHKeyFile != "" || p.Git.SSHKeyData != "" {
+		d.atMostOne("spec.git", "sshKeyFile", p.Git.SSHKeyFile, "sshKeyData", p.Git.SSHKeyData)
+		if p.Git.Password != "" {
+			d.fieldf("spec.git.password", "cannot be used together with an ssh key")
+		}
+	}
+	d.base64("spec.git.sshKeyData", p.Git.SSHKeyData)
+	d.base64("spec.git.password", p.Git.Password)
+	unique := newUnique(d)
+	for i, repository := range p.Repositories {
+		unique.add(fmt.Sprintf("spec.repositories[%d].repoId", i), repository.RepoID)
+	}
+	checkPlugins(d, p)
+	checkNotifications(d, p.Notifications)
+	if s := p.SecretManagement; s != nil && s.Type == "KEY_PAIR" {
+		d.exactlyOne("spec.secretManagement.config", "privateKeyFile", s.Config.PrivateKeyFile, "privateKeyData", s.Config.PrivateKeyData)
+		d.exactlyOne("spec.secretManagement.config", "publicKeyFile", s.Config.PublicKeyFile, "publicKeyData", s.Config.PublicKeyData)
+	} else if s != nil && s.Type == "GCP_KMS" {
+		d.warnf(d.place("spec.secretManagement.type"), "spec.secretManagement.type", "GCP_KMS is not implemented; secrets are not decrypted")
+	}
+	unique = newUnique(d)
+	for i, repository := range p.EventWatcher.GitRepos {
+		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
+		unique.add(field, repository.RepoID)
+		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
+			d.fieldf(field, "%q is not among spec.repositories", repository.RepoID)
+		}
+	}
+	for field, value := range map[string]int{"workerNum": p.PlanPreview.WorkerNum, "commandQueueBufferSize": p.PlanPreview.CommandQueueBufferSize} {
+		if value < 0 {
+			d.fieldf("spec.planPreview."+field, "%d is negative", value)
+		}
+	}
+}
+
+func checkPlugins(d *decoder, p *Piped) {
+	names, ports := newUnique(d), newUnique(d)
+	for i, plugin := range p.Plugins {
+		at := fmt.Sprintf("spec.plugins[%d]", i)
+		names.add(at+".name", plugin.Name)
+		if plugin.Port != 0 {
+			ports.add(at+".port", fmt.Sprint(plugin.Port))
+		}
+		if plugin.Port < 0 || plugin.Port > 65535 {
+			d.fieldf(at+".port", "%d is not a TCP port: want 1 to 65535, or 0 to have one chosen", plugin.Port)
+		}
+		if scheme, _, ok := strings.Cut(plugin.URL, "://"); plugin.URL != "" && (!ok || (scheme != "file" && scheme != "https" && scheme != "oci")) {
+			d.fieldf(at+".url", "%q is not allowed here: want file://, https:// or oci://", shorten(plugin.URL))
+		}
+		targets := newUnique(d)
+		for j, target := range plugin.DeployTargets {
+			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)
+		}
+	}
+}
+
+func checkNotifications(d *decoder, n Notifications) {
+	names := newUnique(d)
+	for i, receiver := range n.Receivers {
+		at := fmt.Sprintf("spec.notifications.receivers[%d]", i)
+		names.add(at+".name", receiver.Name)
+		if (receiver.Slack == nil) == (receiver.Webhook == nil) {
+			d.fieldf(at, "needs exactly one of slack and webhook")
+		}
+		if s := receiver.Slack; s != nil {
+			checkSlack(d, at+".slack", s)
+		}
+		if w := receiver.Webhook; w != nil {
+			d.atMostOne(at+".webhook", "signatureValue", w.SignatureValue, "signatureValueFile", w.SignatureValueFile)
+		}
+	}
+	for i, route := range n.Routes {
+		if route.Receiver != "" && !names.has(route.Receiver) {
+			d.fieldf(fmt.Sprintf("spec.notifications.routes[%d].receiver", i), "%q is not among spec.notifications.receivers", route.Receiver)
+		}
+	}
+}
+
+func checkSlack(d *decoder, at string, s *SlackTarget) {
+	tokens := 0
+	for _, token := range []string{s.OAuthToken, s.OAuthTokenData, s.OAuthTokenFile} {
+		if token != "" {
+			tokens++
+		}
+	}
+	switch {
+	case tokens > 1:
+		d.fieldf(at, "needs only one of oauthToken, oauthTokenData and oauthTokenFile")
+	case (s.HookURL == "") == (tokens == 0):
+		d.fieldf(at, "needs either hookURL, or an oauth token with channelID")
+	case tokens == 1 && s.ChannelID == "":
+		d.fieldf(at+".channelID", "is required with an oauth token")
+	}
+	if s.OAuthToken != "" {
+		d.warnf(d.place(at+".oauthToken"), at+".oauthToken", "is deprecated; use oauthTokenData or oauthTokenFile")
+	}
+	d.base64(at+".oauthTokenData", s.OAuthTokenData)
+}
+
+// checkApplication checks what no single key shows.
+func checkApplication(d *decoder, a *Application) {
+	d.regexp("spec.commitMatcher.pipeline", a.CommitMatcher.Pipeline)
+	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
+	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
+	d.patterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
+	if a.Pipeline != nil {
+		for i, stage := range a.Pipeline.Stages {
+			at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
+			d.patterns(at+".skipOn.paths", stage.SkipOn.Paths)
+			if with := strings.TrimSpace(string(stage.With)); with != "" && with != "null" && with[0] != '{' {
+				d.fieldf(at+".with", "want a mapping with the options of the stage")
+			}
+		}
+	}
+	if a.PostSync != nil && a.PostSync.Chain != nil {
+		for i, matcher := range a.PostSync.Chain.Applications {
+			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {
+				d.fieldf(fmt.Sprintf("spec.postSync.chain.applications[%d]", i), "needs at least one of name, kind and labels")
+			}
+		}
+	}
+	if a.Encryption != nil {
+		d.inside("spec.encryption.decryptionTargets", a.Encryption.DecryptionTargets)
+	}
+	if a.Attachment != nil {
+		d.inside("spec.attachment.targets", a.Attachment.Targets)
+		for name, source := range a.Attachment.Sources {
+			d.insideOne("spec.attachment.sources."+name, source)
+		}
+	}
+	for i, rule := range a.EventWatcher {
+		for j, replacement := range rule.Handler.Config.Replacements {
+			at := fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements[%d]", i, j)
+			d.regexp(at+".regex", replacement.Regex)
+			if replacement.YAMLField == "" && replacement.JSONField == "" && replacement.HCLField == "" && replacement.Regex == "" {
+				d.fieldf(at, "needs one of yamlField and regex")
+			}
+		}
+	}
+	if a.DriftDetection != nil {
+		for i, field := range a.DriftDetection.IgnoreFields {
+			if strings.Count(field, "#") != 1 {
+				d.fieldf(fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i), "%q is not of the form apiVersion:kind:namespace:name#path", field)
+			}
+		}
+	}
+}
+
+func (d *decoder) fieldf(field, format string, args ...any) {
+	if !d.failed(field) {
+		d.errorf(d.place(field), field, format, args...)
+	}
+}
+
+func (d *decoder) exactlyOne(parent, a, aValue, b, bValue string) {
+	if aValue == "" && bValue == "" && !d.failed(parent+"."+a) && !d.failed(parent+"."+b) {
+		d.fieldf(parent, "needs %s or %s", a, b)
+	}
+	d.atMostOne(parent, a, aValue, b, bValue)
+}
+
+func (d *decoder) atMostOne(parent, a, aValue, b, bValue string) {
+	if aValue != "" && bValue != "" {
+		d.fieldf(parent+"."+b, "cannot be used together with %s", a)
+	}
+}
+
+func (d *decoder) base64(field, value string) {
+	if _, err := base64.StdEncoding.DecodeString(value); err != nil {
+		d.fieldf(field, "is not valid base64") // The value is a secret: not shown.
+	}
+}
+
+func (d *decoder) regexp(field, pattern string) {
+	if _, err := regexp.Compile(pattern); err != nil {
+		d.fieldf(field, "%q is not a regular expression: %v", shorten(pattern), err)
+	}
+}
+
+func (d *decoder) patterns(field string, patterns []string) {
+	for i, pattern := range patterns {
+		matcher, err := patternmatcher.New([]string{pattern})
+		if err == nil {
+			_, err = matcher.MatchesOrParentMatches("a/b") // Compiles the pattern.
+		}
+		if err != nil || strings.TrimSpace(pattern) == "" {
+			d.fieldf(fmt.Sprintf("%s[%d]", field, i), "%q is not a path pattern: want the form of .dockerignore, such as \"manifests/**\"", shorten(pattern))
+		}
+	}
+}
+
+func (d *decoder) inside(field string, names []string) {
+	for i, name := range names {
+		d.insideOne(fmt.Sprintf("%s[%d]", field, i), name)
+	}
+}
+
+// insideOne refuses paths that leave the application directory.
+func (d *decoder) insideOne(field, name string) {
+	if clean := path.Clean(name); path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+		d.fieldf(field, "%q is outside of the application directory", shorten(name))
+	}
+}
+
+// unique notes a second use of a value.
+type unique struct {
+	d    *decoder
+	seen map[string]string
+}
+
+func newUnique(d *decoder) *unique { return &unique{d: d, seen: map[string]string{}} }
+
+func (u *unique) has(value string) bool { return u.seen[value] != "" }
+
+func (u *unique) add(field, value string) {
+	if value == "" {
+		return
+	}
+	if first, ok := u.seen[value]; ok {
+		u.d.fieldf(field, "%q is used already by %s", value, first)
+		return
+	}
+	u.seen[value] = field
+}

@@ -1,0 +1,43 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import "strings"
+
+// nearest returns the known name that a misspelt one most likely means, "" when none is close.
+func nearest(name string, known []string) string {
+	best, bestDistance := "", 1+(len(name)+2)/3
+	for _, candidate := range known {
+		if strings.EqualFold(candidate, name) {
+			return candidate
+		}
+		if distance := editDistance(name, candidate, bestDistance); distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions and replacements between a and b, up to limit.
+func editDistance(a, b string, limit int) int {
+	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
