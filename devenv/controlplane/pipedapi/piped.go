@@ -12,9 +12,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 )
 
-// PipeCD v1: a piped reports its statistics once a minute.
-const statIntervalSeconds = 60
-
 // ReportPipedMeta stores what a starting piped says of itself.
 func (s *Server) ReportPipedMeta(ctx context.Context, r *ps.ReportPipedMetaRequest) (*ps.ReportPipedMetaResponse, error) {
 	name, err := s.store.ReportPipedMeta(auth.Piped(ctx), r)
@@ -23,7 +20,7 @@ func (s *Server) ReportPipedMeta(ctx context.Context, r *ps.ReportPipedMetaReque
 
 // ReportStat proves that the piped lives; the call itself does, its numbers are not kept.
 func (s *Server) ReportStat(context.Context, *ps.ReportStatRequest) (*ps.ReportStatResponse, error) {
-	return &ps.ReportStatResponse{ReportInterval: statIntervalSeconds}, nil
+	return &ps.ReportStatResponse{}, nil
 }
 
 // GetDesiredVersion answers with the version that a launcher should run.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -37,15 +39,25 @@ type LogChange struct {
 	Blocks                []LogBlock
 }
 
-// The memory a queued change costs beside the text of a log.
+// The memory that a queued change costs at least.
 const changeOverhead = 512
 
+// size is about what the change holds in memory while it waits.
 func (c Change) size() int {
 	n := changeOverhead
-	if c.Log != nil {
+	switch {
+	case c.Log != nil:
 		for _, b := range c.Log.Blocks {
 			n += b.size()
 		}
+	case c.Deployment != nil:
+		n += proto.Size(c.Deployment.Model)
+	case c.Application != nil:
+		n += proto.Size(c.Application.Model)
+	case c.Plugin != nil:
+		n += proto.Size(c.Plugin)
+	case c.Component != nil:
+		n += proto.Size(c.Component)
 	}
 	return n
 }
@@ -118,7 +130,7 @@ func (sub *Subscription) take() (changes []Change, behind bool) {
 	return changes, behind
 }
 
-func (sub *Subscription) add(c Change, limits Limits) {
+func (sub *Subscription) add(c Change, size int, limits Limits) {
 	if c.Log != nil && !sub.logs {
 		return
 	}
@@ -127,7 +139,6 @@ func (sub *Subscription) add(c Change, limits Limits) {
 	if sub.behind {
 		return
 	}
-	size := c.size()
 	if len(sub.queue) >= limits.WatcherChanges || (len(sub.queue) > 0 && sub.bytes+size > limits.WatcherBytes) {
 		sub.queue, sub.bytes, sub.behind = nil, 0, true
 	} else {
@@ -142,8 +153,12 @@ func (sub *Subscription) add(c Change, limits Limits) {
 
 // publish hands a change to every watcher. The caller holds s.mu, which keeps the order.
 func (s *Store) publish(c Change) {
+	if len(s.watchers) == 0 {
+		return
+	}
 	c.Time = s.now()
+	size := c.size()
 	for sub := range s.watchers {
-		sub.add(c, s.limits)
+		sub.add(c, size, s.limits)
 	}
 }
