@@ -8,12 +8,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/component-base/version"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/apiserver"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/cluster"
 )
 
@@ -44,7 +45,7 @@ func run() int {
 		return exitUsage
 	}
 	if *showVersion {
-		fmt.Println("Kubernetes " + version.Get().GitVersion)
+		fmt.Println("Kubernetes " + apiserver.Version())
 		return 0
 	}
 	if problem := check(flags, config); problem != "" {
@@ -60,7 +61,16 @@ func run() int {
 		ctx = untilEOF(ctx, os.Stdin)
 	}
 	progress := newProgress(os.Stdout, startTime(time.Now()), time.Now)
-	config.Progress = progress.report
+	collectGarbage := withoutGarbageCollection()
+	config.Progress = func(event, server string) {
+		progress.report(event, server)
+		switch event {
+		case cluster.EventControllers:
+			collectGarbage()
+		case cluster.EventBootstrap:
+			debug.FreeOSMemory() // the start is over: give back what it needed and nothing else will
+		}
+	}
 	err := cluster.Run(ctx, config)
 	if err == nil {
 		return 0

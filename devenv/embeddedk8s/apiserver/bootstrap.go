@@ -16,7 +16,8 @@ func deferredHooks() []string {
 }
 
 // Bootstrap writes the default roles, role bindings and priority classes to a server that is ready. They appear a little over a second
-// later; until then only the administrator may do anything.
+// later; until then only the administrator may do anything. The hooks know of no context: when ctx ends Bootstrap returns nil, and a hook
+// that is under way goes on until its next request fails or the process ends.
 func Bootstrap(ctx context.Context, client *rest.Config) error {
 	hookContext := server.PostStartHookContext{LoopbackClientConfig: client, Context: ctx}
 	for _, provider := range []server.PostStartHookProvider{schedulingrest.RESTStorageProvider{}, rbacrest.RESTStorageProvider{}} {
@@ -24,8 +25,15 @@ func Bootstrap(ctx context.Context, client *rest.Config) error {
 		if err != nil {
 			return fmt.Errorf("find %s: %w", name, err)
 		}
-		if err := hook(hookContext); err != nil {
-			return fmt.Errorf("run %s: %w", name, err)
+		done := make(chan error, 1)
+		go func() { done <- hook(hookContext) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				return fmt.Errorf("run %s: %w", name, err)
+			}
+		case <-ctx.Done():
+			return nil
 		}
 	}
 	return nil

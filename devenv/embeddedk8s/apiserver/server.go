@@ -37,6 +37,7 @@ func Run(ctx context.Context, config Config) error {
 	for _, name := range deferredHooks() {
 		serverConfig.KubeAPIs.ControlPlane.Generic.DisabledPostStartHooks.Insert(name)
 	}
+	showVersion(serverConfig)
 	completedConfig, err := serverConfig.Complete()
 	if err != nil {
 		return fmt.Errorf("complete kube-apiserver configuration: %w", err)

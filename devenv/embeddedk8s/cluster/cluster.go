@@ -36,8 +36,9 @@ const (
 
 // How long the parts may take to stop. What is not done by then is cut off, which costs nothing: data is on disk already.
 const (
-	stopServer = 1200 * time.Millisecond
-	stopEtcd   = 500 * time.Millisecond
+	stopParts  = 400 * time.Millisecond
+	stopServer = 1300 * time.Millisecond // the API server takes a second to let go of its last connections
+	stopEtcd   = 300 * time.Millisecond
 )
 
 // Config says where the cluster lives.
@@ -100,13 +101,13 @@ func runOn(ctx context.Context, config Config, store *etcd.Server, listener net.
 	defer within(stopServer, func() { stop(); <-served })
 	config.Progress(EventAPIServer, server)
 
-	partsCtx, stopParts := context.WithCancel(ctx)
+	partsCtx, cancelParts := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		failed <- runParts(partsCtx, config, server, files)
 	}()
-	defer within(stopServer, func() { stopParts(); <-done })
+	defer within(stopParts, func() { cancelParts(); <-done })
 
 	select {
 	case <-ctx.Done():
@@ -158,7 +159,8 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 		return fmt.Errorf("listen for the kubelet's API: %w", err)
 	}
 	node, err := kubelet.New(kubelet.Config{
-		NodeName: config.NodeName, Client: client, Informers: shared, Files: files, Listener: kubeletListener, Clock: clock.RealClock{},
+		NodeName: config.NodeName, Version: apiserver.Version(), Client: client, Informers: shared, Files: files,
+		Listener: kubeletListener, Clock: clock.RealClock{},
 	})
 	if err != nil {
 		return errors.Join(err, kubeletListener.Close())

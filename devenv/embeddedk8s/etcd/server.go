@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
@@ -20,6 +23,7 @@ const (
 // Server is a running member.
 type Server struct {
 	member   *embed.Etcd
+	level    zap.AtomicLevel // of its log
 	endpoint string
 }
 
@@ -30,8 +34,8 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 	config.Dir = dir
 	config.TickMs = tickMs
 	config.ElectionMs = electionMs
-	config.LogLevel = "error"
-	config.LogOutputs = []string{"stderr"}
+	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newLogger(level))
 	config.EnableGRPCGateway = false
 
 	config.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
@@ -52,7 +56,7 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
 	}
-	server := &Server{member: member, endpoint: "https://" + member.Clients[0].Addr().String()}
+	server := &Server{member: member, level: level, endpoint: "https://" + member.Clients[0].Addr().String()}
 	select {
 	case <-member.Server.ReadyNotify():
 		return server, nil
@@ -73,4 +77,12 @@ func (s *Server) Endpoint() string { return s.endpoint }
 func (s *Server) Err() <-chan error { return s.member.Err() }
 
 // Close stops the member and releases its data directory. It waits for requests in flight; callers stop etcd's clients first.
-func (s *Server) Close() { s.member.Close() }
+func (s *Server) Close() {
+	s.level.SetLevel(zap.PanicLevel) // it reports each listener closed as an error
+	s.member.Close()
+}
+
+func newLogger(level zap.AtomicLevel) *zap.Logger {
+	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(os.Stderr), level))
+}

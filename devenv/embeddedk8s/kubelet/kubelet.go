@@ -38,6 +38,8 @@ type Config struct {
 	// Informers is shared with the caller, who starts it after New.
 	Informers informers.SharedInformerFactory
 	Files     pki.Files
+	// Version is the Kubernetes release the node reports, as in "v1.36.3".
+	Version string
 	// Listener accepts connections to the kubelet's API; Run closes it. It must be on 127.0.0.1.
 	Listener net.Listener
 	Clock    clock.PassiveClock

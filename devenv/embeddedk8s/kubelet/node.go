@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-base/version"
 )
 
 // register makes the node, or takes over the one of an earlier run, and removes simulated nodes of other names.
@@ -85,7 +84,7 @@ func (k *Kubelet) nodeStatus() corev1.NodeStatus {
 			KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.config.Listener.Addr().(*net.TCPAddr).Port)},
 		},
 		NodeInfo: corev1.NodeSystemInfo{
-			KubeletVersion:          version.Get().GitVersion,
+			KubeletVersion:          k.config.Version,
 			ContainerRuntimeVersion: "simulated://none",
 			OSImage:                 "simulated (runs no containers)",
 			OperatingSystem:         string(corev1.Linux),
