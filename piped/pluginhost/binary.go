@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -72,6 +73,10 @@ func copyAtomically(in io.ReadSeeker, dir, target string) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
+	// A process forked meanwhile would inherit the open file, and a file open for writing cannot be
+	// executed ("text file busy").
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	out, err := os.CreateTemp(dir, ".fetch-*")
 	if err != nil {
 		return err

@@ -259,13 +259,17 @@ func (p *Plugin) began(proc *process) {
 func (p *Plugin) running(stages []string) {
 	p.mu.Lock()
 	p.ready, p.stages, p.settled = true, stages, true
+	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
 	p.mu.Unlock()
-	p.set(agentv1.Plugin_STATE_RUNNING, "")
+	p.changes.notify()
 }
 
 func (p *Plugin) ended(proc *process) {
 	p.mu.Lock()
 	p.process, p.ready, p.usage = nil, false, usage{}
+	if p.state == agentv1.Plugin_STATE_RUNNING {
+		p.state = agentv1.Plugin_STATE_RESTARTING
+	}
 	p.mu.Unlock()
 	if proc.conn != nil {
 		proc.conn.Close()
@@ -293,7 +297,6 @@ func (p *Plugin) notRunning() error {
 	}
 	words := map[agentv1.Plugin_State]string{
 		agentv1.Plugin_STATE_STARTING:   "is starting",
-		agentv1.Plugin_STATE_RUNNING:    "has just ended",
 		agentv1.Plugin_STATE_RESTARTING: "is being started again",
 		agentv1.Plugin_STATE_FAILED:     "has failed",
 		agentv1.Plugin_STATE_STOPPED:    "is stopped",

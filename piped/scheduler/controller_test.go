@@ -1,0 +1,377 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+)
+
+var testPlugin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "testplugin-*")
+	if err != nil {
+		panic(err)
+	}
+	testPlugin = filepath.Join(dir, "testplugin")
+	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func deadline(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// source is an application's directory that is only a configuration.
+type source struct{ application *config.Application }
+
+func (s source) Application() *config.Application { return s.application }
+func (s source) Close() error                     { return nil }
+func (s source) Proto() *common.DeploymentSource {
+	return &common.DeploymentSource{ApplicationDirectory: "/app", CommitHash: "c0ffee", ApplicationConfigFilename: "app.pipecd.yaml"}
+}
+
+// agent is a Controller with all that it needs, for one test.
+type agent struct {
+	*scheduler.Controller
+	controlPlane *controlPlane
+	host         *pluginhost.Host
+	commands     *pluginservice.Commands
+	// stop ends the agent as SIGTERM does and waits.
+	stop func()
+}
+
+// startAgent runs the test plugin as "p", owner of A, B and ROLLBACK, and gives every application the spec.
+func startAgent(t *testing.T, spec string) *agent {
+	t.Helper()
+	return startAgentAt(t, startControlPlane(t), spec)
+}
+
+func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
+	t.Helper()
+	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
+	require.NoError(t, err)
+	client := cp.client(t)
+	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
+	server, err := pluginservice.Listen(pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()})
+	require.NoError(t, err)
+	host, err := pluginhost.New(pluginhost.Options{
+		Plugins:   []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}},
+		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
+	})
+	require.NoError(t, err)
+	prepare := func(_ context.Context, d *model.Deployment, commit, _ string) (planner.Source, error) {
+		if spec == "" {
+			return nil, errors.New("app.pipecd.yaml:3:5: no such key")
+		}
+		application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+spec), "app.pipecd.yaml")
+		if err != nil {
+			return nil, err
+		}
+		return source{application}, nil
+	}
+	c := scheduler.NewController(scheduler.ControllerOptions{
+		Planner: planner.New(planner.Options{Plugins: host, ControlPlane: client, Prepare: prepare}),
+		Scheduler: scheduler.New(scheduler.Options{
+			Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,
+			ChangedFiles: func(context.Context, *model.Deployment, string, string) ([]string, error) {
+				return []string{"docs/a.md", "docs/b.md"}, nil
+			},
+			RestartWait: 5 * time.Second,
+		}),
+		ControlPlane: client, Registry: registry, Commands: commands,
+	})
+	upper, stopUpper := context.WithCancel(context.Background())
+	lower, stopLower := context.WithCancel(context.Background())
+	done := make(chan error, 3)
+	go func() { done <- server.Run(lower) }()
+	go func() { done <- host.Run(lower) }()
+	controllerDone := make(chan error, 1)
+	go func() { controllerDone <- c.Run(upper) }()
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		stopUpper()
+		require.NoError(t, <-controllerDone)
+		stopLower()
+		require.NoError(t, <-done)
+		require.NoError(t, <-done)
+	}
+	t.Cleanup(stop)
+	return &agent{Controller: c, controlPlane: cp, host: host, commands: commands, stop: stop}
+}
+
+// pipeline is a spec with stages A, B, A, … that have these options.
+func pipeline(options ...string) string {
+	var b strings.Builder
+	b.WriteString("  name: app\n  planner: {alwaysUsePipeline: true}\n  pipeline:\n    stages:\n")
+	for i, o := range options {
+		fmt.Fprintf(&b, "    - {name: %s, %s}\n", []string{"A", "B"}[i%2], o)
+	}
+	return b.String()
+}
+
+func TestDeploymentRunsItsStagesInOrder(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {log: hello}", "with: {}"))
+	a.Submit(newDeployment("d", "app"))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, end.GetStatus())
+	require.Equal(t, []string{
+		"Planned PIPELINE", "Status RUNNING",
+		"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0",
+		"Completed SUCCESS",
+	}, a.controlPlane.recorded())
+	require.Contains(t, a.controlPlane.stageLog(), "A 0 hello")
+	plan := a.controlPlane.plan("d")
+	require.Len(t, plan.GetStages(), 4, "two stages and their rollback stages")
+	require.Equal(t, []string{plan.GetStages()[0].GetId()}, plan.GetStages()[1].GetRequires())
+	require.Equal(t, "v1", plan.GetVersions()[0].GetVersion())
+	a.controlPlane.await(t, "the application to be at rest", func() bool {
+		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_SYNCED && !a.controlPlane.deploying["app"] && a.controlPlane.success["app"] != nil
+	})
+}
+
+func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}", "with: {do: error}", "with: {}"))
+	a.Submit(newDeployment("d", "app"))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Equal(t, "Failed while executing stage B: the moon is missing", end.GetStatusReason())
+	require.Equal(t, []string{
+		"Planned PIPELINE", "Status RUNNING",
+		"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B FAILURE 0",
+		"Status ROLLING_BACK", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
+		"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
+		"Completed FAILURE",
+	}, a.controlPlane.recorded())
+	stages := a.controlPlane.plan("d").GetStages()
+	require.Equal(t, []string{stages[1].GetId()}, a.controlPlane.report("ROLLBACK").GetRequires(), "rollback follows the last executed stage")
+	require.Contains(t, a.controlPlane.stageLog(), "B 0 the moon is missing")
+	a.controlPlane.await(t, "the application to be out of sync", func() bool {
+		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_OUT_OF_SYNC && !a.controlPlane.deploying["app"]
+	})
+}
+
+func TestStageOnlyApplicationIsPlannedOnItsFirstDeployment(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, "  name: app\n  pipeline: {stages: [{name: A}]}\n")
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, "Sync with the specified pipeline (plugin p has no quick sync)", a.controlPlane.plan("d").GetSummary())
+}
+
+func TestMistakesEndTheDeploymentAtOnceWithTheTrueCause(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ spec, want string }{
+		"configuration":  {"", "Unable to plan the deployment: app.pipecd.yaml:3:5: no such key"},
+		"unknown stage":  {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", `no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, ROLLBACK, SYNC)`},
+		"unknown plugin": {"  name: app\n  plugins: {kubernets: {}}\n", `no plugin is named "kubernets"`},
+		"nothing to do":  {"  name: app\n  plugins: {p: {}}\n", "plugin p has no quick sync"},
+		"no plugin":      {"  name: app\n", "no plugin is specified"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := startAgent(t, c.spec)
+			a.Submit(newDeployment("d", "app"))
+			end := a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+			require.Contains(t, end.GetStatusReason(), c.want)
+		})
+	}
+}
+
+func TestStageOfAPluginThatDiesIsTriedOnceMore(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: crash-once}"))
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, []string{
+		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A RUNNING 1", "Stage A SUCCESS 1", "Completed SUCCESS",
+	}, a.controlPlane.recorded())
+	log := a.controlPlane.stageLog()
+	require.Contains(t, log, `A 0 plugin "p" exited with code 7`)
+	require.Contains(t, log, "A 1 Attempt 2 of stage A by plugin p")
+}
+
+func TestStageOfAPluginThatDiesTwiceFailsAndNamesThePlugin(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: crash}"))
+	a.Submit(newDeployment("d", "app"))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Contains(t, end.GetStatusReason(), `Failed while executing stage A: plugin "p" exited with code 7`)
+	require.Contains(t, end.GetStatusReason(), "also in a second attempt")
+}
+
+func TestExitedAndSkippedStages(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: skip}", "with: {do: exit}", "with: {}"))
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, []string{
+		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A SKIPPED 0", "Stage B RUNNING 0", "Stage B EXITED 0", "Completed SUCCESS",
+	}, a.controlPlane.recorded())
+}
+
+func TestTimeoutsAreFailures(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ spec, want string }{
+		"stage":      {pipeline("timeout: 300ms, with: {do: block}"), "Failed while executing stage A: the stage timed out after 300ms"},
+		"deployment": {pipeline("with: {do: block}") + "  timeout: 300ms\n", "The deployment timed out after 300ms while executing stage A"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := startAgent(t, c.spec)
+			a.Submit(newDeployment("d", "app"))
+			end := a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+			require.Equal(t, c.want, end.GetStatusReason())
+			require.Equal(t, model.StageStatus_STAGE_FAILURE, a.controlPlane.report("A").GetStatus())
+			require.Contains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
+		})
+	}
+}
+
+func cancelCommand(id, deployment string) *model.Command {
+	return &model.Command{
+		Id: id, Type: model.Command_CANCEL_DEPLOYMENT, Commander: "carol", DeploymentId: deployment,
+		CancelDeployment: &model.Command_CancelDeployment{DeploymentId: deployment},
+	}
+}
+
+func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: block}"))
+	a.Submit(newDeployment("d", "app"))
+	a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+	require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
+	require.Contains(t, a.controlPlane.recorded(), "Stage A CANCELLED 0")
+	require.Contains(t, a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0")
+	a.controlPlane.await(t, "the command", func() bool {
+		return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
+	})
+}
+
+func TestCancelOfAWaitingDeployment(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: block}"))
+	a.Submit(newDeployment("d1", "app"), newDeployment("d2", "app"))
+	a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d2")})
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d2").GetStatus())
+	a.controlPlane.await(t, "the command", func() bool { return a.controlPlane.handled["c"] != nil })
+}
+
+func TestCancelOfAnEndedOrUnknownDeploymentFailsWithTheReason(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}"))
+	a.controlPlane.known["old"] = with(newDeployment("old", "app"), func(d *model.Deployment) { d.Status = model.DeploymentStatus_DEPLOYMENT_SUCCESS })
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c1", "old"), cancelCommand("c2", "never")})
+	a.controlPlane.await(t, "both commands", func() bool { return len(a.controlPlane.handled) == 2 })
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command("c1").GetStatus())
+	require.Contains(t, string(a.controlPlane.command("c1").GetOutput()), "has ended already: SUCCESS")
+	require.Contains(t, string(a.controlPlane.command("c2").GetOutput()), "there is no deployment")
+}
+
+func TestStopLeavesTheDeploymentAndTheNextPipedGoesOn(t *testing.T) {
+	t.Parallel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	cp := startControlPlane(t)
+	first := startAgentAt(t, cp, pipeline("with: {}", fmt.Sprintf("with: {do: touch, file: %q}", marker)))
+	first.Submit(newDeployment("d", "app"))
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	first.stop()
+	require.Equal(t, "Stage B RUNNING 0", cp.recorded()[len(cp.recorded())-1], "nothing is reported when piped stops")
+
+	resumed := with(newDeployment("d", "app"), func(d *model.Deployment) {
+		d.Status = model.DeploymentStatus_DEPLOYMENT_RUNNING
+		d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
+		d.Stages = cp.plan("d").GetStages()
+		d.Stages[0].Status = model.StageStatus_STAGE_SUCCESS
+		d.Stages[1].Status = model.StageStatus_STAGE_RUNNING
+	})
+	before := len(cp.recorded())
+	second := startAgentAt(t, cp, pipeline("with: {}", "with: {}"))
+	second.Submit(resumed)
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, []string{"Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS"}, cp.recorded()[before:])
+}
+
+func TestSkipOnPathsIsSafeOnAFirstDeploymentAndSkipsLater(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("skipOn: {paths: [docs/**]}"))
+	a.Submit(newDeployment("d1", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d1").GetStatus())
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, a.controlPlane.report("A").GetStatus())
+	a.Submit(newDeployment("d2", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d2").GetStatus())
+	require.Equal(t, model.StageStatus_STAGE_SKIPPED, a.controlPlane.report("A").GetStatus())
+	require.Equal(t, "c0ffee", a.controlPlane.plan("d2").GetRunningCommitHash())
+}
+
+func TestApplicationsRunSideBySideAndOneDeploymentAtATimeEach(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: block}"))
+	for i := range 20 {
+		a.Submit(newDeployment(fmt.Sprintf("d%d", i), fmt.Sprintf("app%d", i%10)))
+	}
+	a.controlPlane.await(t, "ten running stages", func() bool {
+		running := 0
+		for _, call := range a.controlPlane.calls {
+			if call == "Stage A RUNNING 0" {
+				running++
+			}
+		}
+		require.LessOrEqual(t, len(a.controlPlane.planned), 10)
+		return running == 10
+	})
+}
+
+func TestCommandsOfAStageAreHandledAfterIt(t *testing.T) {
+	t.Parallel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	a := startAgent(t, pipeline(fmt.Sprintf("timeout: 1s, with: {do: touch, file: %q}", marker)))
+	a.Submit(newDeployment("d", "app"))
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	stage := a.controlPlane.plan("d").GetStages()[0].GetId()
+	a.commands.Replace([]*model.Command{{Id: "ok", Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage, Commander: "carol"}})
+	a.controlPlane.awaitEnd(t, "d")
+	a.controlPlane.await(t, "the command", func() bool {
+		return a.controlPlane.handled["ok"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
+	})
+}

@@ -1,0 +1,253 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// controlPlane is a control plane over real gRPC that remembers what it was told.
+type controlPlane struct {
+	pipedservice.UnimplementedPipedServiceServer
+
+	address string
+
+	mu        sync.Mutex
+	changed   *sync.Cond
+	calls     []string // "Planned", "Status RUNNING", "Stage A RUNNING 0", …
+	names     map[string]string
+	logs      []string // "A 0 text"
+	completed map[string]*pipedservice.ReportDeploymentCompletedRequest
+	planned   map[string]*pipedservice.ReportDeploymentPlannedRequest
+	handled   map[string]*pipedservice.ReportCommandHandledRequest
+	sync      map[string]model.ApplicationSyncStatus
+	deploying map[string]bool
+	success   map[string]*model.ApplicationDeploymentReference
+	known     map[string]*model.Deployment
+	stage     map[string]*pipedservice.ReportStageStatusChangedRequest
+}
+
+func startControlPlane(t *testing.T) *controlPlane {
+	t.Helper()
+	c := &controlPlane{
+		names:     map[string]string{},
+		completed: map[string]*pipedservice.ReportDeploymentCompletedRequest{},
+		planned:   map[string]*pipedservice.ReportDeploymentPlannedRequest{},
+		handled:   map[string]*pipedservice.ReportCommandHandledRequest{},
+		sync:      map[string]model.ApplicationSyncStatus{},
+		deploying: map[string]bool{},
+		success:   map[string]*model.ApplicationDeploymentReference{},
+		known:     map[string]*model.Deployment{},
+		stage:     map[string]*pipedservice.ReportStageStatusChangedRequest{},
+	}
+	c.changed = sync.NewCond(&c.mu)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer(grpc.UnaryInterceptor(c.validate))
+	pipedservice.RegisterPipedServiceServer(server, c)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	c.address = listener.Addr().String()
+	t.Cleanup(func() {
+		server.Stop()
+		require.NoError(t, <-done)
+	})
+	return c
+}
+
+func (c *controlPlane) client(t *testing.T) pipedservice.PipedServiceClient {
+	t.Helper()
+	conn, err := grpc.NewClient(c.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return pipedservice.NewPipedServiceClient(conn)
+}
+
+// validate holds piped to the rules of the messages, and wakes those who wait for a call.
+func (c *controlPlane) validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if err := request.(interface{ Validate() error }).Validate(); err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.changed.Broadcast()
+	return handle(ctx, request)
+}
+
+// await waits until the condition holds; it is called with the lock held.
+func (c *controlPlane) await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	ctx := deadline(t)
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed.Broadcast()
+	})
+	defer stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !condition() {
+		if ctx.Err() != nil {
+			require.Fail(t, "timed out waiting for "+what, "calls so far:\n%s", strings.Join(c.calls, "\n"))
+		}
+		c.changed.Wait()
+	}
+}
+
+func (c *controlPlane) awaitCall(t *testing.T, call string) {
+	t.Helper()
+	c.await(t, call, func() bool { return slices.Contains(c.calls, call) })
+}
+
+func (c *controlPlane) awaitEnd(t *testing.T, id string) *pipedservice.ReportDeploymentCompletedRequest {
+	t.Helper()
+	c.await(t, "the end of "+id, func() bool { return c.completed[id] != nil })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.completed[id]
+}
+
+func (c *controlPlane) recorded() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.calls)
+}
+
+func (c *controlPlane) plan(deployment string) *pipedservice.ReportDeploymentPlannedRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.planned[deployment]
+}
+
+func (c *controlPlane) report(stage string) *pipedservice.ReportStageStatusChangedRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stage[stage]
+}
+
+func (c *controlPlane) command(id string) *pipedservice.ReportCommandHandledRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.handled[id]
+}
+
+func (c *controlPlane) stageLog() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.logs, "\n")
+}
+
+func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+	if ref := c.success[r.GetApplicationId()]; ref != nil {
+		return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: ref}, nil
+	}
+	return nil, status.Error(codes.NotFound, "none")
+}
+
+func (c *controlPlane) GetDeployment(_ context.Context, r *pipedservice.GetDeploymentRequest) (*pipedservice.GetDeploymentResponse, error) {
+	if d := c.known[r.GetId()]; d != nil {
+		return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
+	}
+	return nil, status.Error(codes.NotFound, "none")
+}
+
+func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest) (*pipedservice.ReportDeploymentPlannedResponse, error) {
+	c.planned[r.GetDeploymentId()] = r
+	for _, stage := range r.GetStages() {
+		c.names[stage.GetId()] = stage.GetName()
+	}
+	c.calls = append(c.calls, "Planned "+r.GetSyncStrategy().String())
+	return &pipedservice.ReportDeploymentPlannedResponse{}, nil
+}
+
+func (c *controlPlane) ReportDeploymentStatusChanged(_ context.Context, r *pipedservice.ReportDeploymentStatusChangedRequest) (*pipedservice.ReportDeploymentStatusChangedResponse, error) {
+	c.calls = append(c.calls, "Status "+strings.TrimPrefix(r.GetStatus().String(), "DEPLOYMENT_"))
+	return &pipedservice.ReportDeploymentStatusChangedResponse{}, nil
+}
+
+func (c *controlPlane) ReportStageStatusChanged(_ context.Context, r *pipedservice.ReportStageStatusChangedRequest) (*pipedservice.ReportStageStatusChangedResponse, error) {
+	name := c.names[r.GetStageId()]
+	if name == "" {
+		name = r.GetStageId()
+	}
+	c.stage[name] = r
+	c.calls = append(c.calls, fmt.Sprintf("Stage %s %s %d", name, strings.TrimPrefix(r.GetStatus().String(), "STAGE_"), r.GetRetriedCount()))
+	return &pipedservice.ReportStageStatusChangedResponse{}, nil
+}
+
+func (c *controlPlane) ReportDeploymentCompleted(_ context.Context, r *pipedservice.ReportDeploymentCompletedRequest) (*pipedservice.ReportDeploymentCompletedResponse, error) {
+	c.completed[r.GetDeploymentId()] = r
+	c.calls = append(c.calls, "Completed "+strings.TrimPrefix(r.GetStatus().String(), "DEPLOYMENT_"))
+	return &pipedservice.ReportDeploymentCompletedResponse{}, nil
+}
+
+func (c *controlPlane) ReportApplicationMostRecentDeployment(_ context.Context, r *pipedservice.ReportApplicationMostRecentDeploymentRequest) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
+	c.success[r.GetApplicationId()] = r.GetDeployment()
+	return &pipedservice.ReportApplicationMostRecentDeploymentResponse{}, nil
+}
+
+func (c *controlPlane) ReportApplicationDeployingStatus(_ context.Context, r *pipedservice.ReportApplicationDeployingStatusRequest) (*pipedservice.ReportApplicationDeployingStatusResponse, error) {
+	c.deploying[r.GetApplicationId()] = r.GetDeploying()
+	return &pipedservice.ReportApplicationDeployingStatusResponse{}, nil
+}
+
+func (c *controlPlane) ReportApplicationSyncState(_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest) (*pipedservice.ReportApplicationSyncStateResponse, error) {
+	c.sync[r.GetApplicationId()] = r.GetState().GetStatus()
+	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
+}
+
+func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest) (*pipedservice.ReportCommandHandledResponse, error) {
+	c.handled[r.GetCommandId()] = r
+	return &pipedservice.ReportCommandHandledResponse{}, nil
+}
+
+func (c *controlPlane) ReportStageLogs(_ context.Context, r *pipedservice.ReportStageLogsRequest) (*pipedservice.ReportStageLogsResponse, error) {
+	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
+	return &pipedservice.ReportStageLogsResponse{}, nil
+}
+
+func (c *controlPlane) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
+	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
+}
+
+func (c *controlPlane) log(stage string, attempt int32, blocks []*model.LogBlock) {
+	for _, block := range blocks {
+		c.logs = append(c.logs, fmt.Sprintf("%s %d %s", c.names[stage], attempt, block.GetLog()))
+	}
+}
+
+func newDeployment(id, application string) *model.Deployment {
+	return &model.Deployment{
+		Id: id, ApplicationId: application, ApplicationName: application, PipedId: "piped", ProjectId: "project",
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: application},
+		Trigger: &model.DeploymentTrigger{
+			Commit:    &model.Commit{Hash: "c0ffee", Message: "change things", Author: "dev", Branch: "main", CreatedAt: 1},
+			Timestamp: 1,
+		},
+		CreatedAt: 1, UpdatedAt: 1,
+	}
+}
+
+func with(d *model.Deployment, change func(*model.Deployment)) *model.Deployment {
+	d = proto.CloneOf(d)
+	change(d)
+	return d
+}
