@@ -1,0 +1,128 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// RefusedError is a manifest that the API does not take. Applying it again cannot help.
+type RefusedError struct {
+	Key manifest.Key
+	// Where is "file:line", or empty.
+	Where string
+	// Reason is what the API said, in short; Remedy is what to do.
+	Reason, Remedy string
+	Err            error
+}
+
+func (e *RefusedError) Error() string {
+	var b strings.Builder
+	if e.Where != "" {
+		b.WriteString(e.Where + ": ")
+	}
+	b.WriteString(e.Key.Human() + ": " + e.Reason)
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
+	}
+	return b.String()
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+var (
+	// Server-side apply: ".spec.replica: field not declared in schema".
+	undeclared = regexp.MustCompile(`\.([^\s:]+): field not declared in schema`)
+	// Create and update: strict decoding error: unknown field "spec.replica".
+	unknown = regexp.MustCompile(`unknown field "([^"]+)"`)
+	// Server-side apply of a wrong type: ".spec.replicas: expected numeric (int or float), got string".
+	mistyped = regexp.MustCompile(`\.([^\s:]+): (expected [^\n]+)`)
+)
+
+// describe puts an error of the API into words. Errors that are not about the manifest only get its name.
+func describe(err error, m manifest.Manifest) error {
+	text := err.Error()
+	refused := &RefusedError{Key: m.Key(), Where: m.Origin.String(), Err: err}
+	switch {
+	case apierrors.IsForbidden(err):
+		refused.Reason = fmt.Sprintf("the user of the kubeconfig may not patch %s in namespace %q: %s", m.GetKind(), m.GetNamespace(), text)
+		refused.Remedy = "give it a Role with the verbs get, list, watch, create, patch, update and delete for this kind"
+		return refused
+	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces "):
+		refused.Reason = fmt.Sprintf("the namespace %q does not exist", m.GetNamespace())
+		refused.Remedy = "create it, or set input.autoCreateNamespace: true and input.namespace"
+		return refused
+	case apierrors.IsInvalid(err):
+		return describeInvalid(err, refused, m)
+	}
+	for _, pattern := range []*regexp.Regexp{undeclared, unknown} {
+		if found := pattern.FindStringSubmatch(text); found != nil {
+			path := normalPath(found[1])
+			refused.Where = m.Origin.At(path)
+			refused.Reason = fmt.Sprintf("the field %s does not exist in %s %s", path, m.GetAPIVersion(), m.GetKind())
+			refused.Remedy = "look for a misspelling or a wrong indentation"
+			return refused
+		}
+	}
+	if found := mistyped.FindStringSubmatch(text); found != nil {
+		path := normalPath(found[1])
+		refused.Where = m.Origin.At(path)
+		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, found[2])
+		return refused
+	}
+	if apierrors.IsBadRequest(err) {
+		refused.Reason = text
+		return refused
+	}
+	return fmt.Errorf("apply %s: %w", m.Key().Human(), err)
+}
+
+// describeInvalid lists the fields that the API does not accept, the first one with its line.
+func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		refused.Reason = err.Error()
+		return refused
+	}
+	var reasons []string
+	immutable := false
+	for i, cause := range status.Status().Details.Causes {
+		if i == 0 {
+			refused.Where = m.Origin.At(normalPath(cause.Field))
+		}
+		if strings.Contains(cause.Message, "immutable") || strings.Contains(cause.Message, "may not change once set") ||
+			strings.Contains(cause.Message, "updates to statefulset spec for fields other than") {
+			immutable = true
+		}
+		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
+	}
+	refused.Reason = strings.Join(reasons, "; ")
+	if immutable {
+		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set the annotation %s: %s on it to delete and create it anew "+
+			"(%s only replaces what may change)", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
+	}
+	return refused
+}
+
+// normalPath writes a path as the loader does: no leading dot, list items by number.
+func normalPath(path string) string {
+	return strings.TrimPrefix(path, ".")
+}
+
+// longestMessage bounds one reason: the API repeats whole objects in some.
+const longestMessage = 600
+
+func shorten(s string) string {
+	if len(s) <= longestMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestMessage], "") + "…"
+}

@@ -1,0 +1,180 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+)
+
+const (
+	// maxClients bounds the pool; a piped rarely has more clusters. The one used longest ago goes first.
+	maxClients = 16
+
+	defaultPatience = 10 * time.Minute
+	// credentialPatience is how long kubeconfig and server may not fit together: both may just be being replaced.
+	credentialPatience = 10 * time.Second
+	// notReadyPatience is how long an API may say that it is not ready before it is tried nevertheless.
+	notReadyPatience = 30 * time.Second
+
+	firstPause   = 50 * time.Millisecond
+	longestPause = 500 * time.Millisecond
+)
+
+// Log takes the lines that a user reads.
+type Log interface {
+	Infof(format string, args ...any)
+}
+
+// Pool keeps clients by what they are made from.
+type Pool struct {
+	// Patience bounds the wait for an API to answer. Zero: 10 minutes.
+	Patience time.Duration
+
+	mu      sync.Mutex
+	clients []pooled // the one used last comes last
+}
+
+type pooled struct {
+	key    fingerprint
+	client *Client
+}
+
+// NewPool makes an empty pool.
+func NewPool() *Pool { return &Pool{} }
+
+// Close drops every client; those in use stay usable.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.clients {
+		c.client.close()
+	}
+	p.clients = nil
+}
+
+// Connect gives a client of the deploy target's cluster, which has just answered.
+func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log) (*Client, error) {
+	patience := p.Patience
+	if patience == 0 {
+		patience = defaultPatience
+	}
+	start := time.Now()
+	pause := firstPause
+	said := ""
+	for {
+		client, err := p.get(target)
+		if err == nil {
+			err = client.probe(ctx)
+		}
+		waited := time.Since(start)
+		switch {
+		case err == nil:
+			if said != "" {
+				log.Infof("The Kubernetes API at %s answers after %s", client.Server, waited.Round(10*time.Millisecond))
+			}
+			return client, nil
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("waiting for the Kubernetes API: %w", context.Cause(ctx))
+		case waited > patienceFor(err, patience):
+			var starting *notReadyError
+			if errors.As(err, &starting) {
+				log.Infof("The Kubernetes API at %s still says that it is not ready; trying nevertheless", client.Server)
+				return client, nil
+			}
+			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy target's kubeConfigPath and that the cluster runs", at(client), waited.Round(time.Second), err)
+		}
+		if kind, reason := waitingFor(client, err); kind != said {
+			log.Infof("waiting for the Kubernetes API%s", reason)
+			said = kind
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+func at(c *Client) string {
+	if c == nil {
+		return ""
+	}
+	return " at " + c.Server
+}
+
+// waitingFor describes what is missing; kind changes only when that does, while the reason may hold a port of the moment.
+func waitingFor(c *Client, err error) (kind, reason string) {
+	var missing *missingError
+	var starting *notReadyError
+	switch {
+	case errors.As(err, &missing):
+		return "kubeconfig", ": " + missing.Error()
+	case errors.As(err, &starting):
+		return "ready", fmt.Sprintf("%s: %v", at(c), err)
+	}
+	return "answer", fmt.Sprintf("%s: %v", at(c), err)
+}
+
+// patienceFor tells how long an error may last: some mend themselves, a broken kubeconfig does not.
+func patienceFor(err error, patience time.Duration) time.Duration {
+	var (
+		missing   *missingError
+		starting  *notReadyError
+		broken    *brokenError
+		authority x509.UnknownAuthorityError
+		hostname  x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &missing):
+		return patience
+	case errors.As(err, &starting):
+		return min(notReadyPatience, patience)
+	case errors.As(err, &broken), errors.Is(err, errRefused), errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid):
+		return min(credentialPatience, patience)
+	}
+	return patience
+}
+
+// brokenError is a kubeconfig that cannot be used as it is; perhaps it is just being written.
+type brokenError struct{ error }
+
+func (e *brokenError) Unwrap() error { return e.error }
+
+// get gives the pooled client of a deploy target, or makes one.
+func (p *Pool) get(target config.DeployTarget) (*Client, error) {
+	key, err := readKubeconfig(target)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, c := range p.clients {
+		if c.key == key {
+			p.clients = append(append(p.clients[:i:i], p.clients[i+1:]...), c)
+			return c.client, nil
+		}
+	}
+	cfg, namespace, err := loadKubeconfig(target)
+	if err != nil {
+		return nil, &brokenError{err}
+	}
+	client, err := NewClient(cfg, namespace)
+	if err != nil {
+		return nil, &brokenError{err}
+	}
+	if len(p.clients) == maxClients {
+		p.clients[0].client.close()
+		p.clients = p.clients[1:]
+	}
+	p.clients = append(p.clients, pooled{key: key, client: client})
+	return client, nil
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// Application is `spec.plugins.kubernetes` of an application's configuration.
+type Application struct {
+	Input        Input        `json:"input"`
+	QuickSync    SyncOptions  `json:"quickSync"`
+	Service      Reference    `json:"service"`
+	Workloads    []Reference  `json:"workloads"`
+	VariantLabel VariantLabel `json:"variantLabel"`
+}
+
+// Input says where the manifests come from and how they are applied.
+type Input struct {
+	// Manifests are files and folders relative to the application's directory. Empty: every manifest directly in it.
+	Manifests []string `json:"manifests"`
+	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
+	KustomizeOptions map[string]string `json:"kustomizeOptions"`
+	HelmChart        json.RawMessage   `json:"helmChart"`
+	// Namespace replaces the namespace of every namespaced manifest.
+	Namespace           string `json:"namespace"`
+	AutoCreateNamespace bool   `json:"autoCreateNamespace"`
+
+	// WaitReady false ends a stage as soon as the API has taken the manifests, as PipeCD v1 does. Default: true.
+	WaitReady *bool `json:"waitReady"`
+	// RolloutTimeout bounds the wait for readiness. Default: 5 minutes, more when a manifest's own progress deadline is.
+	RolloutTimeout sdk.Duration `json:"rolloutTimeout"`
+	// FailureGrace is how long an image that cannot be pulled or a crash loop may last before the stage fails.
+	// Default: 10 seconds.
+	FailureGrace sdk.Duration `json:"failureGrace"`
+}
+
+// Reference names resources by kind and name; an empty part matches anything.
+type Reference struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// VariantLabel is the label that tells primary from canary resources.
+type VariantLabel struct {
+	Key           string `json:"key"`
+	PrimaryValue  string `json:"primaryValue"`
+	CanaryValue   string `json:"canaryValue"`
+	BaselineValue string `json:"baselineValue"`
+}
+
+// Defaults of VariantLabel, the ones of PipeCD v1.
+const (
+	DefaultVariantKey    = "pipecd.dev/variant"
+	DefaultPrimaryValue  = "primary"
+	DefaultCanaryValue   = "canary"
+	DefaultBaselineValue = "baseline"
+)
+
+const (
+	defaultRolloutTimeout = 5 * time.Minute
+	defaultFailureGrace   = 10 * time.Second
+)
+
+// Validate fills the defaults in and reports every setting that cannot work.
+func (a *Application) Validate() error {
+	a.fillDefaults()
+	var errs []error
+	if len(a.Input.HelmChart) > 0 && string(a.Input.HelmChart) != "null" {
+		errs = append(errs, errors.New("input.helmChart: not supported yet: render the chart into plain manifests or use kustomize"))
+	}
+	errs = append(errs, a.VariantLabel.validate()...)
+	if a.Input.RolloutTimeout < 0 {
+		errs = append(errs, errors.New("input.rolloutTimeout: must not be negative; set waitReady: false to not wait at all"))
+	}
+	if a.Input.FailureGrace < 0 {
+		errs = append(errs, errors.New("input.failureGrace: must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Application) fillDefaults() {
+	l := &a.VariantLabel
+	l.Key = cmp.Or(l.Key, DefaultVariantKey)
+	l.PrimaryValue = cmp.Or(l.PrimaryValue, DefaultPrimaryValue)
+	l.CanaryValue = cmp.Or(l.CanaryValue, DefaultCanaryValue)
+	l.BaselineValue = cmp.Or(l.BaselineValue, DefaultBaselineValue)
+	a.Input.RolloutTimeout = cmp.Or(a.Input.RolloutTimeout, sdk.Duration(defaultRolloutTimeout))
+	a.Input.FailureGrace = cmp.Or(a.Input.FailureGrace, sdk.Duration(defaultFailureGrace))
+}
+
+func (l VariantLabel) validate() (errs []error) {
+	fields := map[string]string{}
+	for _, v := range []struct{ field, value string }{
+		{"primaryValue", l.PrimaryValue}, {"canaryValue", l.CanaryValue}, {"baselineValue", l.BaselineValue},
+	} {
+		if other, taken := fields[v.value]; taken {
+			errs = append(errs, fmt.Errorf("variantLabel.%s: %q is already the %s", v.field, v.value, other))
+		}
+		fields[v.value] = v.field
+	}
+	return errs
+}
+
+// WaitsReady tells whether a stage waits for its workloads.
+func (in *Input) WaitsReady() bool { return in.WaitReady == nil || *in.WaitReady }

@@ -1,0 +1,114 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Names of the stages, as they stand in a pipeline (PipeCD v1).
+const (
+	StageSync           = "K8S_SYNC"
+	StagePrimaryRollout = "K8S_PRIMARY_ROLLOUT"
+	StageCanaryRollout  = "K8S_CANARY_ROLLOUT"
+	StageCanaryClean    = "K8S_CANARY_CLEAN"
+	StageRollback       = "K8S_ROLLBACK"
+)
+
+// SyncOptions are the `with` of K8S_SYNC, and `quickSync`.
+type SyncOptions struct {
+	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
+	Prune                     bool `json:"prune"`
+}
+
+// PrimaryOptions are the `with` of K8S_PRIMARY_ROLLOUT.
+type PrimaryOptions struct {
+	Suffix                    string `json:"suffix"`
+	CreateService             bool   `json:"createService"`
+	AddVariantLabelToSelector bool   `json:"addVariantLabelToSelector"`
+	Prune                     bool   `json:"prune"`
+}
+
+// CanaryOptions are the `with` of K8S_CANARY_ROLLOUT.
+type CanaryOptions struct {
+	// Replicas nil means 1.
+	Replicas      *Replicas `json:"replicas"`
+	Suffix        string    `json:"suffix"`
+	CreateService bool      `json:"createService"`
+	Patches       []Patch   `json:"patches"`
+}
+
+// Patch changes one manifest of the variant.
+type Patch struct {
+	Target PatchTarget `json:"target"`
+	Ops    []PatchOp   `json:"ops"`
+}
+
+// PatchTarget is a manifest, and optionally a string field of it that holds a document of its own.
+type PatchTarget struct {
+	Reference
+	// DocumentRoot is the path of a field whose text is YAML; the operations then work inside of it.
+	DocumentRoot string `json:"documentRoot"`
+}
+
+// PatchOp replaces one value.
+type PatchOp struct {
+	// Op is "yaml-replace" (also when empty).
+	Op string `json:"op"`
+	// Path is "$.spec.template.spec.containers[0].image".
+	Path string `json:"path"`
+	// Value is a YAML scalar, list or map.
+	Value string `json:"value"`
+}
+
+// DecodeSync reads the `with` of K8S_SYNC; in a quick sync (no `with` at all) the application's quickSync counts.
+func DecodeSync(with []byte, app *Application) (SyncOptions, error) {
+	if len(with) == 0 {
+		return app.QuickSync, nil
+	}
+	var o SyncOptions
+	return o, decodeWith(StageSync, with, &o)
+}
+
+// DecodePrimary reads the `with` of K8S_PRIMARY_ROLLOUT.
+func DecodePrimary(with []byte) (PrimaryOptions, error) {
+	o := PrimaryOptions{}
+	if err := decodeWith(StagePrimaryRollout, with, &o); err != nil {
+		return o, err
+	}
+	if o.Suffix == "" {
+		o.Suffix = DefaultPrimaryValue
+	}
+	return o, nil
+}
+
+// DecodeCanary reads the `with` of K8S_CANARY_ROLLOUT.
+func DecodeCanary(with []byte) (CanaryOptions, error) {
+	o := CanaryOptions{}
+	if err := decodeWith(StageCanaryRollout, with, &o); err != nil {
+		return o, err
+	}
+	if o.Suffix == "" {
+		o.Suffix = DefaultCanaryValue
+	}
+	for i, p := range o.Patches {
+		for j, op := range p.Ops {
+			if op.Op != "" && op.Op != "yaml-replace" {
+				return o, fmt.Errorf("%s: with.patches[%d].ops[%d].op: %q is not known; use yaml-replace", StageCanaryRollout, i, j, op.Op)
+			}
+		}
+	}
+	return o, nil
+}
+
+func decodeWith(stage string, with []byte, into any) error {
+	if len(with) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(with, into); err != nil {
+		return fmt.Errorf("%s: with: %w", stage, err)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import "strings"
+
+// Image is a container image reference taken apart.
+type Image struct {
+	// Reference is the text as written: "registry.example:5000/team/app:v1@sha256:…".
+	Reference string
+	// Name is the last part of the path: "app".
+	Name string
+	// Tag and Digest are empty when they are not given.
+	Tag    string
+	Digest string
+}
+
+// ParseImage takes a reference apart. A colon before the last slash is a registry's port, not a tag.
+func ParseImage(reference string) Image {
+	image := Image{Reference: reference}
+	rest := reference
+	rest, image.Digest, _ = strings.Cut(rest, "@")
+	last := rest[strings.LastIndexByte(rest, '/')+1:]
+	image.Name, image.Tag, _ = strings.Cut(last, ":")
+	return image
+}
+
+// Version is what a user knows the image by: its tag, else its digest, else "latest" as every runtime reads it.
+func (i Image) Version() string {
+	switch {
+	case i.Tag != "":
+		return i.Tag
+	case i.Digest != "":
+		return i.Digest
+	default:
+		return "latest"
+	}
+}
+
+// Images gives the images of a manifest's containers in order, init containers last.
+func Images(m Manifest) []Image {
+	var images []Image
+	for _, container := range Containers(PodSpec(m)) {
+		if reference, ok := container["image"].(string); ok && reference != "" {
+			images = append(images, ParseImage(reference))
+		}
+	}
+	return images
+}

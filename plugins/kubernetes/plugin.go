@@ -1,0 +1,140 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+type planRequest = sdk.PlanRequest[sdk.None, config.DeployTarget, config.Application]
+
+// plugin answers piped.
+type plugin struct {
+	loader   *manifest.Loader
+	pool     *cluster.Pool
+	executor *stage.Executor
+}
+
+var _ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
+
+func newPlugin() *plugin {
+	loader, pool := manifest.NewLoader(), cluster.NewPool()
+	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool)}
+}
+
+// Close ends the connections to clusters.
+func (p *plugin) Close() error {
+	p.pool.Close()
+	return nil
+}
+
+// Stages names the stages.
+func (p *plugin) Stages() []string {
+	return []string{config.StageSync, config.StagePrimaryRollout, config.StageCanaryRollout, config.StageCanaryClean, config.StageRollback}
+}
+
+// DetermineVersions names the images of the workloads.
+func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
+	manifests, err := p.load(ctx, req.Target)
+	if err != nil {
+		return nil, err
+	}
+	var versions []*model.ArtifactVersion
+	for _, image := range strategy.Versions(manifests, req.Target.App.Workloads) {
+		versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name, Url: image.Reference})
+	}
+	return versions, nil
+}
+
+// DetermineStrategy compares the running manifests with the new ones.
+func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.Strategy, error) {
+	target, err := p.load(ctx, req.Target)
+	if err != nil {
+		return nil, err
+	}
+	if req.Running == nil {
+		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: "Quick sync because nothing has been deployed before"}, nil
+	}
+	running, err := p.load(ctx, req.Running)
+	if err != nil {
+		return nil, err
+	}
+	decision := strategy.Decide(running, target, req.Target.App.Workloads)
+	s := &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: decision.Summary}
+	if decision.Pipeline {
+		s.Sync = model.SyncStrategy_PIPELINE
+	}
+	return s, nil
+}
+
+// BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
+func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	stages := make([]sdk.Stage, 0, len(req.Stages)+1)
+	first := -1
+	for _, configured := range req.Stages {
+		if err := checkOptions(configured); err != nil {
+			return nil, err
+		}
+		if first < 0 || configured.Index < first {
+			first = configured.Index
+		}
+		stages = append(stages, sdk.Stage{Name: configured.Name, Desc: configured.Desc, Index: configured.Index})
+	}
+	if req.Rollback && len(req.Stages) > 0 {
+		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true}) // PipeCD v1: the first one's index
+	}
+	return stages, nil
+}
+
+func checkOptions(s sdk.StageConfig) (err error) {
+	switch s.Name {
+	case config.StageSync:
+		_, err = config.DecodeSync(s.Options, &config.Application{})
+	case config.StagePrimaryRollout:
+		_, err = config.DecodePrimary(s.Options)
+	case config.StageCanaryRollout:
+		_, err = config.DecodeCanary(s.Options)
+	case config.StageCanaryClean:
+	case config.StageRollback:
+		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline (planner.autoRollback switches it)", s.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
+	}
+	return nil
+}
+
+// BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
+func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[sdk.None]) ([]sdk.Stage, error) {
+	stages := []sdk.Stage{{Name: config.StageSync, Desc: "Sync by applying all manifests"}}
+	if req.Rollback {
+		stages = append(stages, sdk.Stage{Name: config.StageRollback, Desc: "Rollback the deployment", Rollback: true})
+	}
+	return stages, nil
+}
+
+// ExecuteStage runs a stage.
+func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Result, error) {
+	if err := p.executor.Execute(ctx, req); err != nil {
+		return sdk.Failure, err
+	}
+	return sdk.Success, nil
+}
+
+func (p *plugin) load(ctx context.Context, s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
+	manifests, err := p.loader.Load(ctx, stage.LoadRequest(s))
+	if err != nil {
+		return nil, fmt.Errorf("load the manifests of %s at commit %s: %w", s.ConfigFilename, s.CommitHash, err)
+	}
+	return manifests, nil
+}

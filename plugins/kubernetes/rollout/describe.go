@@ -1,0 +1,81 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// describe says how far a workload is: "1 of 3 ready".
+func describe(live *unstructured.Unstructured, result *status.Result) string {
+	var wanted, updated, ready, all int64
+	switch live.GetKind() {
+	case manifest.KindDeployment, manifest.KindStatefulSet:
+		wanted = number(live, 1, "spec", "replicas")
+		updated = number(live, 0, "status", "updatedReplicas")
+		ready = number(live, 0, "status", "readyReplicas")
+		all = number(live, 0, "status", "replicas")
+	case manifest.KindDaemonSet:
+		wanted = number(live, 0, "status", "desiredNumberScheduled")
+		updated = number(live, 0, "status", "updatedNumberScheduled")
+		ready = number(live, 0, "status", "numberReady")
+		all = number(live, 0, "status", "currentNumberScheduled")
+	case manifest.KindReplicaSet, "ReplicationController":
+		wanted = number(live, 1, "spec", "replicas")
+		ready = number(live, 0, "status", "readyReplicas")
+		return fmt.Sprintf("%d of %d ready", ready, wanted)
+	default:
+		return result.Message
+	}
+	observed := number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
+	switch {
+	case !observed:
+		return "waiting for the controller to see the change"
+	case updated < wanted && all > updated, all > wanted:
+		return fmt.Sprintf("%d of %d updated, %d ready, %d old", updated, wanted, ready, all-updated)
+	default:
+		return fmt.Sprintf("%d of %d ready", ready, wanted)
+	}
+}
+
+func number(o *unstructured.Unstructured, missing int64, path ...string) int64 {
+	n, found, err := unstructured.NestedInt64(o.Object, path...)
+	if err != nil || !found {
+		return missing
+	}
+	return n
+}
+
+// failure words what kstatus found.
+func failure(result *status.Result) string {
+	for _, c := range result.Conditions {
+		if c.Type == status.ConditionStalled && c.Message != "" {
+			return fmt.Sprintf("%s: %s", result.Message, c.Message)
+		}
+	}
+	return result.Message
+}
+
+func podFailed(live *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(live.Object, "status", "phase")
+	return live.GetKind() == "Pod" && phase == "Failed"
+}
+
+func fromUnstructured(m map[string]any, into any) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(m, into)
+}
+
+func texts(m map[string]any) map[string]string {
+	t := make(map[string]string, len(m))
+	for key, value := range m {
+		t[key] = fmt.Sprint(value)
+	}
+	return t
+}

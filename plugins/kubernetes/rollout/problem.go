@@ -1,0 +1,214 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	// minCrashes is how often a container must have crashed before a stage gives up: many programs crash once or twice
+	// until what they depend on is there.
+	minCrashes = 2
+	// logLines and logTimeout bound what is fetched of a crashed container's output.
+	logLines   = "10"
+	logTimeout = 3 * time.Second
+)
+
+type class int
+
+const (
+	// classImage: the container's image cannot be used.
+	classImage class = iota
+	// classCrash: the container ends again and again.
+	classCrash
+	// classConfig: what the container refers to is missing.
+	classConfig
+	// classSchedule: no node takes the pod. It never ends a rollout early, since a node may be on its way.
+	classSchedule
+)
+
+// problem is what keeps a pod from being ready.
+type problem struct {
+	class     class
+	pod       string
+	namespace string
+	container string
+	text      string
+	since     time.Time
+	// final: waiting cannot help.
+	final bool
+	// ripe: may end the rollout once it has lasted for the grace period.
+	ripe bool
+}
+
+func (p problem) id() string { return fmt.Sprintf("%d/%s/%s", p.class, p.pod, p.container) }
+
+// inspect takes the problems of the pods as they are now; one that was there before keeps its age.
+func (t *tracker) inspect(ctx context.Context) {
+	old := map[string]problem{}
+	for _, p := range t.problems {
+		old[p.id()] = p
+	}
+	t.problems = nil
+	var found []problem
+	for _, u := range t.pods {
+		var pod corev1.Pod
+		if err := fromUnstructured(u.Object, &pod); err != nil || pod.DeletionTimestamp != nil {
+			continue
+		}
+		found = append(found, problemsOf(&pod, old)...)
+	}
+	if len(found) == 0 {
+		return
+	}
+	revision, err := t.newRevision(ctx)
+	if err != nil {
+		t.log.Infof("%s: cannot tell its new pods from old ones: %v", t.name(), err)
+		return
+	}
+	byName := map[string]*unstructured.Unstructured{}
+	for _, u := range t.pods {
+		byName[u.GetName()] = u
+	}
+	now := time.Now()
+	for _, p := range found {
+		if !revision.owns(byName[p.pod]) {
+			continue
+		}
+		p.since = now
+		if before, ok := old[p.id()]; ok {
+			p.since = before.since
+		}
+		t.problems = append(t.problems, p)
+		if line := p.id(); !t.said[line] {
+			t.said[line] = true
+			t.log.Infof("%s: %s", t.name(), p.text)
+		}
+	}
+}
+
+// problemsOf gives what is wrong with a pod. old holds the problems known before: a crash counts until the container is
+// ready, also while it runs between two crashes.
+func problemsOf(pod *corev1.Pod, old map[string]problem) []problem {
+	var problems []problem
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			problems = append(problems, problem{
+				class: classSchedule, pod: pod.Name, namespace: pod.Namespace,
+				text: fmt.Sprintf("pod %s cannot be scheduled: %s", pod.Name, c.Message),
+			})
+		}
+	}
+	for _, s := range append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...) {
+		if p, ok := containerProblem(pod, s); ok {
+			problems = append(problems, p)
+			continue
+		}
+		p := problem{class: classCrash, pod: pod.Name, container: s.Name}
+		if before, known := old[p.id()]; known && !s.Ready && s.State.Running != nil {
+			before.ripe = false
+			problems = append(problems, before)
+		}
+	}
+	return problems
+}
+
+func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool) {
+	p := problem{pod: pod.Name, namespace: pod.Namespace, container: s.Name, ripe: true}
+	if w := s.State.Waiting; w != nil {
+		switch w.Reason {
+		case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ErrImageNeverPull", "ImageInspectError":
+			p.class = classImage
+			p.text = fmt.Sprintf("pod %s: the image %s cannot be pulled (%s)%s", pod.Name, s.Image, w.Reason, detail(w.Message))
+			return p, true
+		case "InvalidImageName":
+			p.class, p.final = classImage, true
+			p.text = fmt.Sprintf("pod %s: %q is not a valid image name%s", pod.Name, s.Image, detail(w.Message))
+			return p, true
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			p.class = classConfig
+			p.text = fmt.Sprintf("pod %s: container %s cannot be created (%s)%s", pod.Name, s.Name, w.Reason, detail(w.Message))
+			return p, true
+		case "CrashLoopBackOff":
+			return crash(p, pod, s, s.LastTerminationState.Terminated), true
+		}
+	}
+	if end := s.State.Terminated; end != nil && end.ExitCode != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
+		return crash(p, pod, s, end), true
+	}
+	return problem{}, false
+}
+
+func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
+	p.class = classCrash
+	p.ripe = s.RestartCount >= minCrashes
+	how := ""
+	if end != nil {
+		how = fmt.Sprintf(", last exit code %d", end.ExitCode)
+		if end.Reason != "" && end.Reason != "Error" {
+			how += " (" + end.Reason + ")"
+		}
+		how += detail(end.Message)
+	}
+	p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %d restarts%s", pod.Name, s.Name, s.RestartCount, how)
+	return p
+}
+
+func detail(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + strings.TrimSpace(message)
+}
+
+// judge fails the rollout when a problem lasts for too long.
+func (t *tracker) judge(ctx context.Context) error {
+	now := time.Now()
+	for _, p := range t.problems {
+		if !p.final && (!p.ripe || now.Before(p.since.Add(t.grace))) {
+			continue
+		}
+		reason := p.text
+		if p.class == classCrash {
+			reason += t.lastOutput(ctx, p)
+		}
+		return &FailedError{Key: t.key(), Reason: reason}
+	}
+	return nil
+}
+
+// nextDeadline is when the next problem will have lasted for too long.
+func (t *tracker) nextDeadline() (time.Time, bool) {
+	var next time.Time
+	for _, p := range t.problems {
+		if end := p.since.Add(t.grace); p.ripe && (next.IsZero() || end.Before(next)) {
+			next = end
+		}
+	}
+	return next, !next.IsZero()
+}
+
+// lastOutput gives the end of what a crashed container wrote, where the API has it.
+func (t *tracker) lastOutput(ctx context.Context, p problem) string {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	path := "/api/v1/namespaces/" + p.namespace + "/pods/" + p.pod + "/log"
+	for _, previous := range []string{"true", "false"} {
+		query := url.Values{"container": {p.container}, "tailLines": {logLines}, "previous": {previous}}
+		code, body, err := t.cluster.Get(ctx, path, query)
+		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" {
+			return "; its last output:\n" + strings.TrimRight(body, "\n")
+		}
+	}
+	return ""
+}

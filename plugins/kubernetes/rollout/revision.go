@@ -1,0 +1,80 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+const (
+	// annotationRevision is on a Deployment and on its ReplicaSets; the newest ReplicaSet has the Deployment's.
+	annotationRevision = "deployment.kubernetes.io/revision"
+	// annotationGeneration and labelGeneration tell the pods of a DaemonSet's newest template.
+	annotationGeneration = "deprecated.daemonset.template.generation"
+	labelGeneration      = "pod-template-generation"
+	labelTemplateHash    = "pod-template-hash"
+	labelControllerHash  = "controller-revision-hash"
+)
+
+var replicaSetResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
+
+// revision recognises the pods of a workload's newest template.
+type revision struct {
+	// label and value are what those pods have; an empty label recognises all pods.
+	label, value string
+	// none: the newest template has no pods yet.
+	none bool
+}
+
+func (r revision) owns(pod *unstructured.Unstructured) bool {
+	if r.none || pod == nil {
+		return false
+	}
+	return r.label == "" || pod.GetLabels()[r.label] == r.value
+}
+
+// newRevision finds the newest revision. It is asked only when a pod is in trouble.
+func (t *tracker) newRevision(ctx context.Context) (revision, error) {
+	live := t.workload.Live
+	if number(live, 0, "status", "observedGeneration") < live.GetGeneration() && live.GetKind() != "Pod" {
+		return revision{none: true}, nil // all pods there are belong to an older template
+	}
+	switch live.GetKind() {
+	case manifest.KindDeployment:
+		return t.newestReplicaSet(ctx, live)
+	case manifest.KindStatefulSet:
+		hash, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")
+		return revision{label: labelControllerHash, value: hash}, nil
+	case manifest.KindDaemonSet:
+		if generation := live.GetAnnotations()[annotationGeneration]; generation != "" {
+			return revision{label: labelGeneration, value: generation}, nil
+		}
+	}
+	return revision{}, nil
+}
+
+func (t *tracker) newestReplicaSet(ctx context.Context, live *unstructured.Unstructured) (revision, error) {
+	opts, ok := listOptions(live)
+	if !ok {
+		return revision{}, nil
+	}
+	sets, err := t.cluster.Resource(replicaSetResource, live.GetNamespace()).List(ctx, opts)
+	if err != nil {
+		return revision{}, err
+	}
+	for i := range sets.Items {
+		set := &sets.Items[i]
+		owner := metav1.GetControllerOf(set)
+		if owner != nil && owner.UID == live.GetUID() && set.GetAnnotations()[annotationRevision] == live.GetAnnotations()[annotationRevision] {
+			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash]}, nil
+		}
+	}
+	return revision{none: true}, nil
+}

@@ -1,0 +1,129 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// maxWatches bounds the workloads that are watched at once; further ones wait for their turn.
+const maxWatches = 100
+
+// Log takes the lines that a user reads.
+type Log interface {
+	Infof(format string, args ...any)
+	Successf(format string, args ...any)
+}
+
+// Cluster is what waiting needs of a cluster.
+type Cluster interface {
+	// Resource gives the objects of a kind in a namespace.
+	Resource(gvr schema.GroupVersionResource, namespace string) cluster.Watchable
+	// Get reads a path of the API as text.
+	Get(ctx context.Context, path string, query url.Values) (status int, body string, err error)
+}
+
+// Options bound the wait.
+type Options struct {
+	// Timeout is for all workloads together.
+	Timeout time.Duration
+	// Grace is how long an image that cannot be pulled or a crash loop may last.
+	Grace time.Duration
+}
+
+// Workload is one applied object.
+type Workload struct {
+	Live     *unstructured.Unstructured
+	Resource cluster.Watchable
+}
+
+// waited are the kinds whose readiness a stage waits for. Others have none, or one that need not come by itself.
+var waited = map[schema.GroupKind]bool{
+	{Group: "apps", Kind: manifest.KindDeployment}:  true,
+	{Group: "apps", Kind: manifest.KindStatefulSet}: true,
+	{Group: "apps", Kind: manifest.KindDaemonSet}:   true,
+	{Group: "apps", Kind: manifest.KindReplicaSet}:  true,
+	{Group: "", Kind: "ReplicationController"}:      true,
+	{Group: "", Kind: "Pod"}:                        true,
+	{Group: "batch", Kind: "Job"}:                   true,
+}
+
+// IsWaited tells whether the readiness of an object is waited for.
+func IsWaited(o *unstructured.Unstructured) bool { return waited[o.GroupVersionKind().GroupKind()] }
+
+// TimeoutError is a rollout that did not finish in time.
+type TimeoutError struct{ Timeout time.Duration }
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("not ready within %s (input.rolloutTimeout)", e.Timeout)
+}
+
+// Wait returns when all workloads are ready. As soon as one cannot be, the waiting ends with the errors of all that are
+// known to have failed. It writes progress to log.
+func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log Log) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, &TimeoutError{Timeout: o.Timeout})
+	defer cancel()
+	var mu sync.Mutex
+	var failures []error
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxWatches)
+	for _, w := range workloads {
+		if !IsWaited(w.Live) {
+			continue
+		}
+		group.Go(func() error {
+			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}}
+			err := t.wait(ctx)
+			// The others end with the cause of the first one's failure: that is not one of their own.
+			if failed, ok := errors.AsType[*FailedError](err); ok && failed.Key == t.key() {
+				mu.Lock()
+				failures = append(failures, failed)
+				mu.Unlock()
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	if len(failures) > 0 {
+		return errors.Join(failures...)
+	}
+	return err
+}
+
+// FailedError is a workload that cannot become ready.
+type FailedError struct {
+	Key    manifest.Key
+	Reason string
+}
+
+func (e *FailedError) Error() string { return fmt.Sprintf("%s: %s", e.Key.Human(), e.Reason) }
+
+// listOptions selects the pods of a workload; ok is false when it has none of its own.
+func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {
+	raw, found, err := unstructured.NestedMap(o.Object, "spec", "selector")
+	if err != nil || !found {
+		return metav1.ListOptions{}, false
+	}
+	if o.GetKind() == "ReplicationController" {
+		return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: texts(raw)})}, true
+	}
+	selector := &metav1.LabelSelector{}
+	if err := fromUnstructured(raw, selector); err != nil {
+		return metav1.ListOptions{}, false
+	}
+	return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selector)}, true
+}

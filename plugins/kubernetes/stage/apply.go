@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
+)
+
+// apply stamps the manifests as a variant of a commit and applies them.
+func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
+	stamp := manifest.Stamp{
+		PipedID:       req.Deployment.GetPipedId(),
+		ApplicationID: req.Deployment.GetApplicationId(),
+		CommitHash:    s.CommitHash,
+		VariantKey:    s.App.VariantLabel.Key,
+		Variant:       variant,
+	}
+	stamp.Apply(manifests)
+	applier := apply.New(c, req.Log)
+	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
+		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	req.Log.Infof("Applying %s to %s", plural(len(manifests), "manifest"), c.Server)
+	applied, err := applier.Apply(ctx, manifests)
+	if err != nil {
+		if len(applied) > 0 {
+			req.Log.Infof("%d of %s were applied before the error", len(applied), plural(len(manifests), "manifest"))
+		}
+		return applied, err
+	}
+	return applied, nil
+}
+
+// wait waits until what was applied is ready, unless the application does not want that.
+func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+	var workloads []rollout.Workload
+	for _, a := range applied {
+		if rollout.IsWaited(a.Live) {
+			workloads = append(workloads, rollout.Workload{Live: a.Live, Resource: a.Resource})
+		}
+	}
+	switch {
+	case len(workloads) == 0:
+		return nil
+	case !s.App.Input.WaitsReady():
+		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(len(workloads), "workload"))
+		return nil
+	}
+	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
+	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(workloads), "workload"), options.Timeout)
+	start := time.Now()
+	if err := rollout.Wait(ctx, c, workloads, options, req.Log); err != nil {
+		return err
+	}
+	req.Log.Successf("Ready after %s", time.Since(start).Round(10*time.Millisecond))
+	return nil
+}
+
+// rolloutTimeout is the configured one, or more when a manifest itself allows its rollout to make progress for longer.
+func rolloutTimeout(s *Source, applied []apply.Applied) time.Duration {
+	timeout := s.App.Input.RolloutTimeout.Std()
+	for _, a := range applied {
+		seconds, found, err := unstructured.NestedInt64(a.Manifest.Object, "spec", "progressDeadlineSeconds")
+		if deadline := time.Duration(seconds) * time.Second; err == nil && found && seconds < maxDeadlineSeconds {
+			timeout = max(timeout, deadline+progressMargin)
+		}
+	}
+	return timeout
+}
+
+const (
+	// progressMargin lets the controller itself report that a progress deadline has passed.
+	progressMargin = 10 * time.Second
+	// maxDeadlineSeconds is a day; a manifest with more says "no deadline".
+	maxDeadlineSeconds = 24 * 60 * 60
+)

@@ -1,0 +1,113 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+)
+
+// rollback brings the running commit back and removes what the failed deployment has added. Before the first success there
+// is nothing to go back to: then the cluster is left as it was before the deployment. (PipeCD v1 fails in that case, and
+// never removes what was added.)
+func (e *Executor) rollback(ctx context.Context, req *Request) error {
+	client, err := e.connect(ctx, req)
+	if err != nil {
+		return err
+	}
+	if req.Running == nil || req.Running.CommitHash == "" {
+		req.Log.Info("The application has never been deployed successfully: removing what this deployment created")
+		return e.removeCreated(ctx, req, client, req.Target, nil)
+	}
+	s := req.Running
+	req.Log.Infof("Rolling back to commit %s", short(s.CommitHash))
+	loaded, err := e.load(ctx, req, s)
+	if err != nil {
+		return err
+	}
+	options, err := selectorOptions(s)
+	if err != nil {
+		return err
+	}
+	manifests, err := variant.Primary(loaded, &s.App, options)
+	if err != nil {
+		return err
+	}
+	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{s.App.VariantLabel.CanaryValue, s.App.VariantLabel.BaselineValue} {
+		if err := e.cleanVariant(ctx, req, client, s, name); err != nil {
+			return err
+		}
+	}
+	if err := e.removeCreated(ctx, req, client, s, liveKeys(applied)); err != nil {
+		return err
+	}
+	if err := e.wait(ctx, req, client, s, applied); err != nil {
+		return fmt.Errorf("the rollback itself is not ready: %w", err)
+	}
+	req.Log.Successf("Rolled back to commit %s", short(s.CommitHash))
+	return nil
+}
+
+// removeCreated deletes what this deployment has created and is not among keep. What the deployment only changed, because
+// it was there before, stays.
+func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source, keep []manifest.Key) error {
+	items, err := e.find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash})
+	if err != nil {
+		return err
+	}
+	var created []inventory.Item
+	for _, item := range inventory.Except(items, keep) {
+		if item.Meta.CreationTimestamp.Unix() < req.Deployment.GetCreatedAt() {
+			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
+			continue
+		}
+		created = append(created, item)
+	}
+	if len(created) == 0 {
+		req.Log.Infof("The failed deployment has created nothing that has to be removed")
+		return nil
+	}
+	deleted, err := inventory.Delete(ctx, c, created, req.Log)
+	if err != nil {
+		return err
+	}
+	req.Log.Successf("Removed %s that the failed deployment created", plural(deleted, "resource"))
+	return nil
+}
+
+// selectorOptions tells how the running commit's primary was made: selectors cannot be changed, so a rollback has to put
+// the variant into them exactly when the deployment of that commit did.
+func selectorOptions(s *Source) (config.PrimaryOptions, error) {
+	stages, err := config.PipelineStages(s.ConfigData)
+	if err != nil {
+		return config.PrimaryOptions{}, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	o := config.PrimaryOptions{AddVariantLabelToSelector: s.App.QuickSync.AddVariantLabelToSelector, Suffix: config.DefaultPrimaryValue}
+	for _, stage := range stages {
+		switch stage.Name {
+		case config.StageSync, config.StagePrimaryRollout:
+			with, err := config.DecodePrimary(stage.With)
+			if err != nil {
+				return o, err
+			}
+			o.AddVariantLabelToSelector = o.AddVariantLabelToSelector || with.AddVariantLabelToSelector
+			if stage.Name == config.StagePrimaryRollout && with.CreateService {
+				o.CreateService, o.Suffix = true, with.Suffix
+			}
+		}
+	}
+	return o, nil
+}

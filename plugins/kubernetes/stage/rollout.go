@@ -1,0 +1,81 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+)
+
+// sync applies every manifest as the primary variant.
+func (e *Executor) sync(ctx context.Context, req *Request) error {
+	o, err := config.DecodeSync(req.Options, &req.Target.App)
+	if err != nil {
+		return err
+	}
+	return e.rollOutPrimary(ctx, req, config.PrimaryOptions{AddVariantLabelToSelector: o.AddVariantLabelToSelector}, pruneOptions{enabled: o.Prune})
+}
+
+// primary applies every manifest as the primary variant, after a canary.
+func (e *Executor) primary(ctx context.Context, req *Request) error {
+	o, err := config.DecodePrimary(req.Options)
+	if err != nil {
+		return err
+	}
+	return e.rollOutPrimary(ctx, req, o, pruneOptions{enabled: o.Prune, onlyPrimary: true})
+}
+
+func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.PrimaryOptions, p pruneOptions) error {
+	s := req.Target
+	loaded, err := e.load(ctx, req, s)
+	if err != nil {
+		return err
+	}
+	manifests, err := variant.Primary(loaded, &s.App, o)
+	if err != nil {
+		return err
+	}
+	client, err := e.connect(ctx, req)
+	if err != nil {
+		return err
+	}
+	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
+	if err != nil {
+		return err
+	}
+	if err := e.wait(ctx, req, client, s, applied); err != nil {
+		return err
+	}
+	// What is not wanted any more goes only when its successor is ready.
+	return e.prune(ctx, req, client, s, applied, p)
+}
+
+// canary adds a small copy of the workloads beside the primary.
+func (e *Executor) canary(ctx context.Context, req *Request) error {
+	o, err := config.DecodeCanary(req.Options)
+	if err != nil {
+		return err
+	}
+	s := req.Target
+	loaded, err := e.load(ctx, req, s)
+	if err != nil {
+		return err
+	}
+	manifests, err := variant.Canary(loaded, &s.App, o)
+	if err != nil {
+		return err
+	}
+	req.Log.Infof("The canary variant has %s: %s", plural(len(manifests), "manifest"), countKinds(manifests))
+	client, err := e.connect(ctx, req)
+	if err != nil {
+		return err
+	}
+	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.CanaryValue, manifests)
+	if err != nil {
+		return err
+	}
+	return e.wait(ctx, req, client, s, applied)
+}

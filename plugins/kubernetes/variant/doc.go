@@ -1,0 +1,9 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package variant makes the manifests of an application's variants out of those in Git: the primary, which is what Git
+// says, and the canary, a small copy of the workloads beside it.
+//
+// Its functions never change what they are given and talk to no cluster. They fail when the manifests cannot carry the
+// variant, naming the manifest's place.
+package variant

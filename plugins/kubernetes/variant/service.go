@@ -1,0 +1,52 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package variant
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// copyService makes a Service inside of the cluster that selects only the variant's pods.
+func copyService(manifests []manifest.Manifest, ref config.Reference, suffix, key, value string) (manifest.Manifest, error) {
+	found, err := service(manifests, ref)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	m := found.Clone()
+	m.SetName(withSuffix(m.GetName(), suffix))
+	spec, ok := m.Object["spec"].(map[string]any)
+	if !ok {
+		return manifest.Manifest{}, fmt.Errorf("%s: %s has no spec", m.Origin, m.Key().Human())
+	}
+	// Addresses and ports that belong to the original alone.
+	for _, field := range []string{
+		"clusterIP", "clusterIPs", "externalIPs", "loadBalancerIP", "loadBalancerClass", "loadBalancerSourceRanges", "externalName",
+		"externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts",
+	} {
+		delete(spec, field)
+	}
+	ports, _ := spec["ports"].([]any)
+	for _, p := range ports {
+		if port, ok := p.(map[string]any); ok {
+			delete(port, "nodePort")
+		}
+	}
+	spec["type"] = "ClusterIP"
+	if err := unstructured.SetNestedField(spec, value, "selector", key); err != nil {
+		return manifest.Manifest{}, fmt.Errorf("%s: selector of %s: %w", m.Origin, m.Key().Human(), err)
+	}
+	return m, nil
+}
+
+func withSuffix(name, suffix string) string {
+	if suffix == "" {
+		return name
+	}
+	return name + "-" + suffix
+}

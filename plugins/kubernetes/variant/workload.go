@@ -1,0 +1,60 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package variant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// Workloads gives the manifests that `workloads` refers to; without references every Deployment (PipeCD v1).
+func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifest.Manifest {
+	if len(refs) == 0 {
+		return manifest.Find(manifests, manifest.KindDeployment, "")
+	}
+	var found []manifest.Manifest
+	for _, m := range manifests {
+		if slices.ContainsFunc(refs, func(r config.Reference) bool { return refersTo(r, manifest.KindDeployment, m) }) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// service gives the manifest that `service` refers to; without a reference the first Service.
+func service(manifests []manifest.Manifest, ref config.Reference) (manifest.Manifest, error) {
+	if ref.Kind != "" && ref.Kind != manifest.KindService {
+		return manifest.Manifest{}, fmt.Errorf("service.kind: %q cannot be copied, only a Service can", ref.Kind)
+	}
+	services := manifest.Find(manifests, manifest.KindService, ref.Name)
+	if len(services) == 0 {
+		if ref.Name != "" {
+			return manifest.Manifest{}, fmt.Errorf("createService: no Service named %q among the manifests (service.name)", ref.Name)
+		}
+		return manifest.Manifest{}, fmt.Errorf("createService: there is no Service among the manifests")
+	}
+	return services[0], nil
+}
+
+func refersTo(ref config.Reference, defaultKind string, m manifest.Manifest) bool {
+	kind := ref.Kind
+	if kind == "" {
+		kind = defaultKind
+	}
+	return m.GetKind() == kind && (ref.Name == "" || m.GetName() == ref.Name)
+}
+
+// addVariantLabel puts the variant into a workload's selector and pod labels.
+func addVariantLabel(m manifest.Manifest, key, value string) error {
+	if err := manifest.SetSelectorLabel(m, key, value); err != nil {
+		return fmt.Errorf("%s: selector of %s: %w", m.Origin, m.Key().Human(), err)
+	}
+	if err := manifest.SetPodTemplateLabel(m, key, value); err != nil {
+		return fmt.Errorf("%s: pod labels of %s: %w", m.Origin, m.Key().Human(), err)
+	}
+	return nil
+}
