@@ -1,0 +1,126 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// Messages of the feed.
+type (
+	// connectedMsg: a client is there and its stream has begun.
+	connectedMsg struct{ client deckv1.DeckServiceClient }
+	// eventsMsg are events in their order; they belong to the receiver.
+	eventsMsg struct{ events []*deckv1.Event }
+	// disconnectedMsg: the stream is over. ended: the server closed it on purpose.
+	disconnectedMsg struct {
+		err   error
+		ended bool
+	}
+	// crashMsg ends the UI with an error.
+	crashMsg struct{ err error }
+)
+
+const (
+	// maxBatch bounds how many events the model takes at once.
+	maxBatch = 512
+	// firstRetry and lastRetry bound the wait before connecting again.
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// feed keeps a Watch stream open and passes its events on.
+type feed struct {
+	client func(ctx context.Context) (deckv1.DeckServiceClient, error)
+	send   func(tea.Msg)
+	clock  clock
+}
+
+func (f feed) run(ctx context.Context) {
+	wait := firstRetry
+	for ctx.Err() == nil {
+		heard, err := f.watch(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		f.send(disconnectedMsg{err: err, ended: errors.Is(err, io.EOF) || errors.Is(err, ErrEnvironmentGone)})
+		if heard {
+			wait = firstRetry
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.clock.after(wait):
+		}
+		wait = min(2*wait, lastRetry)
+	}
+}
+
+// watch connects and passes events on until the stream ends; heard tells whether there were any.
+func (f feed) watch(ctx context.Context) (heard bool, err error) {
+	client, err := f.client(ctx)
+	if err != nil {
+		return false, fmt.Errorf("connect to the environment: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := client.Watch(ctx, &deckv1.WatchRequest{})
+	if err != nil {
+		cancel()
+		return false, fmt.Errorf("watch the environment: %w", err)
+	}
+
+	received := make(chan []*deckv1.Event, 16)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(received)
+		for {
+			response, err := stream.Recv()
+			if err != nil {
+				failed <- err
+				return
+			}
+			for _, event := range response.GetEvents() {
+				text.CleanMessage(event)
+			}
+			select {
+			case received <- response.GetEvents():
+			case <-ctx.Done():
+				failed <- ctx.Err()
+				return
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		for range received { // until the receiver has ended
+		}
+	}()
+
+	for events := range received {
+		if !heard {
+			heard = true
+			f.send(connectedMsg{client})
+		}
+		// A model that is slower than the stream gets more at once instead of falling behind.
+		for more := true; more && len(events) < maxBatch; {
+			select {
+			case next, open := <-received:
+				events, more = append(events, next...), open
+			default:
+				more = false
+			}
+		}
+		f.send(eventsMsg{events})
+	}
+	return heard, <-failed
+}

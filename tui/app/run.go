@@ -1,0 +1,155 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Config is what Run needs.
+type Config struct {
+	// Client returns the deck API. It may block until the environment listens; it is called in the
+	// background, and again whenever the connection is lost. Returning an error that wraps
+	// ErrEnvironmentGone ends the UI.
+	Client func(ctx context.Context) (deckv1.DeckServiceClient, error)
+	// Name of the environment and version of the program, for the header.
+	Name, Version string
+	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
+	Commander string
+	// Input and Output are the terminal; nil means that of the process.
+	Input  io.Reader
+	Output io.Writer
+	// Environ is "NAME=value"; nil means that of the process. See theme.FromEnvironment.
+	Environ []string
+}
+
+// Outcome is why Run ended.
+type Outcome int
+
+const (
+	// LeaveRunning: the user left and wants the environment to go on.
+	LeaveRunning Outcome = iota
+	// TearDown: the user left and wants the environment to be stopped and removed. Run has not done so.
+	TearDown
+	// EnvironmentGone: the environment was stopped on purpose, by somebody else.
+	EnvironmentGone
+	// Interrupted: ctx ended, or the process got SIGINT, SIGTERM or SIGHUP.
+	Interrupted
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case LeaveRunning:
+		return "leave running"
+	case TearDown:
+		return "tear down"
+	case EnvironmentGone:
+		return "environment gone"
+	case Interrupted:
+		return "interrupted"
+	}
+	return "unknown"
+}
+
+// ErrEnvironmentGone says that there is nothing left to connect to.
+var ErrEnvironmentGone = errors.New("the environment is gone")
+
+// Run shows the UI until the user leaves, the environment is gone, or ctx ends. The error is not nil
+// when the terminal cannot be used or something panicked; the terminal is restored in any case.
+func Run(ctx context.Context, cfg Config) (Outcome, error) {
+	return run(ctx, cfg, seams{})
+}
+
+// seams are where tests reach in.
+type seams struct {
+	clock clock
+	// filter sees every message before the model does.
+	filter func(tea.Model, tea.Msg) tea.Msg
+}
+
+// clock is the time: what it is, and a wait.
+type clock struct {
+	now   func() time.Time
+	after func(d time.Duration) <-chan time.Time
+}
+
+func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
+	if cfg.Environ == nil {
+		cfg.Environ = os.Environ()
+	}
+	if cfg.Commander == "" {
+		cfg.Commander = lookup(cfg.Environ, "USER", "somebody")
+	}
+	if seams.clock.now == nil {
+		seams.clock = clock{now: time.Now, after: time.After}
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	work := newWork(ctx)
+	m := newModel(cfg, work, seams.clock)
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler(),
+	}
+	if cfg.Input != nil {
+		options = append(options, tea.WithInput(cfg.Input))
+	}
+	if cfg.Output != nil {
+		options = append(options, tea.WithOutput(cfg.Output))
+	}
+	if seams.filter != nil {
+		options = append(options, tea.WithFilter(seams.filter))
+	}
+	program := tea.NewProgram(m, options...)
+	m.send = program.Send
+	work.spawn(func(ctx context.Context) {
+		defer func() {
+			if r := recover(); r != nil {
+				program.Send(crashMsg{fmt.Errorf("panic while talking to the environment: %v", r)})
+			}
+		}()
+		feed{client: cfg.Client, send: program.Send, clock: seams.clock}.run(ctx)
+	})
+
+	_, err := program.Run()
+	interrupted := ctx.Err() != nil
+	work.stop()
+
+	switch {
+	case m.err != nil:
+		return Interrupted, m.err
+	case interrupted:
+		return Interrupted, nil
+	case err != nil:
+		return Interrupted, fmt.Errorf("run the terminal UI: %w; try --output plain", err)
+	}
+	return m.outcome, nil
+}
+
+func lookup(environ []string, name, otherwise string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if value, found := cutName(environ[i], name); found && value != "" {
+			return value
+		}
+	}
+	return otherwise
+}
+
+func cutName(entry, name string) (string, bool) {
+	if len(entry) > len(name) && entry[:len(name)] == name && entry[len(name)] == '=' {
+		return entry[len(name)+1:], true
+	}
+	return "", false
+}

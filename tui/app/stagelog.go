@@ -1,0 +1,118 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/logbuf"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// logMsg says that a log has grown, ended, or cannot be read. Its lines are in the buffer already.
+type logMsg struct {
+	log                 *stageLog
+	complete, truncated bool
+	err                 error
+}
+
+// stageLog reads the log of one stage into a buffer. It owns the buffer and closes it.
+type stageLog struct {
+	deployment, stage string
+	// attempt is the number of retries of the stage when reading began.
+	attempt int32
+	buffer  *logbuf.Buffer
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+func newStageLog(ctx context.Context, deployment, stage string, attempt int32) *stageLog {
+	ctx, cancel := context.WithCancel(ctx)
+	return &stageLog{
+		deployment: deployment, stage: stage, attempt: attempt,
+		buffer: logbuf.New(logbuf.Limits{}), ctx: ctx, cancel: cancel,
+	}
+}
+
+// run reads until the log is complete, then keeps the buffer until cancel.
+func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) error {
+	grown := make(chan logMsg, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// While the model is busy with one message, any number of blocks may come in.
+		for msg := range grown {
+			send(msg)
+		}
+	}()
+	last := l.read(client, grown)
+	if l.ctx.Err() == nil {
+		select {
+		case grown <- last:
+		case <-l.ctx.Done():
+		}
+	}
+	close(grown)
+	<-done
+	<-l.ctx.Done()
+	return l.buffer.Close()
+}
+
+func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {
+	msg := logMsg{log: l}
+	stream, err := client.WatchStageLog(l.ctx, &deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage})
+	if err != nil {
+		msg.err = err
+		return msg
+	}
+	for {
+		response, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			msg.complete = true
+			return msg
+		}
+		if err != nil {
+			msg.err = err
+			return msg
+		}
+		for _, block := range response.GetBlocks() {
+			l.buffer.Append(lines(block)...)
+		}
+		msg.complete = msg.complete || response.GetCompleted()
+		msg.truncated = msg.truncated || response.GetTruncated()
+		select {
+		case grown <- msg:
+		default: // one is waiting already; it speaks of all lines
+		}
+	}
+}
+
+// lines splits a block into clean lines.
+func lines(block *deckv1.LogBlock) []logbuf.Line {
+	severity := logbuf.Plain
+	switch block.GetSeverity() {
+	case deckv1.Severity_SEVERITY_INFO:
+		severity = logbuf.Info
+	case deckv1.Severity_SEVERITY_SUCCESS:
+		severity = logbuf.Success
+	case deckv1.Severity_SEVERITY_ERROR:
+		severity = logbuf.Error
+	}
+	var at time.Time
+	if block.GetTime().IsValid() {
+		at = block.GetTime().AsTime()
+	}
+	var out []logbuf.Line
+	for part := range strings.SplitSeq(strings.TrimRight(text.Clean(block.GetText()), "\n"), "\n") {
+		out = append(out, logbuf.Line{Time: at, Severity: severity, Text: part})
+	}
+	return out
+}
