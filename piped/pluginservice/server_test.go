@@ -1,0 +1,317 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginservice
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// upstream is the control plane as the server sees it.
+type upstream struct {
+	pipedservice.PipedServiceClient // nil: other calls fail the test loudly
+
+	mu      sync.Mutex
+	fail    error
+	stages  map[string]map[string]string
+	plugins map[string]map[string]string
+	objects map[string][]byte
+	logs    []*pipedservice.ReportStageLogsFromLastCheckpointRequest
+}
+
+func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStageMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveStageMetadataResponse, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.fail != nil {
+		return nil, u.fail
+	}
+	u.stages[r.GetStageId()] = r.GetMetadata()
+	return &pipedservice.SaveStageMetadataResponse{}, nil
+}
+
+func (u *upstream) SaveDeploymentPluginMetadata(_ context.Context, r *pipedservice.SaveDeploymentPluginMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.plugins[r.GetPluginName()] = r.GetMetadata()
+	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
+}
+
+func (u *upstream) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.logs = append(u.logs, r)
+	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
+}
+
+func (u *upstream) PutApplicationSharedObject(_ context.Context, r *pipedservice.PutApplicationSharedObjectRequest, _ ...grpc.CallOption) (*pipedservice.PutApplicationSharedObjectResponse, error) {
+	u.objects[r.GetApplicationId()+r.GetPluginName()+r.GetKey()] = r.GetObject()
+	return &pipedservice.PutApplicationSharedObjectResponse{}, nil
+}
+
+func (u *upstream) GetApplicationSharedObject(_ context.Context, r *pipedservice.GetApplicationSharedObjectRequest, _ ...grpc.CallOption) (*pipedservice.GetApplicationSharedObjectResponse, error) {
+	object, ok := u.objects[r.GetApplicationId()+r.GetPluginName()+r.GetKey()]
+	if !ok {
+		return nil, status.Error(codes.NotFound, "no such object")
+	}
+	return &pipedservice.GetApplicationSharedObjectResponse{Object: object}, nil
+}
+
+type served struct {
+	pluginservice.PluginServiceClient
+	commands agentv1.StageCommandServiceClient
+	upstream *upstream
+	registry *Registry
+	store    *Commands
+	tools    string
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	s := &served{
+		upstream: &upstream{stages: map[string]map[string]string{}, plugins: map[string]map[string]string{}, objects: map[string][]byte{}},
+		registry: NewRegistry(), store: NewCommands(), tools: t.TempDir(),
+	}
+	server, err := Listen(Options{ControlPlane: s.upstream, Registry: s.registry, Commands: s.store, ToolsDir: s.tools})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	conn, err := grpc.NewClient(server.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		conn.Close()
+		cancel()
+		require.NoError(t, <-done)
+	})
+	s.PluginServiceClient = pluginservice.NewPluginServiceClient(conn)
+	s.commands = agentv1.NewStageCommandServiceClient(conn)
+	return s
+}
+
+func TestEveryRequestIsValidated(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d"})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	require.ErrorContains(t, err, "invalid request: ")
+}
+
+func TestUnknownDeploymentIsCodeUnknown(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	_, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k"})
+	require.Equal(t, codes.Unknown, status.Code(err))
+}
+
+func TestMetadataOfConcurrentPutsIsMergedAndSavedWhole(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	remove := s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}})
+	defer remove()
+	var puts sync.WaitGroup
+	for i := range 30 {
+		puts.Go(func() {
+			_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: fmt.Sprint(i), Value: "v"})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	puts.Wait()
+	require.Len(t, s.upstream.stages["s"], 31)
+	got, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "29"})
+	require.NoError(t, err)
+	require.True(t, got.GetFound())
+
+	s.upstream.fail = status.Error(codes.FailedPrecondition, "no")
+	_, err = s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost", Value: "v"})
+	require.Equal(t, codes.FailedPrecondition, status.Code(err), "the plugin sees the control plane's own code")
+	got, err = s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost"})
+	require.NoError(t, err)
+	require.False(t, got.GetFound(), "what was not saved is not kept")
+}
+
+func TestPluginMetadataIsKeptByPlugin(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d"})()
+	_, err := s.PutDeploymentPluginMetadataMulti(t.Context(), &pluginservice.PutDeploymentPluginMetadataMultiRequest{DeploymentId: "d", PluginName: "p", Metadata: map[string]string{"a": "1"}})
+	require.NoError(t, err)
+	got, err := s.GetDeploymentPluginMetadata(t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "p", Key: "a"})
+	require.NoError(t, err)
+	require.Equal(t, "1", got.GetValue())
+	got, err = s.GetDeploymentPluginMetadata(t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "q", Key: "a"})
+	require.NoError(t, err)
+	require.False(t, got.GetFound())
+}
+
+func TestSharedObjects(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	_, err := s.GetApplicationSharedObject(t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"})
+	require.Equal(t, codes.NotFound, status.Code(err))
+	_, err = s.PutApplicationSharedObject(t.Context(), &pluginservice.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k", Object: []byte("x")})
+	require.NoError(t, err)
+	got, err := s.GetApplicationSharedObject(t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"})
+	require.NoError(t, err)
+	require.Equal(t, "x", string(got.GetObject()))
+}
+
+func TestLogsAboveTheControlPlanesLimitGoInPortionsWithTheAttempt(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d"})()
+	defer s.registry.BeginStage("d", "s", 2)()
+	line := strings.Repeat("x", 1<<20)
+	var blocks []*model.LogBlock
+	for i := range 7 {
+		blocks = append(blocks, &model.LogBlock{Index: int64(i), Log: line, CreatedAt: 1})
+	}
+	blocks = append(blocks, &model.LogBlock{Index: 7, Log: strings.Repeat("y", 5<<20), CreatedAt: 1})
+	_, err := s.ReportStageLogsFromLastCheckpoint(t.Context(), &pluginservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: "d", StageId: "s", Blocks: blocks, Completed: true})
+	require.NoError(t, err)
+	total := 0
+	for i, portion := range s.upstream.logs {
+		total += len(portion.GetBlocks())
+		require.EqualValues(t, 2, portion.GetRetriedCount())
+		require.Equal(t, i == len(s.upstream.logs)-1, portion.GetCompleted())
+	}
+	require.Equal(t, 8, total)
+	last := s.upstream.logs[len(s.upstream.logs)-1].GetBlocks()
+	require.Contains(t, last[len(last)-1].GetLog(), "bytes left out")
+}
+
+func TestStageCommandsArePushedUntilTheStageEnds(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d"})()
+	end := s.registry.BeginStage("d", "s", 0)
+	command := func(id, stage string) *model.Command {
+		return &model.Command{Id: id, Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage}
+	}
+	s.store.Replace([]*model.Command{command("1", "s"), command("other", "t"), {Id: "sync", Type: model.Command_SYNC_APPLICATION}})
+	stream, err := s.commands.WatchStageCommands(t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	require.NoError(t, err)
+	answer, err := stream.Recv()
+	require.NoError(t, err)
+	require.Len(t, answer.GetCommands(), 1)
+
+	s.store.Replace([]*model.Command{command("1", "s"), command("2", "s")})
+	answer, err = stream.Recv()
+	require.NoError(t, err)
+	require.Len(t, answer.GetCommands(), 1)
+	require.Equal(t, "2", answer.GetCommands()[0].GetId())
+	listed, err := s.ListStageCommands(t.Context(), &pluginservice.ListStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	require.NoError(t, err)
+	require.Len(t, listed.GetCommands(), 2)
+
+	end()
+	_, err = stream.Recv()
+	require.ErrorContains(t, err, "EOF")
+	require.Len(t, s.store.Take("d", "s"), 2)
+	s.store.Replace([]*model.Command{command("1", "s"), command("2", "s")})
+	require.Empty(t, s.store.ForStage("d", "s"), "taken commands do not come back by a late answer")
+}
+
+func TestToolsAreInstalledOnceAndSeededOnesAreUsed(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	count := filepath.Join(t.TempDir(), "count")
+	request := &pluginservice.InstallToolRequest{
+		Name: "kubectl", Version: "1.2.3",
+		InstallScript: "echo . >> " + count + "; cd {{ .TmpDir }}; printf '{{ .Name }} {{ .Version }} {{ .Os }} {{ .Arch }}' > {{ .OutPath }}",
+	}
+	var installs sync.WaitGroup
+	for range 8 {
+		installs.Go(func() {
+			if _, err := s.InstallTool(t.Context(), request); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	installs.Wait()
+	runs, err := os.ReadFile(count)
+	require.NoError(t, err)
+	require.Equal(t, ".\n", string(runs))
+	tool, err := os.ReadFile(filepath.Join(s.tools, "kubectl-1.2.3"))
+	require.NoError(t, err)
+	require.Contains(t, string(tool), "kubectl 1.2.3 ")
+
+	seeded := filepath.Join(s.tools, "helm-3")
+	require.NoError(t, os.WriteFile(seeded, nil, 0o700))
+	response, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "helm", Version: "3", InstallScript: "exit 1"})
+	require.NoError(t, err)
+	require.Equal(t, seeded, response.GetInstalledPath())
+}
+
+func TestFailedInstallTellsTheScriptsOutputAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	for script, want := range map[string]string{
+		"echo no network >&2; exit 5": "no network",
+		"true":                        "left no file at OutPath",
+		"{{ .Missing }}":              "fill in the install script",
+	} {
+		_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "t", Version: "1", InstallScript: script})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "../t", Version: "1", InstallScript: "true"})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	left, err := os.ReadDir(s.tools)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestBusyPortIsToldWithTheWayOut(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	_, err = Listen(Options{Port: taken.Addr().(*net.TCPAddr).Port})
+	require.ErrorContains(t, err, "--plugin-service-port")
+}
+
+func TestRunEndsOpenStreams(t *testing.T) {
+	t.Parallel()
+	registry := NewRegistry()
+	server, err := Listen(Options{Registry: registry, Commands: NewCommands()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	defer registry.Add(&model.Deployment{Id: "d"})()
+	defer registry.BeginStage("d", "s", 0)()
+	conn, err := grpc.NewClient(server.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	stream, err := agentv1.NewStageCommandServiceClient(conn).WatchStageCommands(t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	require.NoError(t, err)
+	cancel()
+	_, err = stream.Recv()
+	require.Error(t, err)
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the server did not stop")
+	}
+}
