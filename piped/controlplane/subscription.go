@@ -1,0 +1,79 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Change names the lists that have new answers, and the plugins that a user wants restarted.
+type Change struct {
+	// Applications: ListApplications.
+	Applications bool
+	// Commands: ListUnhandledCommands.
+	Commands bool
+	// Deployments: ListNotCompletedDeployments, by somebody else than this piped.
+	Deployments bool
+	// Events: ListEvents.
+	Events bool
+	// RestartPlugins is sorted and names each plugin once.
+	RestartPlugins []string
+}
+
+// everything names every list.
+func everything() Change {
+	return Change{Applications: true, Commands: true, Deployments: true, Events: true}
+}
+
+// Subscription collects changes for one consumer. It holds a set, not a queue: a slow consumer finds
+// changes merged, none missing.
+type Subscription struct {
+	watcher *Watcher
+	changed chan struct{}
+
+	mu       sync.Mutex
+	lists    Change
+	restarts map[string]struct{}
+}
+
+// Changed receives when Take has something to give. It is never closed.
+func (s *Subscription) Changed() <-chan struct{} { return s.changed }
+
+// Take returns what has changed since the last Take; the zero Change when nothing has.
+func (s *Subscription) Take() Change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.lists
+	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
+	s.lists = Change{}
+	clear(s.restarts)
+	return taken
+}
+
+// Close ends the subscription.
+func (s *Subscription) Close() {
+	s.watcher.mu.Lock()
+	defer s.watcher.mu.Unlock()
+	delete(s.watcher.subscriptions, s)
+}
+
+func (s *Subscription) add(change Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists.Applications = s.lists.Applications || change.Applications
+	s.lists.Commands = s.lists.Commands || change.Commands
+	s.lists.Deployments = s.lists.Deployments || change.Deployments
+	s.lists.Events = s.lists.Events || change.Events
+	for _, plugin := range change.RestartPlugins {
+		if len(s.restarts) < maxRestarts {
+			s.restarts[plugin] = struct{}{}
+		}
+	}
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
