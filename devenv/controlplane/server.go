@@ -106,6 +106,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	select {
 	case err := <-served:
 		s.stop()
+		s.grpc.Stop()
 		<-called
 		return fmt.Errorf("serve the control plane on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():

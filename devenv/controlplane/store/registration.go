@@ -127,7 +127,13 @@ func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.Application
 // now. The caller holds s.mu.
 func (s *Store) refreshDeployTargets(p *piped) {
 	for _, a := range s.applications {
-		if !a.automatic || a.model.GetPipedId() != p.model.GetId() || a.model.GetDeleted() {
+		if a.model.GetPipedId() != p.model.GetId() || a.model.GetDeleted() {
+			continue
+		}
+		if !a.automatic {
+			if len(a.model.GetDeployTargetsByPlugin()) == 0 { // shown with the piped's
+				s.applicationChanged(a)
+			}
 			continue
 		}
 		targets := p.deployTargets()

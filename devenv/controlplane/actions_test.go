@@ -1,0 +1,101 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// runStage brings a deployment "d" with the one stage to the point where the stage runs.
+func (p *plane) runStage(t *testing.T, stage *model.PipelineStage) {
+	t.Helper()
+	ctx := testContext(t)
+	p.importApplication("a", "a")
+	stage.Id, stage.CreatedAt, stage.UpdatedAt = "s", 1, 1
+	_, err := p.piped.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{
+		Id: "d", ApplicationId: "a", ApplicationName: "a", PipedId: pipedID, ProjectId: project,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "a"},
+		Trigger: &model.DeploymentTrigger{Timestamp: 1, Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}},
+	}})
+	require.NoError(t, err)
+	_, err = p.piped.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{stage}})
+	require.NoError(t, err)
+	_, err = p.piped.ReportStageStatusChanged(ctx, &pipedservice.ReportStageStatusChangedRequest{
+		DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_RUNNING, CompletedAt: 1,
+	})
+	require.NoError(t, err)
+}
+
+func (p *plane) waiting(t *testing.T) []*model.Command {
+	t.Helper()
+	r, err := p.piped.ListUnhandledCommands(testContext(t), &pipedservice.ListUnhandledCommandsRequest{})
+	require.NoError(t, err)
+	return r.GetCommands()
+}
+
+func TestAStageThatAllowsItCanBeSkipped(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{Name: "X", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_SKIP})
+	v := p.watch(t, false)
+	require.True(t, v.stage("d", "s").GetCanSkip())
+	_, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: "d", StageId: "s"})
+	requireCode(t, codes.FailedPrecondition, err)
+	_, err = p.deck.SkipStage(testContext(t), &deckv1.SkipStageRequest{DeploymentId: "d", StageId: "s"})
+	require.NoError(t, err)
+	require.Equal(t, "s", p.waiting(t)[0].GetSkipStage().GetStageId())
+	require.Equal(t, "pipedeck", p.waiting(t)[0].GetCommander())
+	_, err = p.deck.SkipStage(testContext(t), &deckv1.SkipStageRequest{DeploymentId: "d", StageId: "nope"})
+	requireCode(t, codes.NotFound, err)
+}
+
+func TestAStageWithApproversTakesThemOnly(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{
+		Name: "WAIT_APPROVAL", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE, AuthorizedOperators: []string{"alice", "bob"},
+	})
+	approve := func(commander string) error {
+		_, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: "d", StageId: "s", Commander: commander})
+		return err
+	}
+	err := approve("mallory")
+	requireCode(t, codes.FailedPrecondition, err)
+	require.ErrorContains(t, err, "alice, bob")
+	require.NoError(t, approve(""))
+	require.NoError(t, approve(""))
+	var names []string
+	for _, c := range p.waiting(t) {
+		names = append(names, c.GetCommander())
+	}
+	require.Equal(t, []string{"alice", "bob"}, names, "who gives no name acts as the next of them")
+}
+
+func TestSyncingNeedsAnEnabledApplicationAndAKnownStrategy(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication("a", "a")
+	ctx := testContext(t)
+	_, err := p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a", Strategy: "nonsense"})
+	requireCode(t, codes.InvalidArgument, err)
+	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "nope"})
+	requireCode(t, codes.NotFound, err)
+	require.ErrorContains(t, err, "pipedeck apps")
+	_, err = p.api.DisableApplication(ctx, &apiservice.DisableApplicationRequest{ApplicationId: "a"})
+	require.NoError(t, err)
+	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a"})
+	requireCode(t, codes.FailedPrecondition, err)
+	_, err = p.api.EnableApplication(ctx, &apiservice.EnableApplicationRequest{ApplicationId: "a"})
+	require.NoError(t, err)
+	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a"})
+	require.NoError(t, err)
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+func meta(remote string, plugins ...*model.Piped_Plugin) *pipedservice.ReportPipedMetaRequest {
+	return &pipedservice.ReportPipedMetaRequest{
+		Repositories: []*model.ApplicationGitRepository{{Id: "repo", Remote: remote, Branch: "main"}}, Plugins: plugins,
+	}
+}
+
+func reportMeta(t *testing.T, s *store.Store, r *pipedservice.ReportPipedMetaRequest) {
+	t.Helper()
+	name, err := s.ReportPipedMeta(piped, r)
+	require.NoError(t, err)
+	require.Equal(t, "p1", name)
+}
+
+func info(name string) *model.ApplicationInfo {
+	return &model.ApplicationInfo{Name: name, RepoId: "repo", Path: name, ConfigFilename: "app.pipecd.yaml", PipedId: piped}
+}
+
+func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
+	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "wait"}, kubernetes))
+	names, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, names)
+	names, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
+	require.NoError(t, err)
+	require.Empty(t, names, "it is there already")
+	b := store.ApplicationID("repo", "b", "app.pipecd.yaml")
+	require.NoError(t, s.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
+
+	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
+	apps := s.PipedApplications(piped)
+	require.Len(t, apps, 2)
+	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets())
+	require.Equal(t, []string{"local"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Len(t, apps[1].GetDeployTargetsByPlugin(), 1)
+	require.Equal(t, []string{"mine"}, apps[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+}
+
+func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
+	id, err := s.AddApplication(&model.Application{
+		Name: "a", PipedId: piped, PlatformProvider: "c1",
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"},
+	})
+	require.NoError(t, err)
+	stored, err := s.Application(id)
+	require.NoError(t, err)
+	require.Empty(t, stored.GetDeployTargetsByPlugin(), "as PipeCD stores it")
+	require.Equal(t, []string{"local"}, s.PipedApplications(piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	_, err = s.AddApplication(&model.Application{
+		Name: "a", PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "other"}, Path: "a"},
+	})
+	requireCode(t, codes.NotFound, err)
+}
+
+func TestADisabledApplicationIsKeptFromItsPiped(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	importApplication(s, "a", nil)
+	require.NoError(t, s.SetApplicationDisabled("a", true))
+	require.Empty(t, s.PipedApplications(piped))
+	require.NoError(t, s.SetApplicationDisabled("a", false))
+	require.Len(t, s.PipedApplications(piped), 1)
+}
+
+func TestAnApplicationCanMoveAndItsOldPlaceBeTakenAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	reportMeta(t, s, meta("/srv/repo"))
+	add := func(path string) string {
+		id, err := s.AddApplication(&model.Application{
+			Name: path, PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: path},
+		})
+		require.NoError(t, err)
+		return id
+	}
+	first := add("old")
+	require.NoError(t, s.MoveApplication(first, piped, "", &model.ApplicationGitPath{
+		Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "new", ConfigFilename: "app.pipecd.yaml",
+	}))
+	require.Equal(t, first, add("new"))
+	require.NotEqual(t, first, add("old"))
+	require.NoError(t, s.RenameConfigFile([]string{first}, "other.yaml"))
+	moved, err := s.Application(first)
+	require.NoError(t, err)
+	require.Equal(t, "other.yaml", moved.GetGitPath().GetConfigFilename())
+}
+
+func TestDirectoriesHaveTheURLsThatPipeCDGivesThem(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"https://github.com/org/repo.git":       "https://github.com/org/repo/tree/main/a",
+		"git@github.com:org/repo.git":           "https://github.com/org/repo/tree/main/a",
+		"ssh://git@github.com:22/org/repo.git":  "https://github.com/org/repo/tree/main/a",
+		"file:///srv/pipe/run/R/repo.git":       "file:///srv/pipe/run/R/repo/tree/main/a",
+		"/srv/repo":                             "",
+		"https://user@example.com/org/repo.git": "https://example.com/org/repo/tree/main/a",
+	} {
+		s, _ := newStore(store.Limits{})
+		reportMeta(t, s, meta(remote))
+		_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
+		require.NoError(t, err)
+		require.Equal(t, want, s.PipedApplications(piped)[0].GetGitPath().GetUrl(), remote)
+	}
+}
+
+func TestSharedObjectsAreKeptPerApplicationAndBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{ObjectBytes: 10})
+	importApplication(s, "a", nil)
+	_, err := s.SharedObject(piped, "a", "p", "k")
+	requireCode(t, codes.NotFound, err)
+	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("12345678")))
+	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("87654321")), "it takes the place of the old one")
+	requireCode(t, codes.ResourceExhausted, s.PutSharedObject(piped, "a", "p", "l", []byte("123")))
+	got, err := s.SharedObject(piped, "a", "p", "k")
+	require.NoError(t, err)
+	require.Equal(t, "87654321", string(got))
+	require.NoError(t, s.DeleteApplication("a"))
+	importApplication(s, "b", nil)
+	require.NoError(t, s.PutSharedObject(piped, "b", "p", "k", []byte("1234567890")), "a deleted application frees its room")
+}
+
+func TestEventsOfAnOlderPipedChangeTheLiveState(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	importApplication(s, "a", nil)
+	event := func(id string, kind model.KubernetesResourceStateEvent_Type) *model.KubernetesResourceStateEvent {
+		return &model.KubernetesResourceStateEvent{Id: "e-" + id, ApplicationId: "a", Type: kind, State: &model.KubernetesResourceState{Id: id}}
+	}
+	added := event("r2", model.KubernetesResourceStateEvent_ADD_OR_UPDATED)
+	require.Equal(t, []string{"e-r2"}, s.ApplyLiveStateEvents(piped, []*model.KubernetesResourceStateEvent{added}), "there is no snapshot yet")
+	require.NoError(t, s.ReportLiveState(piped, &model.ApplicationLiveStateSnapshot{
+		ApplicationId: "a", Kubernetes: &model.KubernetesApplicationLiveState{Resources: []*model.KubernetesResourceState{{Id: "r1"}}},
+	}))
+	require.Empty(t, s.ApplyLiveStateEvents(piped, []*model.KubernetesResourceStateEvent{
+		added, event("r1", model.KubernetesResourceStateEvent_DELETED),
+	}))
+	live, err := s.LiveState("a")
+	require.NoError(t, err)
+	require.Len(t, live.GetKubernetes().GetResources(), 1)
+	require.Equal(t, "r2", live.GetKubernetes().GetResources()[0].GetId())
+}

@@ -1,0 +1,92 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+type matcher = pipedservice.CreateDeploymentChainRequest_ApplicationMatcher
+
+// startChain makes a chain: "first", then the applications labelled tier=web, then "last".
+func startChain(t *testing.T) (s *store.Store, chainID string) {
+	t.Helper()
+	s, _ = newStore(store.Limits{})
+	importApplication(s, "first", nil)
+	importApplication(s, "web1", map[string]string{"tier": "web"})
+	importApplication(s, "web2", map[string]string{"tier": "web", "x": "y"})
+	importApplication(s, "db", map[string]string{"tier": "db"})
+	importApplication(s, "last", nil)
+	require.NoError(t, s.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
+		FirstDeployment: newDeployment("d-first", "first"),
+		Matchers:        []*matcher{{Labels: map[string]string{"tier": "web"}}, {Name: "last"}},
+	}))
+	d, err := s.PipedDeployment(piped, "d-first")
+	require.NoError(t, err)
+	return s, d.GetDeploymentChainId()
+}
+
+// join creates the deployment that piped makes of a chain's command.
+func join(t *testing.T, s *store.Store, chainID, application string, block uint32) {
+	t.Helper()
+	d := newDeployment("d-"+application, application)
+	d.DeploymentChainId, d.DeploymentChainBlockIndex = chainID, block
+	require.NoError(t, s.CreateDeployment(piped, d))
+}
+
+func verdict(t *testing.T, s *store.Store, chainID, application string, block uint32) store.ChainVerdict {
+	t.Helper()
+	v, err := s.InChainPlannable(piped, "d-"+application, chainID, block)
+	require.NoError(t, err)
+	return v
+}
+
+func TestAChainAsksForTheApplicationsThatItsMatchersName(t *testing.T) {
+	t.Parallel()
+	s, chainID := startChain(t)
+	asked := map[string]uint32{}
+	for _, c := range s.WaitingCommands(piped) {
+		require.Equal(t, model.Command_CHAIN_SYNC_APPLICATION, c.GetType())
+		require.Equal(t, chainID, c.GetCommander())
+		asked[c.GetApplicationId()] = c.GetChainSyncApplication().GetBlockIndex()
+	}
+	require.Equal(t, map[string]uint32{"web1": 1, "web2": 1, "last": 2}, asked, "labels count")
+}
+
+func TestABlockWaitsForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	s, chainID := startChain(t)
+	join(t, s, chainID, "web1", 1)
+	join(t, s, chainID, "web2", 1)
+	join(t, s, chainID, "last", 2)
+	require.True(t, verdict(t, s, chainID, "first", 0).Plannable)
+	require.Equal(t, store.ChainVerdict{}, verdict(t, s, chainID, "web1", 1))
+	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.True(t, verdict(t, s, chainID, "web1", 1).Plannable)
+	finish(t, s, "d-web1", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.Equal(t, store.ChainVerdict{}, verdict(t, s, chainID, "last", 2), "web2 has not ended")
+	finish(t, s, "d-web2", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.True(t, verdict(t, s, chainID, "last", 2).Plannable)
+}
+
+func TestABlockIsCancelledWhenTheOneBeforeFailed(t *testing.T) {
+	t.Parallel()
+	s, chainID := startChain(t)
+	join(t, s, chainID, "web1", 1)
+	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_FAILURE)
+	v := verdict(t, s, chainID, "web1", 1)
+	require.True(t, v.Cancel)
+	require.NotEmpty(t, v.CancelReason)
+	_, err := s.InChainPlannable(piped, "d-web1", "nope", 1)
+	requireCode(t, codes.NotFound, err)
+	_, err = s.InChainPlannable(piped, "d-web1", chainID, 9)
+	requireCode(t, codes.InvalidArgument, err)
+}

@@ -1,0 +1,34 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+func TestEventsAreFoundByNameAndLabelsAndBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{Events: 3})
+	labels := map[string]string{"b": "2", "a": "1"}
+	register := func(data string) string { return s.RegisterEvent(&model.Event{Name: "n", Data: data, Labels: labels}) }
+	oldest := register("1")
+	second := register("2")
+	s.RegisterEvent(&model.Event{Name: "n", Data: "without labels"})
+	latest, err := s.LatestEvent("n", labels)
+	require.NoError(t, err)
+	require.Equal(t, "2", latest.GetData())
+	require.NoError(t, s.ReportEventStatus(second, model.EventStatus_EVENT_SUCCESS, "done"))
+	open := s.Events(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED })
+	require.Len(t, open, 2)
+	register("4")
+	requireCode(t, codes.NotFound, s.ReportEventStatus(oldest, model.EventStatus_EVENT_SUCCESS, "too late"))
+	_, err = s.LatestEvent("n", map[string]string{"a": "1"})
+	requireCode(t, codes.NotFound, err)
+}
