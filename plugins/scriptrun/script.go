@@ -80,6 +80,11 @@ func (s *script) stopGroup(ctx context.Context, group int, ended <-chan struct{}
 		return false
 	case <-ctx.Done():
 	}
+	select {
+	case <-ended: // at the same moment
+		return false
+	default:
+	}
 	_ = syscall.Kill(-group, syscall.SIGTERM)
 	grace := time.NewTimer(s.stopGrace)
 	defer grace.Stop()

@@ -68,7 +68,7 @@ func decodeInto(data []byte, value any) error {
 func decodeError(err error) error {
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Field != "" {
-		return fmt.Errorf("%s must be %s, not a %s", mistyped.Field, kindName(mistyped), mistyped.Value)
+		return fmt.Errorf("%s must be %s, not %s", mistyped.Field, kindName(mistyped), valueName(mistyped.Value))
 	}
 	return err
 }
@@ -85,5 +85,17 @@ func kindName(err *json.UnmarshalTypeError) string {
 		return "a map"
 	default:
 		return "a " + kind
+	}
+}
+
+// valueName puts what encoding/json found into words.
+func valueName(value string) string {
+	switch value {
+	case "array":
+		return "a list"
+	case "object":
+		return "a map"
+	default:
+		return "a " + value
 	}
 }

@@ -1,0 +1,132 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+// stagePlugin is a StagePlugin made of functions.
+type stagePlugin struct {
+	build   func(*sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error)
+	execute func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error)
+}
+
+func (stagePlugin) Stages() []string { return []string{"TEST", "TEST_ROLLBACK"} }
+
+func (p stagePlugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	if p.build == nil {
+		return sdk.CopyStages(req.Stages), nil
+	}
+	return p.build(req)
+}
+
+func (p stagePlugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	return p.execute(ctx, req)
+}
+
+// executing is a plugin that runs its stages with a function.
+func executing(execute func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error)) sdk.Plugin {
+	return sdk.ForStages(stagePlugin{execute: execute})
+}
+
+type fleetConfig struct {
+	Region string `json:"region"`
+}
+
+type fleetTarget struct {
+	Address string `json:"address"`
+}
+
+func (t *fleetTarget) Validate() error {
+	if t.Address == "" {
+		return errors.New("address is required")
+	}
+	return nil
+}
+
+type fleetApp struct {
+	Image string `json:"image"`
+}
+
+type (
+	fleetPlan    = sdk.PlanRequest[fleetConfig, fleetTarget, fleetApp]
+	fleetExecute = sdk.ExecuteRequest[fleetConfig, fleetTarget, fleetApp]
+)
+
+// fleet is a DeploymentPlugin with every optional part.
+type fleet struct {
+	executed chan *fleetExecute
+	planned  chan *fleetPlan
+	closed   chan struct{}
+	env      *sdk.Env[fleetConfig, fleetTarget]
+}
+
+func newFleet() *fleet {
+	return &fleet{executed: make(chan *fleetExecute, 10), planned: make(chan *fleetPlan, 10), closed: make(chan struct{})}
+}
+
+func (f *fleet) Start(_ context.Context, env *sdk.Env[fleetConfig, fleetTarget]) error {
+	f.env = env
+	return nil
+}
+
+func (f *fleet) Close() error {
+	close(f.closed)
+	return nil
+}
+
+func (*fleet) Stages() []string { return []string{"FLEET_SYNC"} }
+
+func (f *fleet) DetermineVersions(_ context.Context, req *fleetPlan) ([]*model.ArtifactVersion, error) {
+	f.planned <- req
+	return []*model.ArtifactVersion{{Version: req.Target.App.Image}}, nil
+}
+
+func (f *fleet) DetermineStrategy(_ context.Context, req *fleetPlan) (*sdk.Strategy, error) {
+	f.planned <- req
+	return nil, nil
+}
+
+func (*fleet) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[fleetConfig]) ([]sdk.Stage, error) {
+	return sdk.CopyStages(req.Stages), nil
+}
+
+func (*fleet) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[fleetConfig]) ([]sdk.Stage, error) {
+	return []sdk.Stage{{Name: "FLEET_SYNC", Desc: "Sync to " + req.Config.Region}}, nil
+}
+
+func (f *fleet) ExecuteStage(_ context.Context, req *fleetExecute) (sdk.Result, error) {
+	f.executed <- req
+	return sdk.Success, nil
+}
+
+func (f *fleet) GetLivestate(_ context.Context, req *sdk.LivestateRequest[fleetConfig, fleetTarget, fleetApp]) (*sdk.Livestate, error) {
+	return &sdk.Livestate{Resources: []*model.ResourceState{
+		{Id: "1", Name: req.Targets[0].Config.Address, HealthStatus: model.ResourceState_HEALTHY},
+		{Id: "2", Name: "sick", HealthStatus: model.ResourceState_UNHEALTHY},
+	}}, nil
+}
+
+func (f *fleet) GetPlanPreview(_ context.Context, req *sdk.PlanPreviewRequest[fleetConfig, fleetTarget, fleetApp]) ([]*planpreview.PlanPreviewResult, error) {
+	return []*planpreview.PlanPreviewResult{{DeployTarget: req.Targets[0].Name, Summary: req.Target.App.Image}}, nil
+}
+
+func fleetOptions() sdktest.Options {
+	return sdktest.Options{
+		Name:   "fleet",
+		Config: fleetConfig{Region: "north"},
+		DeployTargets: []sdk.DeployTargetConfig{
+			{Name: "one", Config: json.RawMessage(`{"address":"a:1"}`)},
+			{Name: "two", Labels: map[string]string{"env": "dev"}, Config: json.RawMessage(`{"address":"a:2"}`)},
+		},
+	}
+}

@@ -1,0 +1,176 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// The test binary plays the plugin's process when this is set to the kind of plugin.
+const actAsEnv = "SDK_TEST_ACT_AS"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(actAsEnv) {
+	case "stages":
+		sdk.Main(sdk.ForStages(stagePlugin{}))
+	case "fleet":
+		sdk.Main(sdk.ForDeployment(newFleet()))
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// process is a plugin as piped starts it.
+type process struct {
+	*exec.Cmd
+	stderr *lockedBuffer
+	parent *os.File // write end of the pipe to the plugin
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func startProcess(t *testing.T, kind string, settings map[string]any) *process {
+	t.Helper()
+	config, err := json.Marshal(settings)
+	require.NoError(t, err)
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	p := &process{
+		Cmd:    exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", string(config)),
+		stderr: &lockedBuffer{}, parent: write,
+	}
+	p.Stderr = p.stderr
+	p.Env = append(os.Environ(), actAsEnv+"="+kind, "PIPEDECK_PARENT_FD=3")
+	p.ExtraFiles = []*os.File{read}
+	require.NoError(t, p.Start())
+	require.NoError(t, read.Close())
+	t.Cleanup(func() {
+		_ = write.Close()
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, listener.Close()) }()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// ready returns when the plugin answers.
+func (p *process) ready(t *testing.T, port int) {
+	t.Helper()
+	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	resp, err := deployment.NewDeploymentServiceClient(conn).FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	require.NoError(t, err, p.stderr)
+	require.NotEmpty(t, resp.GetStages())
+}
+
+func TestAPluginIsReadyWithoutPipedAndEndsWithItsAgent(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := startProcess(t, "stages", map[string]any{"name": "test", "url": "file:///x", "port": port})
+	p.ready(t, port)
+	require.NoError(t, p.parent.Close())
+	require.NoError(t, p.Wait(), p.stderr)
+	require.Contains(t, p.stderr.String(), "the agent that started this plugin is gone")
+}
+
+func TestSIGTERMEndsAPluginCleanly(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := startProcess(t, "stages", map[string]any{"name": "test", "url": "file:///x", "port": port})
+	p.ready(t, port)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.Wait(), p.stderr)
+}
+
+func TestAPluginThatCannotStartSaysWhyAndExits(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, taken.Close()) })
+	target := []map[string]any{{"name": "one", "config": map[string]any{"address": 5}}}
+	for name, tc := range map[string]struct {
+		kind     string
+		settings map[string]any
+		want     string
+	}{
+		"no deploy target":     {"fleet", map[string]any{"name": "fleet"}, "plugin fleet deploys but has no deploy target; add at least one under deployTargets"},
+		"wrong deploy target":  {"fleet", map[string]any{"name": "fleet", "deployTargets": target}, `deploy target "one": config is not valid: address must be a string, not a number`},
+		"invalid target":       {"fleet", map[string]any{"name": "fleet", "deployTargets": []map[string]any{{"name": "one", "config": nil}}}, "address is required"},
+		"wrong config":         {"fleet", map[string]any{"name": "fleet", "config": map[string]any{"region": true}}, "region must be a string"},
+		"no name":              {"stages", map[string]any{}, "--config has no name"},
+		"port of another":      {"stages", map[string]any{"name": "test", "port": taken.Addr().(*net.TCPAddr).Port}, "is in use by another process"},
+		"port out of range":    {"stages", map[string]any{"name": "test", "port": 70000}, "port 70000 is not between 0 and 65535"},
+		"config of wrong type": {"stages", map[string]any{"name": 7}, "name must be a string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startProcess(t, tc.kind, tc.settings)
+			err := p.Wait()
+			var exit *exec.ExitError
+			require.ErrorAs(t, err, &exit)
+			require.Equal(t, 1, exit.ExitCode())
+			require.Contains(t, p.stderr.String(), tc.want)
+			require.Equal(t, 1, strings.Count(p.stderr.String(), tc.want), "said once")
+		})
+	}
+}
+
+func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	start := []string{"start", "--piped-plugin-service", "localhost:1", "--config", `{"name":"test","url":"file:///x","port":0}`}
+	plugin := sdk.ForStages(stagePlugin{})
+	more := []string{"--grace-period=1s", "--enable-grpc-reflection", "--log-level=debug", "--log-encoding=json", "--metrics=false", "--profile", "--profile-debug-logging", "--profiler-credentials-file=x"}
+	require.NoError(t, sdk.Run(ctx, plugin, append(start, more...), io.Discard))
+	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-level=loud"), io.Discard), "--log-level")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-encoding=xml"), io.Discard), "--log-encoding")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--tls"), io.Discard), "--cert-file")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, []string{"start"}, io.Discard), "required flag")
+	require.NoError(t, sdk.Run(ctx, plugin, nil, io.Discard), "help")
+}

@@ -1,0 +1,154 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+func TestResultsBecomeTheStatusesOfTheWire(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[sdk.Result]model.StageStatus{
+		sdk.Success: model.StageStatus_STAGE_SUCCESS,
+		sdk.Failure: model.StageStatus_STAGE_FAILURE,
+		sdk.Exited:  model.StageStatus_STAGE_EXITED,
+		sdk.Skipped: model.StageStatus_STAGE_SKIPPED,
+		0:           model.StageStatus_STAGE_FAILURE,
+	} {
+		t.Run(want.String(), func(t *testing.T) {
+			t.Parallel()
+			h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+				return result, nil
+			}), sdktest.Options{})
+			require.Equal(t, want, h.Execute(t, "TEST", "{}"))
+			require.True(t, h.Piped.Completed("test"))
+		})
+	}
+}
+
+func TestAnErrorFailsTheStageAndIsInItsLog(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		return sdk.Success, fmt.Errorf("reach the store: %w", status.Error(codes.Unavailable, "down"))
+	}), sdktest.Options{})
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
+	blocks := h.Piped.Blocks("test", true)
+	require.Len(t, blocks, 1)
+	require.Equal(t, model.LogSeverity_ERROR, blocks[0].GetSeverity())
+	require.Contains(t, blocks[0].GetLog(), "reach the store")
+}
+
+func TestAPanicFailsTheStageAndNothingElse(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		if len(req.Options) > 2 {
+			panic("lost the thread")
+		}
+		return sdk.Success, nil
+	}), sdktest.Options{})
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", `{"a":1}`))
+	require.Contains(t, h.Piped.Log("test"), "lost the thread")
+	require.Contains(t, h.Piped.Log("test"), "stage_test.go", "the stack")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
+}
+
+func TestTheEndOfAStagesContextHasACause(t *testing.T) {
+	t.Parallel()
+	causes := make(chan error, 1)
+	plugin := executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		req.Log.Info("running")
+		<-ctx.Done()
+		causes <- sdk.StopCause(ctx)
+		return sdk.Failure, sdk.StopCause(ctx)
+	})
+
+	h := sdktest.Start(t, plugin, sdktest.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, "TEST", "{}")
+	h.Piped.WaitLog(t, "test", "running")
+	cancel()
+	require.ErrorIs(t, <-causes, sdk.ErrCancelled)
+	<-ended
+	h.Piped.WaitLog(t, "test", "the stage was cancelled")
+	h.Piped.Wait(t, "completion", func() bool { return h.Piped.Completed("test") })
+
+	ended = h.Go(t.Context(), t, "OTHER", "{}")
+	h.Piped.WaitLog(t, "other", "running")
+	require.NoError(t, h.Stop())
+	cause := <-causes
+	require.ErrorIs(t, cause, sdk.ErrShuttingDown)
+	require.ErrorIs(t, cause, context.Canceled)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, <-ended)
+	require.True(t, h.Piped.Completed("other"), "the last lines are not lost")
+}
+
+func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
+	t.Parallel()
+	for name, old := range map[string]bool{"push": false, "polling": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+				commands := req.Client.Commands(ctx)
+				for range 3 {
+					command := <-commands
+					req.Log.Infof("%d by %s", command.Operation, command.Commander)
+				}
+				return sdk.Success, nil // and leaves the channel alone
+			}), sdktest.Options{OldPiped: old})
+			h.Piped.Approve("test", "alice")
+			ended := h.Go(t.Context(), t, "TEST", "{}")
+			h.Piped.WaitLog(t, "test", "1 by alice")
+			h.Piped.Approve("test", "bob")
+			h.Piped.WaitLog(t, "test", "1 by bob")
+			h.Piped.Skip("test", "carol")
+			require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended)
+			require.Equal(t, "1 by alice\n1 by bob\n2 by carol\n", h.Piped.Log("test"))
+		})
+	}
+}
+
+func TestClientReachesWhatPipedKeeps(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		c := req.Client
+		_, found, err := c.StageMetadata(ctx, "k")
+		if found || err != nil {
+			return sdk.Failure, errors.New("metadata before put")
+		}
+		_, found, err = c.SharedObject(ctx, "app", "k")
+		if found || err != nil {
+			return sdk.Failure, errors.New("object before put")
+		}
+		if err := errors.Join(
+			c.PutStageMetadata(ctx, "k", "v"), c.PutStageMetadataMulti(ctx, map[string]string{"m": "n"}),
+			c.PutPluginMetadata(ctx, "p", "q"), c.PutSharedObject(ctx, "app", "k", []byte("object")),
+		); err != nil {
+			return sdk.Failure, err
+		}
+		stage, _, err1 := c.StageMetadata(ctx, "k")
+		plugin, _, err2 := c.PluginMetadata(ctx, "p")
+		shared, _, err3 := c.SharedMetadata(ctx, "s")
+		object, _, err4 := c.SharedObject(ctx, "app", "k")
+		tool, err5 := c.InstallTool(ctx, "helm", "3", "true")
+		req.Log.Infof("%s %s %s %s %s", stage, plugin, shared, object, tool)
+		return sdk.Success, errors.Join(err1, err2, err3, err4, err5)
+	}), sdktest.Options{Name: "keeper"})
+	h.Piped.SetSharedMetadata("s", "t")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
+	require.Equal(t, "v q t object /tools/helm-3\n", h.Piped.Log("test"))
+	require.Equal(t, map[string]string{"k": "v", "m": "n"}, h.Piped.StageMetadata("test"))
+	require.Equal(t, map[string]string{"p": "q"}, h.Piped.PluginMetadata("keeper"))
+	require.Equal(t, []string{"helm-3"}, h.Piped.Installed())
+}
