@@ -11,7 +11,6 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -96,7 +95,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer s.stop()
 	served := make(chan error, 1)
-	go func() { served <- s.grpc.Serve(netutil.LimitListener(listener, maxConnections)) }()
+	go func() { served <- s.grpc.Serve(limit(listener, maxConnections)) }()
 	called := make(chan struct{})
 	go func() {
 		defer close(called)
