@@ -1,0 +1,168 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// LeftOut is something of a commit that a checkout does not hold.
+type LeftOut struct {
+	Path   string
+	Reason string
+}
+
+// Checkout writes the files of a commit into dir, which is created or must be empty. Execute bits and
+// symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned; Git LFS
+// pointers stay what they are. When it fails, what it has written stays for the caller to remove.
+func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tree, err := r.rootTree(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, r.options.ID, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, r.options.ID, err)
+	}
+	defer root.Close()
+	c := &checkout{ctx: ctx, r: r, root: root, buffer: make([]byte, 32<<10)}
+	if err := errors.Join(c.tree(tree, ""), c.checkLinks()); err != nil {
+		return nil, fmt.Errorf("check out commit %s of repository %s into %s: %w", hash, r.options.ID, dir, err)
+	}
+	return c.left, nil
+}
+
+// checkout writes one tree. os.Root refuses every path that would leave the directory, by name or by link.
+type checkout struct {
+	ctx    context.Context
+	r      *Repository
+	root   *os.Root
+	buffer []byte
+	left   []LeftOut
+	// links are the symbolic links written, with their targets.
+	links []LeftOut
+}
+
+func (c *checkout) tree(id plumbing.Hash, prefix string) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := c.r.entries(id)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !safeName(entry.Name) {
+			return fmt.Errorf("the commit holds an entry named %q in %q, which no checkout may contain", entry.Name, prefix)
+		}
+		name := path.Join(prefix, entry.Name)
+		if err := c.entry(name, entry); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *checkout) entry(name string, entry object.TreeEntry) error {
+	switch entry.Mode {
+	case filemode.Dir:
+		if err := c.root.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+		return c.tree(entry.Hash, name)
+	case filemode.Submodule:
+		c.left = append(c.left, LeftOut{Path: name, Reason: "submodules are not fetched"})
+		return nil
+	case filemode.Symlink:
+		return c.symlink(name, entry.Hash)
+	case filemode.Executable:
+		return c.file(name, entry.Hash, 0o755)
+	default:
+		return c.file(name, entry.Hash, 0o644)
+	}
+}
+
+func (c *checkout) symlink(name string, id plumbing.Hash) error {
+	content, err := c.r.blob(id)
+	if err != nil {
+		return err
+	}
+	target := string(content)
+	if leadsOut(name, target) {
+		c.leaveOut(name, target)
+		return nil
+	}
+	if err := c.root.Symlink(target, name); err != nil {
+		return err
+	}
+	c.links = append(c.links, LeftOut{Path: name, Reason: target})
+	return nil
+}
+
+// checkLinks removes links that lead out by way of other links, which shows only when all are there.
+func (c *checkout) checkLinks() error {
+	for _, link := range c.links {
+		if _, err := c.root.Stat(link.Path); err == nil || errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := c.root.Remove(link.Path); err != nil {
+			return err
+		}
+		c.leaveOut(link.Path, link.Reason)
+	}
+	return nil
+}
+
+func (c *checkout) leaveOut(name, target string) {
+	c.left = append(c.left, LeftOut{Path: name, Reason: fmt.Sprintf("a link to %q, which is outside of the repository or leads nowhere", target)})
+}
+
+func leadsOut(name, target string) bool {
+	if path.IsAbs(target) {
+		return true
+	}
+	resolved := path.Join(path.Dir(name), target)
+	return resolved == ".." || strings.HasPrefix(resolved, "../")
+}
+
+func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
+	blob, err := object.GetBlob(c.r.mirror, id)
+	if err != nil {
+		return fmt.Errorf("read object %s: %w", id, err)
+	}
+	reader, err := blob.Reader()
+	if err != nil {
+		return fmt.Errorf("read object %s: %w", id, err)
+	}
+	defer reader.Close()
+	file, err := c.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%w: two files of the commit have the same name on this file system", err)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(file, reader, c.buffer)
+	return errors.Join(err, file.Close())
+}
+
+// safeName refuses names that mean something else to the system or to Git.
+func safeName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(name, "/\x00")
+}

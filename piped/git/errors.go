@@ -1,0 +1,37 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Reasons of a RepositoryError, for errors.Is.
+var (
+	ErrNotRepository = errors.New("not a Git repository")
+	ErrNoCommits     = errors.New("the repository has no commits yet")
+	ErrNoBranch      = errors.New("no such branch")
+	ErrUnsupported   = errors.New("the repository uses a format that is not supported")
+	ErrNoCommit      = errors.New("no such commit")
+	ErrAuth          = errors.New("the Git server refused the credentials")
+)
+
+// RepositoryError says why a repository cannot be used and what to do about it.
+type RepositoryError struct {
+	// Remote is the repository as configured, without credentials.
+	Remote string
+	// Reason is one of the reasons above.
+	Reason error
+	// Hint is the next step for the user.
+	Hint string
+}
+
+// Error returns one line.
+func (e *RepositoryError) Error() string {
+	return fmt.Sprintf("git repository %s: %v; %s", e.Remote, e.Reason, e.Hint)
+}
+
+// Unwrap returns the reason.
+func (e *RepositoryError) Unwrap() error { return e.Reason }

@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// local is a repository of the user on this machine. It is read in process: starting git for each
+// commit costs more than all the rest.
+type local struct {
+	path   string
+	remote string
+	branch plumbing.ReferenceName
+
+	// storage is opened on first use and again after git gc has moved objects.
+	storage *filesystem.Storage
+	dir     string
+}
+
+// localPath returns the path of a remote that is a file URL or a path.
+func localPath(remote string) (string, bool) {
+	if rest, ok := strings.CutPrefix(remote, "file://"); ok {
+		if decoded, err := url.PathUnescape(rest); err == nil {
+			rest = decoded
+		}
+		return strings.TrimPrefix(rest, "localhost"), true
+	}
+	if strings.Contains(remote, "://") {
+		return "", false
+	}
+	// The scp-like form has a colon before the first slash.
+	if colon := strings.Index(remote, ":"); colon > 0 && !strings.Contains(remote[:colon], "/") {
+		return "", false
+	}
+	return remote, true
+}
+
+// gitDir finds the directory that holds refs and objects: of a work tree, a bare repository, a linked
+// work tree (whose .git is a file that leads to a directory with a commondir) or a submodule.
+func (l *local) gitDir() (string, error) {
+	info, err := os.Stat(l.path)
+	if err != nil || !info.IsDir() {
+		return "", l.problem(ErrNotRepository, "there is no such directory: check the remote in the piped configuration")
+	}
+	dir := l.path
+	dotGit := filepath.Join(l.path, ".git")
+	if info, err := os.Stat(dotGit); err == nil {
+		dir = dotGit
+		if !info.IsDir() {
+			if dir, err = linkedDir(dotGit); err != nil {
+				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): git worktree repair may mend it", err))
+			}
+		}
+	}
+	if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+		dir = absolute(dir, strings.TrimSpace(string(common)))
+	}
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return "", l.problem(ErrNotRepository, "run git init there, or name the top directory of a repository")
+		}
+	}
+	return dir, nil
+}
+
+func linkedDir(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir:")
+	if !ok {
+		return "", errors.New("it does not start with gitdir:")
+	}
+	dir := absolute(filepath.Dir(file), strings.TrimSpace(target))
+	_, err = os.Stat(dir)
+	return dir, err
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(base, path)
+}
+
+// open opens the storage unless it is open.
+func (l *local) open() error {
+	dir, err := l.gitDir()
+	if err != nil {
+		return err
+	}
+	if l.storage != nil && l.dir == dir {
+		return nil
+	}
+	if err := l.checkFormat(dir); err != nil {
+		return err
+	}
+	files := osfs.New(dir, osfs.WithBoundOS())
+	l.storage = filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{AlternatesFS: osfs.New("/", osfs.WithBoundOS())})
+	l.dir = dir
+	return nil
+}
+
+// checkFormat refuses repositories that would be misread.
+func (l *local) checkFormat(dir string) error {
+	file, err := os.Open(filepath.Join(dir, "config"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read configuration of git repository %s: %w", l.remote, err)
+	}
+	defer file.Close()
+	settings, err := config.ReadConfig(file)
+	if err != nil {
+		return fmt.Errorf("read configuration of git repository %s: %w", l.remote, err)
+	}
+	extensions := settings.Raw.Section("extensions")
+	if format := extensions.Option("refStorage"); format != "" && format != "files" {
+		return l.problem(ErrUnsupported, fmt.Sprintf("references are stored as %s: convert it with git refs migrate --ref-format=files", format))
+	}
+	if format := extensions.Option("objectFormat"); format != "" && format != "sha1" {
+		return l.problem(ErrUnsupported, fmt.Sprintf("objects are named by %s: use a repository with SHA-1 names", format))
+	}
+	return nil
+}
+
+// head returns the commit that the branch points to now.
+func (l *local) head() (plumbing.Hash, error) {
+	if err := l.open(); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	ref, err := l.storage.Reference(l.branch)
+	if err == nil && ref.Type() == plumbing.HashReference {
+		return ref.Hash(), nil
+	}
+	if err != nil && !errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return plumbing.ZeroHash, fmt.Errorf("read branch %s of git repository %s: %w", l.branch.Short(), l.remote, err)
+	}
+	return plumbing.ZeroHash, l.missingBranch()
+}
+
+func (l *local) missingBranch() error {
+	var names []string
+	if refs, err := l.storage.IterReferences(); err == nil {
+		_ = refs.ForEach(func(ref *plumbing.Reference) error {
+			if ref.Name().IsBranch() && len(names) < 10 {
+				names = append(names, ref.Name().Short())
+			}
+			return nil
+		})
+	}
+	if len(names) == 0 {
+		return l.problem(ErrNoCommits, fmt.Sprintf("make the first one on branch %s: git add . && git commit", l.branch.Short()))
+	}
+	return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: create it or name another branch in the piped configuration", l.branch.Short(), strings.Join(names, ", ")))
+}
+
+func (l *local) problem(reason error, hint string) error {
+	return &RepositoryError{Remote: l.remote, Reason: reason, Hint: hint}
+}
+
+// copyCommit brings a commit and its tree into the mirror. git gc may move objects at any moment, so
+// what is not found is looked up once more with the packs read anew.
+func (l *local) copyCommit(ctx context.Context, mirror *filesystem.Storage, id plumbing.Hash) error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	err := (&transfer{from: l.storage, to: mirror}).commit(ctx, id)
+	if err != nil && ctx.Err() == nil {
+		l.storage = nil
+		if openErr := l.open(); openErr != nil {
+			return openErr
+		}
+		err = (&transfer{from: l.storage, to: mirror}).commit(ctx, id)
+	}
+	if err != nil {
+		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck tells whether the repository is complete", id, l.remote, err)
+	}
+	return nil
+}
+
+// state is what decides where the branch points, read from its file, to see whether it moved.
+func (l *local) state() []byte {
+	dir, err := l.gitDir()
+	if err != nil {
+		return []byte(err.Error())
+	}
+	if loose, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(l.branch.String()))); err == nil {
+		return bytes.TrimSpace(loose)
+	}
+	packed, err := os.ReadFile(filepath.Join(dir, "packed-refs"))
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(packed) {
+		if hash, name, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" ")); ok && string(name) == l.branch.String() {
+			return hash
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// cacheSize bounds the objects kept in memory for one repository.
+const cacheSize = 16 * cache.MiByte
+
+// Options say which repository to mirror, and where.
+type Options struct {
+	// ID is the name of the repository in the piped configuration.
+	ID string
+	// Remote is a local path, or a file, ssh, scp-like or http(s) URL.
+	Remote string
+	Branch string
+	// Dir is the bare mirror's directory; created when missing. One process may use it at a time.
+	Dir string
+	// Interval is the polling interval of remotes that cannot be watched, and of a local one that cannot
+	// be watched at the moment. Default 1m.
+	Interval time.Duration
+	// Username and Password log in to http(s) remotes; SSHKey (PEM) to ssh ones. All may be empty.
+	Username, Password string
+	SSHKey             []byte
+	// Logger receives what the repository has to say; nothing is logged when nil.
+	Logger *slog.Logger
+}
+
+// Commit is one commit. Its message is split as Git does: Subject is the first paragraph on one line.
+type Commit struct {
+	Hash    string
+	Subject string
+	Body    string
+	// Author is the name, without the e-mail address.
+	Author    string
+	CreatedAt time.Time
+}
+
+// Repository is the mirror of one branch. Its methods may be called from several goroutines.
+type Repository struct {
+	options Options
+	logger  *slog.Logger
+	changed chan struct{}
+	// local is nil when the remote is not on this machine.
+	local *local
+
+	// mu guards the storage, which is not safe for concurrent use, and head.
+	mu     sync.Mutex
+	mirror *filesystem.Storage
+	head   plumbing.Hash
+}
+
+// Open prepares the mirror without asking the remote: that a repository is missing or empty is told by
+// Update, since it may come into being later.
+func Open(_ context.Context, options Options) (*Repository, error) {
+	if options.Interval <= 0 {
+		options.Interval = time.Minute
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	branch := plumbing.NewBranchReferenceName(options.Branch)
+	if err := branch.Validate(); err != nil {
+		return nil, &RepositoryError{Remote: withoutUser(options.Remote), Reason: ErrNoBranch, Hint: fmt.Sprintf("%q cannot be the name of a branch", options.Branch)}
+	}
+	r := &Repository{options: options, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1)}
+	if path, ok := localPath(options.Remote); ok {
+		r.local = &local{path: path, remote: options.Remote, branch: branch}
+	}
+	if err := r.openMirror(); err != nil {
+		return nil, fmt.Errorf("open mirror of repository %s in %s: %w", options.ID, options.Dir, err)
+	}
+	return r, nil
+}
+
+func (r *Repository) openMirror() error {
+	if err := os.MkdirAll(r.options.Dir, 0o700); err != nil {
+		return err
+	}
+	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
+	r.mirror = filesystem.NewStorage(files, cache.NewObjectLRU(cacheSize))
+	if _, err := os.Stat(filepath.Join(r.options.Dir, "HEAD")); err == nil {
+		return nil
+	}
+	_, err := gogit.Init(r.mirror, nil)
+	if errors.Is(err, gogit.ErrRepositoryAlreadyExists) {
+		return nil
+	}
+	return err
+}
+
+// ID is the name of the repository in the piped configuration.
+func (r *Repository) ID() string { return r.options.ID }
+
+// Remote is the repository as configured.
+func (r *Repository) Remote() string { return r.options.Remote }
+
+// Branch is the branch as configured.
+func (r *Repository) Branch() string { return r.options.Branch }
+
+// Changed delivers a value after the branch may have moved: fetch with Update then. Values are merged,
+// never lost. Run feeds it.
+func (r *Repository) Changed() <-chan struct{} { return r.changed }
+
+func (r *Repository) signal() {
+	select {
+	case r.changed <- struct{}{}:
+	default: // One is waiting already.
+	}
+}
+
+// Update brings the newest commit of the branch into the mirror and returns it.
+func (r *Repository) Update(ctx context.Context) (Commit, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var head plumbing.Hash
+	var err error
+	if r.local != nil {
+		head, err = r.local.head()
+		if err == nil && head != r.head {
+			err = r.local.copyCommit(ctx, r.mirror, head)
+		}
+	} else {
+		head, err = r.fetch(ctx)
+	}
+	if err != nil {
+		return Commit{}, err
+	}
+	r.head = head
+	return r.commit(head)
+}
+
+// Commit returns one commit, fetching it when only the source has it.
+func (r *Repository) Commit(ctx context.Context, hash string) (Commit, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id, err := r.ensure(ctx, hash)
+	if err != nil {
+		return Commit{}, err
+	}
+	return r.commit(id)
+}
+
+// ensure makes sure that the commit is in the mirror.
+func (r *Repository) ensure(ctx context.Context, hash string) (plumbing.Hash, error) {
+	if err := ctx.Err(); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	if !plumbing.IsHash(hash) {
+		return plumbing.ZeroHash, r.noCommit(hash)
+	}
+	id := plumbing.NewHash(hash)
+	if r.mirror.HasEncodedObject(id) == nil {
+		return id, nil
+	}
+	if r.local != nil {
+		if err := r.local.copyCommit(ctx, r.mirror, id); err == nil {
+			return id, nil
+		} else if ctx.Err() != nil {
+			return plumbing.ZeroHash, ctx.Err()
+		}
+	}
+	return plumbing.ZeroHash, r.noCommit(hash)
+}
+
+func (r *Repository) noCommit(hash string) error {
+	return &RepositoryError{Remote: withoutUser(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}
+}
+
+func (r *Repository) commit(id plumbing.Hash) (Commit, error) {
+	commit, err := object.GetCommit(r.mirror, id)
+	if err != nil {
+		return Commit{}, fmt.Errorf("read commit %s of repository %s: %w", id, r.options.ID, err)
+	}
+	subject, body := splitMessage(commit.Message)
+	return Commit{Hash: id.String(), Subject: subject, Body: body, Author: commit.Author.Name, CreatedAt: commit.Committer.When}, nil
+}
