@@ -1,0 +1,204 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+)
+
+// Options of an Agent.
+type Options struct {
+	Config *config.Piped
+	// Version is what the control plane and /version show.
+	Version string
+	// Insecure talks to the control plane without TLS; CertFile names the only authorities to trust.
+	Insecure bool
+	CertFile string
+	// AdminPort and PluginServicePort are taken on 127.0.0.1; 0 takes free ones.
+	AdminPort, PluginServicePort int
+	// WorkDir holds mirrors, sources and plugin binaries; ToolsDir what plugins install. One process may
+	// use a WorkDir at a time.
+	WorkDir, ToolsDir string
+	// LogDir gets a file of output per plugin; empty for none.
+	LogDir string
+	// GracePeriod is the time for plugins to stop, PluginStartTimeout that to answer after a start.
+	GracePeriod, PluginStartTimeout time.Duration
+	Logger                          *slog.Logger
+}
+
+// Agent is a whole piped.
+type Agent struct {
+	options    Options
+	logger     *slog.Logger
+	client     *controlplane.Client
+	service    *pluginservice.Server
+	admin      *admin
+	plugins    *pluginhost.Host
+	repos      *repositories
+	watcher    *controlplane.Watcher
+	controller *scheduler.Controller
+	commands   *pluginservice.Commands
+	introduced atomic.Bool
+	unlock     func()
+}
+
+// New opens what can be opened without waiting: directories, ports, mirrors. Run must follow, it closes
+// them.
+func New(options Options) (_ *Agent, err error) {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &Agent{options: options, logger: options.Logger, commands: pluginservice.NewCommands()}
+	if err := os.MkdirAll(options.WorkDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the work directory: %w; choose another one with --work-dir", err)
+	}
+	if a.unlock, err = lock(options.WorkDir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	key, err := options.Config.Key()
+	if err != nil {
+		return nil, err
+	}
+	a.client, err = controlplane.Dial(controlplane.Options{
+		Address: options.Config.APIAddress, ProjectID: options.Config.ProjectID, PipedID: options.Config.PipedID, Key: []byte(key),
+		Insecure: options.Insecure, CertFile: options.CertFile, Logger: a.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.logger); err != nil {
+		return nil, err
+	}
+	return a, a.assemble()
+}
+
+// assemble makes the parts and connects them.
+func (a *Agent) assemble() (err error) {
+	registry := pluginservice.NewRegistry()
+	a.service, err = pluginservice.Listen(pluginservice.Options{
+		Port: a.options.PluginServicePort, ControlPlane: a.client, Registry: registry, Commands: a.commands,
+		ToolsDir: a.options.ToolsDir, Logger: a.logger,
+	})
+	if err != nil {
+		return err
+	}
+	if a.admin, err = listenAdmin(a.options.AdminPort, a.options.Version, a.problems); err != nil {
+		return err
+	}
+	a.plugins, err = pluginhost.New(pluginhost.Options{
+		Plugins: a.options.Config.Plugins, BinaryDir: filepath.Join(a.options.WorkDir, "plugins"),
+		ServiceAddress: a.service.Address(), StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
+		LogDir: a.options.LogDir, Logger: a.logger,
+	})
+	if err != nil {
+		return err
+	}
+	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
+	a.controller = scheduler.NewController(scheduler.ControllerOptions{
+		Planner: planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Logger: a.logger}),
+		Scheduler: scheduler.New(scheduler.Options{
+			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,
+			Prepare: a.repos.prepare, ChangedFiles: a.repos.changedFiles, Logger: a.logger,
+		}),
+		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
+	})
+	return nil
+}
+
+// Run works until ctx ends or a part fails. Deployments that are under way then go on at the next start.
+func (a *Agent) Run(ctx context.Context) error {
+	defer a.close()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+
+	// What plugins and operators talk to outlives the work.
+	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBase()
+	ground, base := errgroup.WithContext(base)
+	ground.Go(func() error { return a.service.Run(base) })
+	ground.Go(func() error { return a.admin.Run(base) })
+	ground.Go(func() error { return a.plugins.Run(base) })
+	unlink := context.AfterFunc(base, func() { stop(nil) }) // a part of the ground has failed
+	defer unlink()
+	a.logger.Info("piped started", "version", a.options.Version, "work_dir", a.options.WorkDir,
+		"plugin_service", a.service.Address(), "admin", a.admin.listener.Addr())
+
+	err := a.work(ctx, base, stop, ground)
+	if err == nil && ctx.Err() != nil {
+		a.logger.Info("piped is stopping; running deployments go on at the next start", "reason", context.Cause(ctx))
+	}
+	stopBase()
+	return errors.Join(err, ground.Wait())
+}
+
+// work runs what deploys: it starts once the control plane has accepted this piped.
+func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, ground *errgroup.Group) error {
+	if err := introduce(ctx, a.client, a.options.Config, a.options.Version, a.logger); err != nil || ctx.Err() != nil {
+		return err
+	}
+	a.introduced.Store(true)
+	ground.Go(func() error {
+		return pluginhost.NewReporter(a.plugins, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
+	})
+
+	works, ctx := errgroup.WithContext(ctx)
+	works.Go(func() error { return a.controller.Run(ctx) })
+	works.Go(func() error { return a.repos.run(ctx) })
+	works.Go(func() error { return a.watcher.Run(ctx) })
+	works.Go(func() error {
+		f := &feed{
+			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
+			plugins: a.plugins, logger: a.logger, restart: stop,
+		}
+		return f.Run(ctx)
+	})
+	return works.Wait()
+}
+
+// problems is what /healthz tells.
+func (a *Agent) problems() []string {
+	var list []string
+	now, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if err := a.client.Connected(now); err != nil || !a.introduced.Load() {
+		list = append(list, fmt.Sprintf("not connected to the control plane at %s", a.options.Config.APIAddress))
+	}
+	for _, s := range a.plugins.Status() {
+		if s.GetState() == agentv1.Plugin_STATE_STARTING || s.GetState() == agentv1.Plugin_STATE_RESTARTING {
+			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), s.GetDetail()))
+		}
+	}
+	return list
+}
+
+func (a *Agent) close() {
+	if a.client != nil {
+		a.client.Close()
+	}
+	if a.unlock != nil {
+		a.unlock()
+	}
+}

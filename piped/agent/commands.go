@@ -1,0 +1,111 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+)
+
+// ErrRestart is the cause of a stop that the control plane asked for; something else must start piped
+// again (PipeCD v1).
+var ErrRestart = errors.New("the control plane asked for a restart")
+
+// feed fetches what the watcher says has changed, and hands it to those who act on it.
+type feed struct {
+	controlPlane pipedservice.PipedServiceClient
+	watcher      *controlplane.Watcher
+	controller   *scheduler.Controller
+	commands     *pluginservice.Commands
+	plugins      *pluginhost.Host
+	logger       *slog.Logger
+	restart      context.CancelCauseFunc
+}
+
+// Run feeds until ctx ends.
+func (f *feed) Run(ctx context.Context) error {
+	subscription := f.watcher.Subscribe()
+	defer subscription.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-subscription.Changed():
+		}
+		change := subscription.Take()
+		for _, name := range change.RestartPlugins {
+			if err := f.plugins.Restart(name); err != nil {
+				f.logger.Warn("a plugin that should be restarted is not known", "error", err)
+			}
+		}
+		if change.Deployments {
+			f.deployments(ctx)
+		}
+		if change.Commands {
+			f.handle(ctx)
+		}
+	}
+}
+
+// deployments submits all deployments that have not ended.
+func (f *feed) deployments(ctx context.Context) {
+	request := &pipedservice.ListNotCompletedDeploymentsRequest{}
+	for {
+		answer, err := f.controlPlane.ListNotCompletedDeployments(ctx, request)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.logger.Warn("could not list the deployments; it is tried again at the next change", "error", err)
+			}
+			return
+		}
+		f.controller.Submit(answer.GetDeployments()...)
+		// PipeCD's control plane gives a cursor that it refuses afterwards: what was listed counts.
+		if answer.GetCursor() == "" || answer.GetCursor() == request.GetCursor() {
+			return
+		}
+		request.Cursor = answer.GetCursor()
+	}
+}
+
+// handle passes commands on, and answers those that nobody here carries out, so that no user waits for
+// ever.
+func (f *feed) handle(ctx context.Context) {
+	answer, err := f.controlPlane.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
+	if err != nil {
+		if ctx.Err() == nil {
+			f.logger.Warn("could not list the commands; it is tried again at the next change", "error", err)
+		}
+		return
+	}
+	f.commands.Replace(answer.GetCommands())
+	f.controller.HandleCommands(ctx, answer.GetCommands())
+	for _, command := range answer.GetCommands() {
+		switch command.GetType() {
+		case model.Command_RESTART_PIPED:
+			f.report(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, command.GetId())
+			f.restart(ErrRestart)
+		case model.Command_BUILD_PLAN_PREVIEW, model.Command_UPDATE_APPLICATION_CONFIG:
+			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, fmt.Sprintf("this piped does not support the command %s", command.GetType()))
+		}
+	}
+}
+
+func (f *feed) report(ctx context.Context, command *model.Command, status model.CommandStatus, output string) {
+	_, err := f.controlPlane.ReportCommandHandled(ctx, &pipedservice.ReportCommandHandledRequest{
+		CommandId: command.GetId(), Status: status, HandledAt: time.Now().Unix(), Output: []byte(output),
+	})
+	if err != nil {
+		f.logger.Error("report of a handled command failed", "command", command.GetId(), "error", err)
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/planner"
+)
+
+// repositories are the mirrors of the configured repositories, by id.
+type repositories struct {
+	byID       map[string]*git.Repository
+	sourcesDir string
+}
+
+func openRepositories(piped *config.Piped, workDir string, logger *slog.Logger) (*repositories, error) {
+	r := &repositories{byID: map[string]*git.Repository{}, sourcesDir: filepath.Join(workDir, "sources")}
+	// What an earlier piped could not remove.
+	if err := os.RemoveAll(r.sourcesDir); err != nil {
+		return nil, fmt.Errorf("clear the directory for sources: %w", err)
+	}
+	if err := os.MkdirAll(r.sourcesDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory for sources: %w", err)
+	}
+	password, key, err := gitSecrets(piped.Git)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range piped.Repositories {
+		repository, err := git.Open(context.Background(), git.Options{
+			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", c.RepoID),
+			Interval: piped.SyncInterval.Std(), Username: piped.Git.Username, Password: password, SSHKey: key, Logger: logger,
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.byID[c.RepoID] = repository
+	}
+	return r, nil
+}
+
+func gitSecrets(c config.Git) (password string, key []byte, err error) {
+	if c.Password != "" {
+		data, err := base64.StdEncoding.DecodeString(c.Password)
+		if err != nil {
+			return "", nil, fmt.Errorf("decode spec.git.password: %w; it is the password in base64", err)
+		}
+		password = string(data)
+	}
+	switch {
+	case c.SSHKeyData != "":
+		if key, err = base64.StdEncoding.DecodeString(c.SSHKeyData); err != nil {
+			return "", nil, fmt.Errorf("decode spec.git.sshKeyData: %w; it is the key in base64", err)
+		}
+	case c.SSHKeyFile != "":
+		if key, err = os.ReadFile(c.SSHKeyFile); err != nil {
+			return "", nil, fmt.Errorf("read the ssh key (spec.git.sshKeyFile): %w", err)
+		}
+	}
+	return password, key, nil
+}
+
+// run watches all repositories until ctx ends.
+func (r *repositories) run(ctx context.Context) error {
+	watches, ctx := errgroup.WithContext(ctx)
+	for _, repository := range r.byID {
+		watches.Go(func() error { return repository.Run(ctx) })
+	}
+	return watches.Wait()
+}
+
+func (r *repositories) of(d *model.Deployment) (*git.Repository, error) {
+	id := d.GetGitPath().GetRepo().GetId()
+	repository, ok := r.byID[id]
+	if !ok {
+		return nil, fmt.Errorf("repository %q of application %s is not in the piped configuration", id, d.GetApplicationName())
+	}
+	return repository, nil
+}
+
+func (r *repositories) changedFiles(ctx context.Context, d *model.Deployment, from, to string) ([]string, error) {
+	repository, err := r.of(d)
+	if err != nil {
+		return nil, err
+	}
+	return repository.ChangedFiles(ctx, from, to)
+}
+
+// prepare is planner.Prepare.
+func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
+	repository, err := r.of(d)
+	if err != nil {
+		return nil, err
+	}
+	if configFilename == "" {
+		configFilename = d.GetGitPath().GetConfigFilename()
+	}
+	if configFilename == "" {
+		configFilename = "app.pipecd.yaml"
+	}
+	dir, err := os.MkdirTemp(r.sourcesDir, "source-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &checkout{dir: dir}
+	if _, err := repository.Checkout(ctx, commit, dir); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	appDir := filepath.Join(dir, d.GetGitPath().GetPath())
+	data, err := os.ReadFile(filepath.Join(appDir, configFilename))
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	if s.application, err = config.ParseApplication(data, filepath.Join(d.GetGitPath().GetPath(), configFilename)); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	s.proto = &common.DeploymentSource{
+		ApplicationDirectory: appDir, CommitHash: commit, ApplicationConfig: data,
+		ApplicationConfigFilename: configFilename, SharedConfigDirectory: filepath.Join(dir, ".pipe"),
+	}
+	return s, nil
+}
+
+type checkout struct {
+	dir         string
+	application *config.Application
+	proto       *common.DeploymentSource
+}
+
+func (c *checkout) Proto() *common.DeploymentSource  { return c.proto }
+func (c *checkout) Application() *config.Application { return c.application }
+func (c *checkout) Close() error                     { return os.RemoveAll(c.dir) }
