@@ -1,3 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Embeddedk8s is a Kubernetes cluster in one process, without containers: a real kube-apiserver on an embedded etcd, the real controllers,
 // and a simulated kubelet whose pods run no process. It starts in about a second.
 //

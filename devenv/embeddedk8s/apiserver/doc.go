@@ -1,3 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package apiserver runs the real kube-apiserver inside this process, set up to start fast on one machine.
 //
 // What differs from a stock server: it listens on 127.0.0.1 only, has no Node authorizer, no priority and fairness and no endpoint

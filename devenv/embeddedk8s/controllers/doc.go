@@ -1,3 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controllers runs the controllers of kube-controller-manager that matter without containers, each the real one.
 //
 // They are constructed directly: kube-controller-manager's own command installs signal handling that ends the program. Left out on purpose:

@@ -1,3 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kubelet plays the scheduler and the kubelet of a cluster without containers.
 //
 // It registers one node, binds every pending pod to it, and writes the status a kubelet would write: running and ready, finished for the

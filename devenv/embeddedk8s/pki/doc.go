@@ -1,3 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pki makes and keeps the certificates and keys of one cluster: an authority for the Kubernetes API, a second one for etcd (so
 // that a Kubernetes client certificate opens no door to etcd), and the service account signing key.
 //
