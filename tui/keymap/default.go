@@ -61,12 +61,12 @@ func Default() Map {
 
 		{Action: KeepRunning, Keys: []string{"k"}, Help: "leave, keep the environment running", Scopes: []Scope{QuitDialog}},
 		{Action: TearDown, Keys: []string{"t"}, Help: "leave and tear the environment down", Scopes: []Scope{QuitDialog}},
-		{Action: Stay, Keys: []string{"esc", "q", "s"}, Label: "esc", Help: "stay", Scopes: []Scope{QuitDialog}},
+		{Action: Stay, Keys: []string{"esc", "q", "s"}, Label: "esc", Short: "stay", Rank: 1, Help: "stay", Scopes: []Scope{QuitDialog}},
 		{Action: Up, Keys: []string{"up", "shift+tab"}, Help: "up", Scopes: []Scope{QuitDialog, ConfirmDialog}},
 		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "down", Scopes: []Scope{QuitDialog, ConfirmDialog}},
-		{Action: Open, Keys: []string{"enter"}, Help: "choose", Scopes: []Scope{QuitDialog, ConfirmDialog}},
+		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "choose", Scopes: []Scope{QuitDialog, ConfirmDialog}},
 		{Action: Yes, Keys: []string{"y"}, Help: "yes", Scopes: []Scope{ConfirmDialog}},
-		{Action: No, Keys: []string{"n", "esc", "q"}, Help: "no", Scopes: []Scope{ConfirmDialog}},
-		{Action: Back, Keys: []string{"esc", "q", "?", "enter"}, Help: "close", Scopes: []Scope{HelpOverlay}},
+		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no", Scopes: []Scope{ConfirmDialog}},
+		{Action: Back, Keys: []string{"esc", "q", "?", "enter"}, Short: "close", Help: "close", Scopes: []Scope{HelpOverlay}},
 	}
 }

@@ -74,7 +74,11 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 		if versions := app.GetRunningVersions(); len(versions) > 0 {
 			version = th.Dim.Render(text.Line(versions[0]))
 		}
-		second = join(th.Dim.Render(" "+th.Dot+" "), sync.style.Render(sync.word), health.style.Render(health.word), version)
+		dot := th.Dim.Render(" " + th.Dot + " ")
+		second = join(dot, sync.style.Render(sync.word), health.style.Render(health.word))
+		if full := join(dot, second, version); text.Width(full)+3 <= width {
+			second = full
+		}
 	}
 	return first, "   " + second
 }

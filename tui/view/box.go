@@ -16,9 +16,9 @@ import (
 // box is a frame with a title around lines.
 type box struct {
 	theme theme.Theme
-	// title stands in the frame at the left, right at the right.
-	title, right string
-	focused      bool
+	// title stands in the frame at the left, right at the right; short is used where right does not fit.
+	title, right, short string
+	focused             bool
 	// total, top and shown place a thumb at the right edge when not everything is shown.
 	total, top, shown int
 }
@@ -64,6 +64,9 @@ func (b box) top1(edge lipgloss.Style, inner int) string {
 	if title != "" {
 		line += " " + titleStyle.Render(title) + " "
 		rest -= text.Width(title) + 2
+	}
+	if rest < text.Width(right)+4 {
+		right = b.short
 	}
 	if right != "" && rest >= text.Width(right)+4 {
 		fill := rest - text.Width(right) - 3

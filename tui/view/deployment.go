@@ -41,7 +41,10 @@ func (v Deployment) Draw(width, height int) string {
 	head := v.head(inner)
 	list := stageList{theme: v.Theme, deployment: v.Deployment, selected: v.Stage, focused: v.Focused, now: v.Now}
 	room := max(0, rows-len(head))
-	lines, at := list.lines(inner, room)
+	lines, at := list.lines(inner, room-1)
+	if len(lines) < room {
+		head, room = append(head, ""), room-1
+	}
 	from, to := window(len(lines), room, at, at)
 	frame.total, frame.top, frame.shown = len(lines), from, to-from
 	return frame.draw(append(head, lines[from:to]...), width, height)
@@ -58,7 +61,11 @@ func (v Deployment) Height(width int, roomy bool) int {
 		room = 1 << 10
 	}
 	lines, _ := list.lines(width-2, room)
-	return len(v.head(width-2)) + len(lines) + 2
+	height := len(v.head(width-2)) + len(lines) + 2
+	if roomy {
+		height++ // a blank line between head and stages
+	}
+	return height
 }
 
 func (v Deployment) title() string {
@@ -118,7 +125,7 @@ func (v Deployment) head(width int) []string {
 			lines = append(lines, status.style.Render(lead+line))
 		}
 	}
-	return append(lines, "")
+	return lines
 }
 
 // worthTelling: the reason of a success only repeats the status.

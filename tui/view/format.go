@@ -8,9 +8,11 @@ import (
 	"time"
 )
 
-// Duration shows d in at most six columns: 0.4s, 12s, 3m07s, 2h05m, 3d04h.
+// Duration shows d in at most six columns: 40ms, 0.4s, 12s, 3m07s, 2h05m, 3d04h.
 func Duration(d time.Duration) string {
 	switch {
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%dms", d/time.Millisecond)
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", float64(d.Truncate(100*time.Millisecond))/float64(time.Second))
 	case d < time.Minute:

@@ -77,7 +77,8 @@ func (v *Log) gutter() int {
 func (v *Log) Draw(width, height int) string {
 	v.Resize(width, height)
 	th := v.Theme
-	frame := box{theme: th, title: "3 Log", focused: v.Focused, right: v.status()}
+	frame := box{theme: th, title: "3 Log", focused: v.Focused}
+	frame.right, frame.short = v.status()
 	if v.Stage != "" {
 		frame.title += " " + th.Dot + " " + v.Stage
 	}
@@ -97,23 +98,28 @@ func (v *Log) Draw(width, height int) string {
 	return frame.draw(lines, width, height)
 }
 
-func (v *Log) status() string {
+// status tells how long the log is and whether it goes on; short leaves the length out.
+func (v *Log) status() (long, short string) {
 	if v.Stage == "" || v.Buffer == nil {
-		return ""
+		return "", ""
 	}
 	_, next := v.Buffer.Span()
-	parts := []string{fmt.Sprintf("%d lines", next)}
+	length := fmt.Sprintf("%d lines", next)
+	if next == 1 {
+		length = "1 line"
+	}
 	switch {
 	case v.Truncated:
-		parts = append(parts, "start cut off")
+		short = "start cut off"
 	case v.Complete:
-		parts = append(parts, "complete")
+		short = "complete"
 	case v.Following:
-		parts = append(parts, "following")
+		short = "following"
 	default:
-		parts = append(parts, "f: follow")
+		short = "f: follow"
 	}
-	return v.Theme.Dim.Render(strings.Join(parts, " "+v.Theme.Dot+" "))
+	th := v.Theme
+	return th.Dim.Render(length + " " + th.Dot + " " + short), th.Dim.Render(short)
 }
 
 func (v *Log) empty() []string {

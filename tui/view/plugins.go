@@ -89,13 +89,20 @@ func (v PluginTable) table(width, height int) string {
 	for _, plugin := range v.List {
 		name = max(name, text.Width(plugin.GetName()))
 	}
-	name = min(name, 20)
-	row := func(cells [7]string) string {
-		return fmt.Sprintf("%s %s %s %s %s %s  %s",
-			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], 10, th.Ellipsis), text.PadLeft(cells[2], 7, ""),
-			text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], 6, ""), text.PadLeft(cells[5], 5, ""), cells[6])
+	// What the other columns take, first on a narrow screen, then with room to spare.
+	stateWidth, again, title := 8, 3, th.Undo
+	if inner >= 70 {
+		stateWidth, again, title = 10, 9, "restarts"
 	}
-	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", "memory", "cpu", "restarts"}))}
+	name = max(8, min(name, inner-29-stateWidth-again))
+	row := func(cells [7]string) string {
+		return strings.Join([]string{
+			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], stateWidth, th.Ellipsis),
+			text.PadLeft(cells[2], 6, ""), text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], 6, ""),
+			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], again, ""),
+		}, " ")
+	}
+	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", "memory", "cpu", title}))}
 	from, to := window(len(v.List), height-3, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]

@@ -70,7 +70,7 @@ func (l stageList) lines(width, room int) (lines []string, at int) {
 		dense++
 	}
 	connect := room >= dense+connectors(forward)+connectors(rollback)
-	name := l.nameWidth(width)
+	name := l.nameWidth(forward, width)
 
 	draw := func(g graph) {
 		for i, row := range g.rows {
@@ -92,6 +92,15 @@ func (l stageList) lines(width, room int) (lines []string, at int) {
 		draw(rollback)
 	}
 	return lines, at
+}
+
+func forks(g graph) bool {
+	for _, row := range g.rows {
+		if row.Place != dag.Alone {
+			return true
+		}
+	}
+	return false
 }
 
 func connectors(g graph) int {
@@ -122,10 +131,13 @@ const (
 	minNote = 8
 )
 
-func (l stageList) nameWidth(width int) int {
+func (l stageList) nameWidth(forward graph, width int) int {
 	longest := 8
 	for _, stage := range l.deployment.GetStages() {
-		longest = max(longest, text.Width(stage.GetName())+2)
+		longest = max(longest, text.Width(stage.GetName()))
+	}
+	if forks(forward) {
+		longest += 2 // the fork before the name
 	}
 	return min(longest, max(10, width-durationWidth-minNote-8))
 }

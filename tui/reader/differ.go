@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reader
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// Kind is what a Change is about.
+type Kind int
+
+// The kinds. The field of Change with that name is set.
+const (
+	Environment Kind = iota + 1
+	Component
+	Application
+	Deployment
+	// Stage: its status or attempt changed; Deployment is set too.
+	Stage
+	// StageWaits: a running stage began to wait for approval; Deployment is set too.
+	StageWaits
+	Plugin
+	// Log: Deployment and Stage are set when they are known.
+	Log
+)
+
+// Change is one thing that became different. The objects belong to the Differ and must not be changed.
+type Change struct {
+	Kind Kind
+	Time time.Time
+	// Was is the former state as Name gives it; empty for what is new.
+	Was string
+
+	Environment *deckv1.Environment
+	Component   *deckv1.Component
+	Application *deckv1.Application
+	Deployment  *deckv1.Deployment
+	Stage       *deckv1.Stage
+	Plugin      *deckv1.Plugin
+	Log         *deckv1.LogBlock
+}
+
+// Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
+func Name(value fmt.Stringer) string {
+	name := value.String()
+	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "SYNC_STATUS_", "HEALTH_STATUS_", "SEVERITY_", "STATE_"} {
+		if rest, found := strings.CutPrefix(name, prefix); found {
+			return rest
+		}
+	}
+	return name
+}
+
+// Differ turns events into changes. Not safe for concurrent use.
+type Differ struct {
+	deck *state.Deck
+	// told is what was last said about each object.
+	told map[string]saying
+	// heard is the index of the last log block of each stage; it matters while the state is repeated.
+	heard     map[string]int64
+	repeating bool
+}
+
+// saying is what makes an object worth telling again, and how it was called.
+type saying struct{ facts, name string }
+
+// NewDiffer returns a Differ that knows nothing.
+func NewDiffer() *Differ {
+	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{}}
+}
+
+// Deck is the state after the events applied so far.
+func (d *Differ) Deck() *state.Deck { return d.deck }
+
+// Apply takes over an event and returns what it changed, in the order in which to tell it.
+func (d *Differ) Apply(event *deckv1.Event) []Change {
+	d.deck.Apply(event)
+	at := time.Now()
+	if event.GetTime().IsValid() {
+		at = event.GetTime().AsTime()
+	}
+	switch kind := event.GetKind().(type) {
+	case *deckv1.Event_Environment:
+		return d.environment(at, kind.Environment)
+	case *deckv1.Event_Component:
+		return d.component(at, kind.Component)
+	case *deckv1.Event_Application:
+		return d.application(at, kind.Application)
+	case *deckv1.Event_Deployment:
+		return d.deployment(at, kind.Deployment)
+	case *deckv1.Event_Plugin:
+		return d.plugin(at, kind.Plugin)
+	case *deckv1.Event_Log:
+		return d.log(at, kind.Log)
+	case *deckv1.Event_Removed:
+		delete(d.told, "application "+kind.Removed.GetApplicationId())
+		delete(d.told, "plugin "+kind.Removed.GetPluginName())
+	case *deckv1.Event_Reset_:
+		d.repeating = true
+	case *deckv1.Event_Synced:
+		d.repeating = false
+	}
+	return nil
+}
+
+// news reports whether facts differ from what was told about key, and notes them.
+func (d *Differ) news(key, name string, facts ...any) (was string, changed bool) {
+	now := saying{facts: fmt.Sprint(facts...), name: name}
+	before := d.told[key]
+	d.told[key] = now
+	return before.name, before != now
+}
+
+func (d *Differ) environment(at time.Time, e *deckv1.Environment) []Change {
+	if _, changed := d.news("environment", e.GetName(), e.GetRepository(), e.GetSimulated()); !changed {
+		return nil
+	}
+	return []Change{{Kind: Environment, Time: at, Environment: e}}
+}
+
+func (d *Differ) component(at time.Time, c *deckv1.Component) []Change {
+	// Numbers in the detail are progress; they would make a line of every step.
+	detail := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, c.GetDetail())
+	was, changed := d.news("component "+c.GetName(), Name(c.GetState()), detail, c.GetHint())
+	if !changed {
+		return nil
+	}
+	return []Change{{Kind: Component, Time: at, Was: was, Component: c}}
+}
+
+func (d *Differ) application(at time.Time, a *deckv1.Application) []Change {
+	was, changed := d.news("application "+a.GetId(), Name(a.GetSync()), a.GetHealth(), a.GetSyncShortReason(), a.GetName(), a.GetDisabled())
+	if !changed {
+		return nil
+	}
+	return []Change{{Kind: Application, Time: at, Was: was, Application: a}}
+}
+
+// deployment tells of the deployment before its stages, and of its end after them.
+func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
+	var own, stages []Change
+	if was, changed := d.news("deployment "+dep.GetId(), Name(dep.GetStatus()), dep.GetStatusReason()); changed {
+		own = []Change{{Kind: Deployment, Time: at, Was: was, Deployment: dep}}
+	}
+	for _, stage := range dep.GetStages() {
+		key := "stage " + dep.GetId() + " " + stage.GetId()
+		if was, changed := d.news(key, Name(stage.GetStatus()), stage.GetRetries()); changed {
+			stages = append(stages, Change{Kind: Stage, Time: at, Was: was, Deployment: dep, Stage: stage})
+		}
+		if _, changed := d.news("approval "+key, "", stage.GetCanApprove()); changed && stage.GetCanApprove() {
+			stages = append(stages, Change{Kind: StageWaits, Time: at, Deployment: dep, Stage: stage})
+		}
+	}
+	d.forget()
+	if state.Ended(dep.GetStatus()) {
+		return append(stages, own...)
+	}
+	return append(own, stages...)
+}
+
+func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
+	was, changed := d.news("plugin "+p.GetName(), Name(p.GetState()), p.GetPid(), p.GetRestarts())
+	if !changed {
+		return nil
+	}
+	return []Change{{Kind: Plugin, Time: at, Was: was, Plugin: p}}
+}
+
+func (d *Differ) log(at time.Time, block *deckv1.LogBlock) []Change {
+	key := block.GetDeploymentId() + " " + block.GetStageId()
+	last, known := d.heard[key]
+	if d.repeating && known && block.GetIndex() <= last {
+		return nil
+	}
+	d.heard[key] = block.GetIndex()
+	if block.GetTime().IsValid() {
+		at = block.GetTime().AsTime()
+	}
+	change := Change{Kind: Log, Time: at, Log: block, Deployment: d.deck.Deployment(block.GetDeploymentId())}
+	for _, stage := range change.Deployment.GetStages() {
+		if stage.GetId() == block.GetStageId() {
+			change.Stage = stage
+		}
+	}
+	return []Change{change}
+}
+
+// maxTold bounds what is remembered; it is many times what an environment has at once.
+const maxTold = 20_000
+
+// forget drops what was told of deployments that the deck has forgotten, when there is too much.
+func (d *Differ) forget() {
+	if len(d.told)+len(d.heard) <= maxTold {
+		return
+	}
+	for key := range d.told {
+		fields := strings.Fields(strings.TrimPrefix(key, "approval "))
+		if (fields[0] == "stage" || fields[0] == "deployment") && len(fields) > 1 && d.deck.Deployment(fields[1]) == nil {
+			delete(d.told, key)
+		}
+	}
+	for key := range d.heard {
+		if id, _, _ := strings.Cut(key, " "); d.deck.Deployment(id) == nil {
+			delete(d.heard, key)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// Options tell a reader when to stop and what to leave out. The zero value reads everything until ctx ends.
+type Options struct {
+	// Until is asked whenever the state is complete and something has happened; true ends the reader.
+	// See state.Deck.SettledAt for "everything at this commit has been deployed".
+	Until func(*state.Deck) bool
+	// OnChange sees every change after it has been written.
+	OnChange func(Change)
+	// WithoutLogs leaves out the logs of stages.
+	WithoutLogs bool
+}
+
+// ErrEnded says that the environment closed the stream before Until was satisfied: it has stopped.
+var ErrEnded = errors.New("the environment has stopped")
+
+// Follow reads changes and passes them to tell, until one of: Until holds (nil), ctx ends (its error),
+// the environment stops (ErrEnded), the stream or tell fails.
+func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, tell func(Change) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := client.Watch(ctx, &deckv1.WatchRequest{Logs: !opts.WithoutLogs})
+	if err != nil {
+		return fmt.Errorf("watch the environment: %w", err)
+	}
+	differ := NewDiffer()
+	for {
+		response, err := stream.Recv()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, io.EOF):
+			return ErrEnded
+		case err != nil:
+			return fmt.Errorf("watch the environment: %w", err)
+		}
+		for _, event := range response.GetEvents() {
+			for _, change := range differ.Apply(event) {
+				if err := tell(change); err != nil {
+					return fmt.Errorf("write an event: %w", err)
+				}
+				if opts.OnChange != nil {
+					opts.OnChange(change)
+				}
+			}
+		}
+		if opts.Until != nil && differ.Deck().Synced() && opts.Until(differ.Deck()) {
+			return nil
+		}
+	}
+}

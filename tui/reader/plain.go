@@ -1,0 +1,120 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// Plain writes one line per change, in columns that line up: local time, kind, what, state, more.
+//
+//	12:00:01.123  stage        hello-world K8S_SYNC  RUNNING
+//
+// A block of a log is one line for each of its own. See Follow for how it ends.
+func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
+	return Follow(ctx, client, opts, func(c Change) error {
+		for _, line := range plainLines(c) {
+			if _, err := fmt.Fprintf(w, "%s  %s\n", c.Time.Local().Format("15:04:05.000"), line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func plainLines(c Change) []string {
+	line := func(kind string, parts ...string) []string {
+		shown := []string{fmt.Sprintf("%-11s", kind)}
+		for _, part := range parts {
+			if part = text.Line(part); part != "" {
+				shown = append(shown, part)
+			}
+		}
+		return []string{strings.TrimRight(strings.Join(shown, "  "), " ")}
+	}
+	switch c.Kind {
+	case Environment:
+		e := c.Environment
+		return line("environment", e.GetName(), e.GetClusterKind()+" cluster", simulated(e), e.GetRepository())
+	case Component:
+		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(), arrow(c.Component.GetHint()))
+	case Application:
+		return line("application", c.Application.GetName(), Name(c.Application.GetSync()), Name(c.Application.GetHealth()), c.Application.GetSyncShortReason())
+	case Deployment:
+		d := c.Deployment
+		about := text.FirstLine(d.GetCommit().GetMessage())
+		if failing(d.GetStatus()) {
+			about = d.GetStatusReason()
+		}
+		return line("deployment", d.GetApplicationName()+" "+short(d.GetCommit().GetHash()), Name(d.GetStatus()), about)
+	case Stage:
+		if c.Was == "" && c.Stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			return nil // the plan is not news yet
+		}
+		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), Name(c.Stage.GetStatus()), attempt(c.Stage), c.Stage.GetStatusReason())
+	case StageWaits:
+		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), "WAITS FOR APPROVAL", arrow("pipedeck approve "+c.Stage.GetName()))
+	case Plugin:
+		p := c.Plugin
+		detail := p.GetDetail()
+		if detail == "" && p.GetPid() > 0 {
+			detail = fmt.Sprintf("pid %d", p.GetPid())
+		}
+		return line("plugin", p.GetName(), Name(p.GetState()), detail)
+	case Log:
+		var lines []string
+		for part := range strings.SplitSeq(strings.TrimRight(text.Clean(c.Log.GetText()), "\n"), "\n") {
+			lines = append(lines, fmt.Sprintf("%-11s  %s %s  %s%s", "log", c.Deployment.GetApplicationName(), c.Stage.GetName(), severity(c.Log), part))
+		}
+		return lines
+	}
+	return nil
+}
+
+func failing(status deckv1.DeploymentStatus) bool {
+	return status == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE ||
+		status == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED ||
+		status == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
+}
+
+func severity(block *deckv1.LogBlock) string {
+	if block.GetSeverity() == deckv1.Severity_SEVERITY_ERROR {
+		return "ERROR "
+	}
+	return ""
+}
+
+func attempt(stage *deckv1.Stage) string {
+	if stage.GetRetries() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("attempt %d", stage.GetRetries()+1)
+}
+
+func arrow(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return "-> " + hint
+}
+
+func simulated(e *deckv1.Environment) string {
+	if e.GetSimulated() {
+		return "simulated: no container runs"
+	}
+	return ""
+}
+
+func short(hash string) string {
+	if len(hash) > 7 {
+		return hash[:7]
+	}
+	return hash
+}

@@ -1,0 +1,196 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// Sentences writes a full sentence per change, with nothing that a screen reader would stumble over:
+// no columns, symbols or abbreviations. See Follow for how it ends.
+func Sentences(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
+	return Follow(ctx, client, opts, func(c Change) error {
+		for _, s := range sentences(c) {
+			if _, err := fmt.Fprintln(w, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func sentences(c Change) []string {
+	var s string
+	switch c.Kind {
+	case Environment:
+		s = environmentSentence(c.Environment)
+	case Component:
+		s = componentSentence(c.Component)
+	case Application:
+		s = applicationSentence(c.Application)
+	case Deployment:
+		s = deploymentSentence(c.Deployment)
+	case Stage:
+		s = stageSentence(c)
+	case StageWaits:
+		s = fmt.Sprintf("Stage %s of %s waits for approval. To approve it, run: pipedeck approve %s",
+			c.Stage.GetName(), c.Deployment.GetApplicationName(), c.Stage.GetName())
+	case Plugin:
+		s = pluginSentence(c.Plugin)
+	case Log:
+		return logSentences(c)
+	}
+	if s = text.Line(s); s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func environmentSentence(e *deckv1.Environment) string {
+	s := fmt.Sprintf("Environment %s watches the repository %s.", e.GetName(), e.GetRepository())
+	if e.GetSimulated() {
+		s += " Its cluster is simulated: no container runs."
+	}
+	return s
+}
+
+func componentSentence(c *deckv1.Component) string {
+	switch c.GetState() {
+	case deckv1.Component_STATE_STARTING:
+		return sentence(c.GetName()+" is starting", c.GetDetail())
+	case deckv1.Component_STATE_READY:
+		return sentence(c.GetName()+" is ready", c.GetDetail())
+	case deckv1.Component_STATE_FAILED:
+		return strings.TrimSpace(sentence(c.GetName()+" has failed", c.GetDetail()) + " " + remedy(c.GetHint()))
+	case deckv1.Component_STATE_STOPPED:
+		return sentence(c.GetName()+" has stopped", c.GetDetail())
+	}
+	return ""
+}
+
+func applicationSentence(a *deckv1.Application) string {
+	about := ""
+	switch a.GetSync() {
+	case deckv1.SyncStatus_SYNC_STATUS_SYNCED:
+		about = "is in sync"
+	case deckv1.SyncStatus_SYNC_STATUS_DEPLOYING:
+		about = "is being deployed"
+	case deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC:
+		about = "is out of sync"
+	case deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+		about = "has an invalid configuration"
+	default:
+		return ""
+	}
+	switch a.GetHealth() {
+	case deckv1.HealthStatus_HEALTH_STATUS_HEALTHY:
+		about += " and healthy"
+	case deckv1.HealthStatus_HEALTH_STATUS_OTHER:
+		about += " and not healthy"
+	}
+	return sentence("Application "+a.GetName()+" "+about, a.GetSyncShortReason())
+}
+
+func deploymentSentence(d *deckv1.Deployment) string {
+	subject := "Deployment of " + d.GetApplicationName()
+	switch d.GetStatus() {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING:
+		return sentence(subject+" is planned", "commit "+short(d.GetCommit().GetHash())+", "+text.FirstLine(d.GetCommit().GetMessage()))
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PLANNED:
+		return sentence(fmt.Sprintf("%s is ready to run with %d stages", subject, len(d.GetStages())), d.GetSummary())
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING:
+		return subject + " is running."
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK:
+		return sentence(subject+" is rolling back", d.GetStatusReason())
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		return subject + " has succeeded."
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE:
+		return sentence(subject+" has failed", d.GetStatusReason())
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		return sentence(subject+" was cancelled", d.GetStatusReason())
+	}
+	return ""
+}
+
+func stageSentence(c Change) string {
+	stage := c.Stage
+	subject := "Stage " + stage.GetName() + " of " + c.Deployment.GetApplicationName()
+	switch stage.GetStatus() {
+	case deckv1.StageStatus_STAGE_STATUS_RUNNING:
+		if stage.GetRetries() > 0 {
+			return fmt.Sprintf("%s is running again, attempt %d.", subject, stage.GetRetries()+1)
+		}
+		return subject + " is running."
+	case deckv1.StageStatus_STAGE_STATUS_SUCCESS:
+		took := state.Elapsed(stage.GetStartedAt(), stage.GetCompletedAt(), c.Time)
+		return sentence(fmt.Sprintf("%s has succeeded after %.1f seconds", subject, took.Seconds()), stage.GetDisplay())
+	case deckv1.StageStatus_STAGE_STATUS_FAILURE:
+		return sentence(subject+" has failed", stage.GetStatusReason())
+	case deckv1.StageStatus_STAGE_STATUS_CANCELLED:
+		return sentence(subject+" was cancelled", stage.GetStatusReason())
+	case deckv1.StageStatus_STAGE_STATUS_SKIPPED:
+		return sentence(subject+" was skipped", stage.GetStatusReason())
+	case deckv1.StageStatus_STAGE_STATUS_EXITED:
+		return sentence(subject+" ended the pipeline early", stage.GetStatusReason())
+	}
+	return ""
+}
+
+func pluginSentence(p *deckv1.Plugin) string {
+	switch p.GetState() {
+	case deckv1.Plugin_STATE_RUNNING:
+		if p.GetRestarts() > 0 {
+			return fmt.Sprintf("Plugin %s is running again after %d restarts.", p.GetName(), p.GetRestarts())
+		}
+		return "Plugin " + p.GetName() + " is running."
+	case deckv1.Plugin_STATE_RESTARTING:
+		return sentence("Plugin "+p.GetName()+" is being restarted", p.GetDetail())
+	case deckv1.Plugin_STATE_FAILED:
+		return sentence("Plugin "+p.GetName()+" has failed", p.GetDetail())
+	case deckv1.Plugin_STATE_STOPPED:
+		return sentence("Plugin "+p.GetName()+" has stopped", p.GetDetail())
+	}
+	return ""
+}
+
+// logSentences gives the words of the plugin as they are, led in by whose they are.
+func logSentences(c Change) []string {
+	lead := c.Stage.GetName()
+	if lead == "" {
+		lead = "A stage"
+	}
+	if c.Log.GetSeverity() == deckv1.Severity_SEVERITY_ERROR {
+		lead += ", error"
+	}
+	var out []string
+	for part := range strings.SplitSeq(text.Clean(c.Log.GetText()), "\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, lead+": "+part)
+		}
+	}
+	return out
+}
+
+// sentence joins what happened and more about it, and ends with a full stop.
+func sentence(what, more string) string {
+	if more = text.Line(more); more != "" {
+		what += ": " + strings.TrimRight(more, ".")
+	}
+	return what + "."
+}
+
+func remedy(s string) string {
+	s = text.Line(s)
+	if s == "" {
+		return ""
+	}
+	return "To mend it: " + strings.TrimRight(s, ".") + "."
+}
