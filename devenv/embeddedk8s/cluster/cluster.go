@@ -189,7 +189,9 @@ func bootstrap(ctx context.Context, config Config, client *rest.Config, server s
 	if err := apiserver.Bootstrap(ctx, client); err != nil {
 		return err
 	}
-	config.Progress(EventBootstrap, server)
+	if ctx.Err() == nil {
+		config.Progress(EventBootstrap, server)
+	}
 	return nil
 }
 
