@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -25,6 +26,9 @@ const (
 	establishTimeout = time.Minute
 	// goneTimeout bounds the wait for an object that is deleted to make place; a finalizer may hold it.
 	goneTimeout = 2 * time.Minute
+
+	firstServedPause   = 10 * time.Millisecond
+	longestServedPause = 500 * time.Millisecond
 )
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
@@ -53,11 +57,33 @@ func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
 		}
 		return false, nil
 	})
+	if err == nil {
+		err = a.awaitServed(ctx, crd)
+	}
 	if err != nil {
 		return fmt.Errorf("wait for the API of %s: %w", crd.key().Human(), err)
 	}
-	a.client.Mapper.Reset()
 	return nil
+}
+
+// awaitServed waits until the API tells that it serves the kind: that comes a moment after "established", without an event.
+func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
+	group, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "names", "kind")
+	pause := firstServedPause
+	for {
+		a.client.Mapper.Reset()
+		_, err := a.client.Mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+		if err == nil || !meta.IsNoMatchError(err) && !cluster.Retryable(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+			pause = min(2*pause, longestServedPause)
+		}
+	}
 }
 
 // awaitGone waits until the object with this UID is no more.

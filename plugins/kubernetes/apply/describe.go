@@ -45,6 +45,8 @@ var (
 	unknown = regexp.MustCompile(`unknown field "([^"]+)"`)
 	// Server-side apply of a wrong type: ".spec.replicas: expected numeric (int or float), got string".
 	mistyped = regexp.MustCompile(`\.([^\s:]+): (expected [^\n]+)`)
+	// How the API writes the value there: "&value.valueUnstructured{Value:1}".
+	rawValue = regexp.MustCompile(`&value\.valueUnstructured\{Value:(.*)\}`)
 )
 
 // describe puts an error of the API into words. Errors that are not about the manifest only get its name.
@@ -75,7 +77,10 @@ func describe(err error, m manifest.Manifest) error {
 	if found := mistyped.FindStringSubmatch(text); found != nil {
 		path := normalPath(found[1])
 		refused.Where = m.Origin.At(path)
-		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, found[2])
+		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, rawValue.ReplaceAllString(found[2], "$1"))
+		if strings.HasPrefix(found[2], "expected string") {
+			refused.Remedy = "put the value in quotes"
+		}
 		return refused
 	}
 	if apierrors.IsBadRequest(err) {

@@ -34,15 +34,17 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 	default:
 		return result.Message
 	}
-	observed := number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
 	switch {
-	case !observed:
-		return "waiting for the controller to see the change"
 	case updated < wanted && all > updated, all > wanted:
 		return fmt.Sprintf("%d of %d updated, %d ready, %d old", updated, wanted, ready, all-updated)
 	default:
 		return fmt.Sprintf("%d of %d ready", ready, wanted)
 	}
+}
+
+// isObserved tells whether the status is about the present spec.
+func isObserved(live *unstructured.Unstructured) bool {
+	return live.GetKind() == "Pod" || number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
 }
 
 func number(o *unstructured.Unstructured, missing int64, path ...string) int64 {

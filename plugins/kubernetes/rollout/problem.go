@@ -160,8 +160,15 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 		}
 		how += detail(end.Message)
 	}
-	p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %d restarts%s", pod.Name, s.Name, s.RestartCount, how)
+	p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %s%s", pod.Name, s.Name, restarts(s.RestartCount), how)
 	return p
+}
+
+func restarts(n int32) string {
+	if n == 1 {
+		return "1 restart"
+	}
+	return fmt.Sprintf("%d restarts", n)
 }
 
 func detail(message string) string {

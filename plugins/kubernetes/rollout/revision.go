@@ -43,7 +43,7 @@ func (r revision) owns(pod *unstructured.Unstructured) bool {
 // newRevision finds the newest revision. It is asked only when a pod is in trouble.
 func (t *tracker) newRevision(ctx context.Context) (revision, error) {
 	live := t.workload.Live
-	if number(live, 0, "status", "observedGeneration") < live.GetGeneration() && live.GetKind() != "Pod" {
+	if !isObserved(live) {
 		return revision{none: true}, nil // all pods there are belong to an older template
 	}
 	switch live.GetKind() {

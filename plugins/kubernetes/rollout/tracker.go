@@ -168,6 +168,10 @@ func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
 	case status.TerminatingStatus:
 		line = "is being deleted"
 	}
+	if !isObserved(live) && result.Status == status.InProgressStatus {
+		t.progress = "the controller has not seen the change yet"
+		return false, nil
+	}
 	if line != t.progress {
 		t.progress = line
 		t.log.Infof("%s: %s", t.name(), line)

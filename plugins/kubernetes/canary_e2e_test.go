@@ -1,0 +1,85 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	files := func(image, value string) map[string]string {
+		return map[string]string{"d.yaml": deployment("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: '"+value+"'")}
+	}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2", files: files("app:v2", "2")}
+	a.succeeds("K8S_SYNC", "", one, nil)
+
+	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
+	require.Contains(t, log, "2 of 2 ready")
+	canary := a.get(deployments, "web-canary")
+	selector, _, _ := unstructured.NestedStringMap(canary.Object, "spec", "selector", "matchLabels")
+	require.Equal(t, map[string]string{"app": "web", "pipecd.dev/variant": "canary"}, selector)
+	require.Equal(t, "canary", canary.GetLabels()["pipecd.dev/variant"])
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf-canary").Object, "data")
+	require.Equal(t, "2", data["v"])
+	data, _, _ = unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, "1", data["v"], "the primary's configuration is left alone")
+	a.get(services, "web-canary")
+
+	a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	a.get(deployments, "web-canary") // pruning the primary leaves the canary alone
+	log = a.succeeds("K8S_CANARY_CLEAN", "{}", two, one)
+	require.Contains(t, log, "3 resources deleted")
+	a.absent(deployments, "web-canary")
+	a.absent(configMaps, "conf-canary")
+	a.absent(services, "web-canary")
+	a.get(deployments, "web")
+	a.succeeds("K8S_CANARY_CLEAN", "{}", two, one)
+}
+
+func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deployment("web", "app:v1", 2, ""), "old.yaml": configMap("leftover")}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	now := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deployment("web", "app:v1", 2, "")}}
+	a.succeeds("K8S_SYNC", "", now, one)
+
+	a.created = time.Now()
+	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deployment("web", "registry.invalid/x:1", 2, ""), "n.yaml": configMap("added")}}
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash, files: map[string]string{"d.yaml": deployment("web", "app:v3", 2, "")}}, now)
+	a.fails("K8S_PRIMARY_ROLLOUT", "{}", bad, now)
+	a.get(configMaps, "added")
+	log := a.succeeds("K8S_ROLLBACK", "", bad, now)
+	t.Log(log)
+	containers, _, _ := unstructured.NestedSlice(a.get(deployments, "web").Object, "spec", "template", "spec", "containers")
+	require.Equal(t, "app:v1", containers[0].(map[string]any)["image"])
+	a.absent(configMaps, "added")
+	a.absent(deployments, "web-canary")
+	a.get(configMaps, "leftover") // nothing of the failed deployment
+}
+
+func TestARollbackOfTheFirstDeploymentRemovesOnlyWhatItCreated(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("older")}}, nil)
+	a.created = time.Now().Add(time.Minute) // a deployment after that
+	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"), "d.yaml": deployment("web", "registry.invalid/x:1", 1, "")}}
+	a.fails("K8S_SYNC", "", bad, nil)
+	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
+	require.Contains(t, log, "older than this deployment")
+	a.get(configMaps, "older")
+	a.get(deployments, "web")
+	a.created = time.Now().Add(-time.Hour)
+	log = a.succeeds("K8S_ROLLBACK", "", bad, nil)
+	require.Contains(t, log, "Removed 2 resources")
+	a.absent(deployments, "web")
+}

@@ -1,0 +1,140 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ image, annotations, settings, want string }{
+		"an image that cannot be pulled":          {image: "registry.invalid/x:1", want: "registry.invalid/x:1 cannot be pulled"},
+		"an image name that is none":              {image: "'UPPER:CASE:x'", want: "is not a valid image name"},
+		"a crash loop":                            {image: "app:v1", annotations: "pipedeck.dev/simulate: crash-loop", want: "keeps crashing: 2 restarts, last exit code 1"},
+		"a pod that no node takes":                {image: "app:v1", annotations: "pipedeck.dev/simulate: unschedulable", settings: "rolloutTimeout: 2s", want: "cannot be scheduled"},
+		"a pod that never becomes ready":          {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready", settings: "rolloutTimeout: 2s", want: "not ready within 2s"},
+		"a progress deadline that is set to pass": {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready", settings: "rolloutTimeout: 30s", want: "Progress deadline exceeded"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			if tt.settings != "" {
+				a.settings = "autoCreateNamespace: true, failureGrace: 300ms, " + tt.settings
+			}
+			text := deployment("web", tt.image, 1, tt.annotations)
+			if tt.want == "Progress deadline exceeded" {
+				text += "  progressDeadlineSeconds: 1\n  minReadySeconds: 0\n"
+			}
+			start := time.Now()
+			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": text}}, nil)
+			require.Contains(t, log, tt.want)
+			t.Logf("failed after %s\n%s", time.Since(start), log)
+		})
+	}
+}
+
+func TestAGoodVersionReplacesABrokenOne(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deployment("web", "registry.invalid/x:1", 2, "")}}
+	good := &commit{hash: "aaaaaaa2", files: map[string]string{"web.yaml": deployment("web", "app:v2", 2, "")}}
+	a.fails("K8S_SYNC", "", broken, nil)
+	log := a.succeeds("K8S_SYNC", "", good, nil)
+	require.Contains(t, log, "2 of 2 ready")
+}
+
+func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"an unknown field": {
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replica: 2\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: main, image: x}]}\n",
+			[]string{"bad.yaml:5", "spec.replica does not exist"},
+		},
+		"a wrong type": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: 1\n",
+			[]string{"bad.yaml:5", "data.a", "expected string, got 1", "quotes"},
+		},
+		"a missing field": {
+			"apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  selector: {a: b}\n",
+			[]string{"bad.yaml:4", "spec.ports: Required value"},
+		},
+		"an unknown kind": {
+			"apiVersion: example.com/v1\nkind: Nothing\nmetadata: {name: x}\n",
+			[]string{"bad.yaml:2", "does not know Nothing in example.com/v1"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"bad.yaml": tt.text}}, nil)
+			for _, want := range tt.want {
+				require.Contains(t, log, want)
+			}
+			t.Log(log)
+		})
+	}
+}
+
+func TestAMissingNamespaceIsNamed(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.settings = "autoCreateNamespace: false"
+	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+	require.Contains(t, log, "autoCreateNamespace")
+}
+
+func TestACancelEndsTheWaitAtOnce(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan model.StageStatus, 1)
+	go func() {
+		status, _ := a.runIn(ctx, "K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
+			"web.yaml": deployment("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
+		ended <- status
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "0 of 1 ready") }, 20*time.Second, 10*time.Millisecond)
+	cancel()
+	select {
+	case status := <-ended:
+		require.Equal(t, model.StageStatus_STAGE_CANCELLED, status)
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stage went on after it was cancelled")
+	}
+}
+
+func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "later", "kubeconfig")
+	a := newAppAt(t, path)
+	ended := make(chan model.StageStatus, 1)
+	go func() {
+		status, _ := a.run("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+		ended <- status
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "waiting for the Kubernetes API") }, 20*time.Second, 10*time.Millisecond)
+	data, err := os.ReadFile(os.Getenv(kubeconfigEnv))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended)
+	a.get(configMaps, "c")
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+		"deployment.yaml": deployment("web", "app:v1", 3, ""), "service.yaml": serviceYAML, "conf.yaml": configMap("conf", "n: y", "v: '1'"),
+	}}
+	log := a.succeeds("K8S_SYNC", "", c, nil)
+	require.Contains(t, log, "3 of 3 ready")
+
+	live := a.get(deployments, "web")
+	ready, _, _ := unstructured.NestedInt64(live.Object, "status", "readyReplicas")
+	require.EqualValues(t, 3, ready)
+	require.Equal(t, a.id, live.GetLabels()["pipecd.dev/application"])
+	require.Equal(t, "aaaaaaa1", live.GetLabels()["pipecd.dev/commit-hash"])
+	require.Equal(t, "primary", live.GetLabels()["pipecd.dev/variant"])
+	require.Equal(t, "apps:Deployment:"+a.namespace+":web", live.GetAnnotations()["pipecd.dev/resource-key"])
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, map[string]string{"n": "y", "v": "1"}, data)
+
+	start := time.Now()
+	a.succeeds("K8S_SYNC", "", c, c)
+	t.Logf("nothing to change: %s", time.Since(start))
+}
+
+func TestASyncRemovesWhatLeftGitOnlyWhenItIsToldToPrune(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("kept"), "b.yaml": configMap("dropped"), "s.yaml": serviceYAML}}
+	after := &commit{hash: "aaaaaaa2", files: map[string]string{"a.yaml": configMap("kept")}}
+	a.succeeds("K8S_SYNC", "", before, nil)
+	a.succeeds("K8S_SYNC", "", after, before)
+	a.get(configMaps, "dropped")
+	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
+	require.Contains(t, log, "Pruned 2 resources")
+	a.absent(configMaps, "dropped")
+	a.absent(services, "web")
+	a.get(configMaps, "kept")
+}
+
+func TestAHundredConfigMapsAreAppliedQuickly(t *testing.T) {
+	a := newApp(t)
+	files := map[string]string{}
+	for i := range 100 {
+		files[fmt.Sprintf("c%d.yaml", i)] = configMap(fmt.Sprintf("c%d", i), "a: b")
+	}
+	start := time.Now()
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+	t.Logf("100 ConfigMaps: %s", time.Since(start))
+	start = time.Now()
+	a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: files}, nil)
+	t.Logf("100 ConfigMaps again, with prune: %s", time.Since(start))
+	require.Less(t, time.Since(start), 30*time.Second)
+}
+
+func TestAFieldThatVanishesFromGitVanishesFromTheCluster(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf", "a: b", "c: d")}}
+	after := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
+	a.succeeds("K8S_SYNC", "", before, nil)
+	a.succeeds("K8S_SYNC", "", after, before)
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, map[string]string{"a": "b"}, data)
+}
+
+func TestACustomResourceIsAppliedTogetherWithItsDefinition(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	group := fmt.Sprintf("g%d.example.com", time.Now().UnixNano())
+	files := map[string]string{
+		"a-thing.yaml": "apiVersion: " + group + "/v1\nkind: Thing\nmetadata: {name: one}\nspec: {size: 3}\n",
+		"b-crd.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.` + group + `}
+spec:
+  group: ` + group + `
+  scope: Namespaced
+  names: {kind: Thing, plural: things, singular: thing}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties: {spec: {type: object, properties: {size: {type: integer}}}}
+`,
+	}
+	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+	require.Contains(t, log, "Thing "+a.namespace+"/one: applied")
+	a.created = time.Now().Add(-time.Minute)
+	a.succeeds("K8S_ROLLBACK", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+}
+
+func TestAnAnnotationMakesASyncReplace(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	with := func(annotation, label string) *commit {
+		return &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, annotations: {` + annotation + `}}
+spec:
+  selector: {matchLabels: {app: ` + label + `}}
+  template:
+    metadata: {labels: {app: ` + label + `}}
+    spec: {containers: [{name: main, image: "app:v1"}]}
+`}}
+	}
+	a.succeeds("K8S_SYNC", "", with("", "one"), nil)
+	first := a.get(deployments, "web").GetUID()
+	log := a.fails("K8S_SYNC", "", with("", "two"), nil)
+	require.Contains(t, log, "pipecd.dev/force-sync-by-replace")
+	require.Contains(t, log, "d.yaml:")
+	log = a.succeeds("K8S_SYNC", "", with("pipecd.dev/sync-by-replace: enabled", "one"), nil)
+	require.Contains(t, log, "replaced")
+	require.Equal(t, first, a.get(deployments, "web").GetUID())
+	log = a.succeeds("K8S_SYNC", "", with("pipecd.dev/force-sync-by-replace: enabled", "two"), nil)
+	require.Contains(t, log, "created anew")
+	require.NotEqual(t, first, a.get(deployments, "web").GetUID())
+}
