@@ -1,0 +1,130 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+// sharedDir holds configuration that the applications of a repository share.
+const sharedDir = ".pipe"
+
+// Request says which application at which commit.
+type Request struct {
+	Repository Repository
+	// Commit is the full hash.
+	Commit string
+	// Path is the application's directory below the repository's root, with slashes; "." is the root.
+	Path string
+	// ConfigFilename is the base name of the configuration; empty means app.pipecd.yaml.
+	ConfigFilename string
+}
+
+// Source is a directory for one plugin call. Close it when the call has ended.
+type Source struct {
+	// Config is the application's configuration.
+	Config *config.Application
+	// RawConfig is the configuration as it is in Git.
+	RawConfig []byte
+	// ConfigFilename is its base name.
+	ConfigFilename string
+	// Commit is the full hash.
+	Commit string
+	// RepositoryDirectory and ApplicationDirectory are absolute.
+	RepositoryDirectory  string
+	ApplicationDirectory string
+	// LeftOut names what of the commit is not in the directory.
+	LeftOut []git.LeftOut
+
+	store *Store
+	tree  *tree
+	once  sync.Once
+}
+
+// Prepare checks the repository out and reads the application's configuration.
+func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
+	if request.ConfigFilename == "" {
+		request.ConfigFilename = config.DefaultApplicationFilename
+	}
+	if !filepath.IsLocal(filepath.FromSlash(request.Path)) {
+		return nil, fmt.Errorf("prepare source: the application path %q is not inside of repository %s", request.Path, request.Repository.ID())
+	}
+	if path.Base(request.ConfigFilename) != request.ConfigFilename {
+		return nil, fmt.Errorf("prepare source: the configuration file name %q must not contain a directory", request.ConfigFilename)
+	}
+	t, err := s.take(ctx, request.Repository, request.Commit)
+	if err != nil {
+		return nil, fmt.Errorf("prepare source of %s at commit %s: %w", request.Path, request.Commit, err)
+	}
+	source := &Source{
+		ConfigFilename:       request.ConfigFilename,
+		Commit:               request.Commit,
+		RepositoryDirectory:  t.dir,
+		ApplicationDirectory: filepath.Join(t.dir, filepath.FromSlash(request.Path)),
+		LeftOut:              t.left,
+		store:                s,
+		tree:                 t,
+	}
+	if err := source.readConfig(path.Join(request.Path, request.ConfigFilename)); err != nil {
+		source.Close()
+		return nil, err
+	}
+	return source, nil
+}
+
+func (s *Source) readConfig(name string) error {
+	raw, err := readInside(s.RepositoryDirectory, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("application configuration %s is missing at commit %s: %w", name, s.Commit, fs.ErrNotExist)
+	}
+	if err != nil {
+		return fmt.Errorf("read application configuration %s at commit %s: %w", name, s.Commit, err)
+	}
+	s.RawConfig = raw
+	s.Config, err = config.ParseApplication(raw, name)
+	return err
+}
+
+// readInside reads a file below dir; links that lead out are refused by os.Root.
+func readInside(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, config.MaxSize+1))
+}
+
+// Proto returns the message for the plugin.
+func (s *Source) Proto() *common.DeploymentSource {
+	return &common.DeploymentSource{
+		ApplicationDirectory:      s.ApplicationDirectory,
+		CommitHash:                s.Commit,
+		ApplicationConfig:         s.RawConfig,
+		ApplicationConfigFilename: s.ConfigFilename,
+		SharedConfigDirectory:     filepath.Join(s.RepositoryDirectory, sharedDir),
+	}
+}
+
+// Close gives the directory back; nobody may use it any more. It may be called more than once.
+func (s *Source) Close() {
+	s.once.Do(func() { s.store.give(s.tree) })
+}

@@ -1,0 +1,142 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+// maxIdle bounds the unchanged checkouts kept for later calls, over all repositories.
+const maxIdle = 8
+
+// Repository is what a store needs of package git.
+type Repository interface {
+	ID() string
+	Checkout(ctx context.Context, hash, dir string) ([]git.LeftOut, error)
+}
+
+// Store owns a directory with checkouts. Its methods may be called from several goroutines.
+type Store struct {
+	dir    string
+	logger *slog.Logger
+
+	mu     sync.Mutex
+	next   int
+	closed bool
+	// idle holds unchanged checkouts, the one used last at the end.
+	idle []*tree
+}
+
+// tree is one checkout.
+type tree struct {
+	repository, commit string
+	dir                string
+	left               []git.LeftOut
+	print              fingerprint
+}
+
+// New makes the directory, and empties it: what a former process has left there is of no use.
+func New(dir string, logger *slog.Logger) (*Store, error) {
+	absolute, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.RemoveAll(absolute)
+	}
+	if err == nil {
+		err = os.MkdirAll(absolute, 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prepare the directory for sources: %w", err)
+	}
+	return &Store{dir: absolute, logger: logger}, nil
+}
+
+// Close removes everything. Sources that are still open lose their directory.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.idle = nil
+	return os.RemoveAll(s.dir)
+}
+
+// take returns a checkout for the caller alone.
+func (s *Store) take(ctx context.Context, repository Repository, commit string) (*tree, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errors.New("prepare source: the store is closed")
+	}
+	for i := len(s.idle) - 1; i >= 0; i-- {
+		if t := s.idle[i]; t.repository == repository.ID() && t.commit == commit {
+			s.idle = append(s.idle[:i], s.idle[i+1:]...)
+			s.mu.Unlock()
+			return t, nil
+		}
+	}
+	s.next++
+	t := &tree{repository: repository.ID(), commit: commit, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
+	s.mu.Unlock()
+
+	left, err := repository.Checkout(ctx, commit, t.dir)
+	if err == nil {
+		t.left = left
+		t.print, err = takeFingerprint(t.dir)
+	}
+	if err != nil {
+		s.remove(t)
+		return nil, err
+	}
+	for _, one := range left {
+		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", commit, "path", one.Path, "reason", one.Reason)
+	}
+	return t, nil
+}
+
+// give takes a checkout back: to keep when it is unchanged, to remove otherwise.
+func (s *Store) give(t *tree) {
+	if !t.print.matches(t.dir) {
+		s.remove(t)
+		return
+	}
+	s.mu.Lock()
+	var oldest *tree
+	if s.closed {
+		oldest = t
+	} else if s.idle = append(s.idle, t); len(s.idle) > maxIdle {
+		oldest = s.idle[0]
+		s.idle = s.idle[1:]
+	}
+	s.mu.Unlock()
+	if oldest != nil {
+		s.remove(oldest)
+	}
+}
+
+func (s *Store) remove(t *tree) {
+	if err := os.RemoveAll(t.dir); err != nil {
+		// A plugin may have taken its own write permission away.
+		err = errors.Join(makeWritable(t.dir), os.RemoveAll(t.dir))
+		if err != nil {
+			s.logger.Warn("cannot remove a checkout", "directory", t.dir, "error", err)
+		}
+	}
+}
+
+func makeWritable(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return err
+	})
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+const goodConfig = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n"
+
+// files is a repository with one commit.
+type files struct {
+	mu        sync.Mutex
+	content   map[string]string
+	checkouts int
+}
+
+func (f *files) ID() string { return "apps" }
+
+func (f *files) Checkout(_ context.Context, _, dir string) ([]git.LeftOut, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.checkouts++
+	for name, content := range f.content {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	store, err := New(filepath.Join(t.TempDir(), "sources"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return store
+}
+
+func TestSourceHoldsTheApplicationAndIsRemovedWithTheStore(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &files{content: map[string]string{"web/app.pipecd.yaml": goodConfig, "web/a": "1"}}
+	source, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
+	require.NoError(t, err)
+	require.Equal(t, "web", source.Config.Name)
+	message := source.Proto()
+	require.Equal(t, goodConfig, string(message.ApplicationConfig))
+	require.Equal(t, "app.pipecd.yaml", message.ApplicationConfigFilename)
+	require.Equal(t, filepath.Join(source.RepositoryDirectory, ".pipe"), message.SharedConfigDirectory)
+	require.FileExists(t, filepath.Join(message.ApplicationDirectory, "a"))
+	source.Close()
+	source.Close()
+	require.NoError(t, store.Close())
+	require.NoDirExists(t, store.dir)
+	_, err = store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
+	require.ErrorContains(t, err, "closed")
+}
+
+func TestOnlyUnchangedDirectoriesAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(dir string) error
+		want   int
+	}{
+		"nothing changed":       {func(string) error { return nil }, 1},
+		"a file was read":       {func(dir string) error { _, err := os.ReadFile(filepath.Join(dir, "a")); return err }, 1},
+		"a file was written":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644) }, 2},
+		"a file was added":      {func(dir string) error { return os.WriteFile(filepath.Join(dir, "b"), nil, 0o644) }, 2},
+		"a file was removed":    {func(dir string) error { return os.Remove(filepath.Join(dir, "a")) }, 2},
+		"a mode was changed":    {func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }, 2},
+		"a directory was taken": {func(dir string) error { return os.RemoveAll(dir) }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := newStore(t)
+			repository := &files{content: map[string]string{"web/app.pipecd.yaml": goodConfig, "web/a": "1"}}
+			request := Request{Repository: repository, Commit: "c", Path: "web"}
+			first, err := store.Prepare(t.Context(), request)
+			require.NoError(t, err)
+			require.NoError(t, c.change(first.ApplicationDirectory))
+			first.Close()
+			second, err := store.Prepare(t.Context(), request)
+			require.NoError(t, err)
+			defer second.Close()
+			require.Equal(t, c.want, repository.checkouts)
+			content, err := os.ReadFile(filepath.Join(second.ApplicationDirectory, "a"))
+			require.NoError(t, err)
+			require.Equal(t, "1", string(content))
+		})
+	}
+}
+
+func TestSourcesInUseAreNotSharedAndIdleOnesAreBounded(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &files{content: map[string]string{"app.pipecd.yaml": goodConfig}}
+	var sources []*Source
+	seen := map[string]bool{}
+	for range maxIdle + 3 {
+		source, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "."})
+		require.NoError(t, err)
+		require.False(t, seen[source.RepositoryDirectory])
+		seen[source.RepositoryDirectory] = true
+		sources = append(sources, source)
+	}
+	for _, source := range sources {
+		source.Close()
+	}
+	entries, err := os.ReadDir(store.dir)
+	require.NoError(t, err)
+	require.Len(t, entries, maxIdle)
+}
+
+func TestPathsThatLeadOutAreRefused(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &files{content: map[string]string{"app.pipecd.yaml": goodConfig}}
+	for _, request := range []Request{
+		{Repository: repository, Path: "../x"}, {Repository: repository, Path: "/etc"}, {Repository: repository, Path: "a/../../x"},
+		{Repository: repository, Path: ".", ConfigFilename: "../app.pipecd.yaml"},
+	} {
+		_, err := store.Prepare(t.Context(), request)
+		require.Error(t, err)
+	}
+	require.Zero(t, repository.checkouts)
+}
+
+func TestMissingAndBrokenConfigurationsAreTold(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &files{content: map[string]string{"web/app.pipecd.yaml": "apiVersion: x\n"}}
+	_, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web", ConfigFilename: "other.pipecd.yaml"})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
+	var list config.Errors
+	require.ErrorAs(t, err, &list)
+	require.Equal(t, "web/app.pipecd.yaml", list[0].File)
+	require.Equal(t, 1, repository.checkouts, "a directory that was not changed is used again")
+}
+
+func BenchmarkPrepareAndCloseOfThousandFiles(b *testing.B) {
+	store := newStore(b)
+	repository := &files{content: map[string]string{"app.pipecd.yaml": goodConfig}}
+	for i := range 1000 {
+		repository.content[fmt.Sprintf("d%d/f%d", i%20, i)] = "x"
+	}
+	for b.Loop() {
+		source, err := store.Prepare(b.Context(), Request{Repository: repository, Commit: "c", Path: "."})
+		require.NoError(b, err)
+		source.Close()
+	}
+	require.Equal(b, 1, repository.checkouts)
+}
