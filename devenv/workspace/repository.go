@@ -50,15 +50,15 @@ func OpenRepository(dir string) (*Repository, error) {
 	}
 	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if errors.Is(err, git.ErrRepositoryNotExists) {
+		if _, bareErr := git.PlainOpen(dir); bareErr == nil {
+			return nil, &RepositoryError{dir, "is a bare repository", "clone it and give the clone: git clone " + dir}
+		}
 		return nil, &RepositoryError{dir, "is not a Git repository", "make one: git -C " + dir + " init"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the Git repository %s: %w", dir, err)
 	}
 	tree, err := repo.Worktree()
-	if errors.Is(err, git.ErrIsBareRepository) {
-		return nil, &RepositoryError{dir, "is a bare repository", "clone it and give the clone: git clone " + dir}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open the work tree of %s: %w", dir, err)
 	}

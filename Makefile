@@ -1,0 +1,54 @@
+# pipedeck: `make` alone lists what there is to make.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+BIN := bin
+CACHE := .cache
+# Version control stamps would need the whole history in every container that builds.
+export GOFLAGS := -buildvcs=false
+PACKAGES := ./...
+PLUGINS := kubernetes wait waitapproval scriptrun
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: build ## Bring up hello-world and open the terminal UI (ARGS="…" adds flags)
+	@$(BIN)/pipedeck up --sample hello-world $(ARGS)
+
+.PHONY: build
+build: ## Build pipedeck, piped and the plugins into bin/
+	@tools/build.sh $(BIN) $(PLUGINS)
+
+.PHONY: test
+test: ## Unit tests with the race detector
+	go test -race -timeout 10m $(PACKAGES)
+	cd tools && go test ./...
+
+.PHONY: e2e
+e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
+	cd devenv/embeddedk8s && go test -timeout 10m ./...
+	tools/with-kubernetes.sh go test -count=1 -race -timeout 15m -tags e2e ./plugins/kubernetes/...
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -race -timeout 20m -tags e2e ./e2e/...
+
+.PHONY: embeddedk8s
+embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
+	@$(BIN)/pipedeck compile-embedded >/dev/null
+
+.PHONY: bench
+bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench
+
+.PHONY: lint
+lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale generated code
+	@tools/lint.sh
+
+.PHONY: generate
+generate: ## Generate Go from the .proto files
+	cd tools && go run ./protogen -root ..
+
+.PHONY: clean
+clean: ## Remove what was built here (not the user's cache)
+	rm -rf $(BIN) $(CACHE)

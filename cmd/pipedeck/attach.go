@@ -1,0 +1,130 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/app"
+)
+
+func newAttachCommand(t *target) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use: "attach", Short: "Open another UI on a running environment", Args: cobra.NoArgs,
+		Example: "  pipedeck attach\n  pipedeck attach --output json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			mode, err := chooseOutput(output, true)
+			if err != nil {
+				return err
+			}
+			w, err := t.workspace()
+			if err != nil {
+				return err
+			}
+			_, conn, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if err := conn.Close(); err != nil {
+				return err
+			}
+			if mode == outputTUI {
+				return explain(cmd.Context(), watchOnTerminal(cmd.Context(), w, nil, true))
+			}
+			return explain(cmd.Context(), attachReader(cmd.Context(), w, mode))
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line)")
+	return cmd
+}
+
+// watchOnTerminal shows an environment until the user leaves. h is the host that this process
+// started, or nil for an environment that runs already.
+func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if h != nil {
+		// A host that ends by an error takes the screen down with it; its error is shown after.
+		go func() {
+			select {
+			case <-h.ended:
+				if h.err != nil {
+					stop(h.err)
+				}
+			case <-ctx.Done():
+			}
+		}()
+	}
+	connection := &connection{workspace: w, host: h}
+	defer connection.close()
+	outcome, err := app.Run(ctx, app.Config{Client: connection.client, Name: w.Name, Version: buildVersion()})
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if err != nil {
+		return err
+	}
+	return leave(ctx, w, outcome, keep)
+}
+
+func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, keep bool) error {
+	switch {
+	case outcome == app.EnvironmentGone:
+		fmt.Printf("environment %q has ended\n", w.Name)
+		return nil
+	case outcome == app.TearDown || !keep:
+		return tearDown(context.WithoutCancel(ctx), w, os.Stdout)
+	}
+	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n  stop and remove:   pipedeck down%s\n", w.Name, nameFlag(w), nameFlag(w))
+	if outcome == app.Interrupted {
+		return &exitError{code: exitInterrupted}
+	}
+	return nil
+}
+
+func nameFlag(w *workspace.Workspace) string {
+	if w.Name == "default" {
+		return ""
+	}
+	return " --name " + w.Name
+}
+
+// connection gives the UI a client, again after each loss.
+type connection struct {
+	workspace *workspace.Workspace
+	host      *host
+	conn      *grpc.ClientConn
+}
+
+func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, error) {
+	c.close()
+	if c.host != nil {
+		select {
+		case <-c.host.address:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		// The next call finds the host listening, or gone.
+		c.host = nil
+	}
+	deck, conn, err := dial(c.workspace)
+	c.conn = conn
+	return deck, err
+}
+
+func (c *connection) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}

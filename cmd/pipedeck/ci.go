@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func newCICommand(t *target) *cobra.Command {
+	flags := &environmentFlags{}
+	var output string
+	var timeout time.Duration
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down", Args: cobra.MaximumNArgs(1),
+		Long: `Bring up an environment of its own, deploy every application at HEAD, wait for all of them, tear
+the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
+configuration; 3: the environment could not start; 4: timed out.`,
+		Example: `  pipedeck ci
+  pipedeck ci ~/src/my-app --output json
+  pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			mode, err := chooseOutput(output, false)
+			if err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("name") {
+				// Its own, so that it disturbs neither a running environment nor another ci.
+				t.name = "ci-" + uuid.NewString()[:8]
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			return finish(mode, explain(ctx, runCI(ctx, t, flags, mode, keep, args)))
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
+	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "give up after this time")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving")
+	return cmd
+}
+
+func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	if alive, err := w.Alive(); err != nil || alive {
+		return errors.Join(err, usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none"))
+	}
+	if err := flags.check(w, args); err != nil {
+		return err
+	}
+	from, err := flags.chooseSource(args)
+	if err != nil {
+		return err
+	}
+	if err := w.Create(); err != nil {
+		return err
+	}
+	repository, err := from.open(w)
+	if err == nil {
+		err = checkApplications(repository)
+	}
+	if err != nil {
+		if !keep {
+			err = errors.Join(err, w.Remove())
+		}
+		return err
+	}
+	return hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+		var failed []*deckv1.Deployment
+		var broken []*deckv1.Application
+		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Until: func(d *state.Deck) (settled bool) {
+			settled, failed, broken = d.SettledAt(repository.Head)
+			return settled && len(d.Applications()) >= len(repository.Applications)
+		}})
+		if err != nil {
+			return err
+		}
+		return verdict(failed, broken)
+	})
+}
+
+// checkApplications reads every application configuration at HEAD, so that all mistakes are told
+// at once and before anything is started.
+func checkApplications(repository *workspace.Repository) error {
+	if len(repository.Applications) == 0 {
+		return usageError(fmt.Errorf("%s has no application at HEAD", repository.Root), "commit an app.pipecd.yaml, or use --sample hello-world")
+	}
+	if err := repository.CheckApplications(); err != nil {
+		return usageError(err, "correct the file, commit it, and run again")
+	}
+	return nil
+}
+
+func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {
+	if len(broken) > 0 {
+		return usageError(fmt.Errorf("%s: %s", broken[0].Name, broken[0].SyncReason), "correct the file, commit it, and run again")
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	var reasons []string
+	for _, d := range failed {
+		reasons = append(reasons, fmt.Sprintf("%s: %s: %s", d.ApplicationName, reader.Name(d.Status), d.StatusReason))
+	}
+	return &exitError{exitFailed, errors.New(strings.Join(reasons, "; ")), "see the stage logs above; --keep keeps the environment to look at"}
+}

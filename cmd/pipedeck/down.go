@@ -1,0 +1,125 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// downTimeout covers the grace of every child of an environment.
+const downTimeout = 40 * time.Second
+
+func newDownCommand(t *target) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "down", Short: "Stop and remove what up made", Args: cobra.NoArgs,
+		Long:    "Stop the environment and remove its cluster, its data and its sample repository.\nA repository of your own is left as it is.",
+		Example: "  pipedeck down\n  pipedeck down --name demo\n  pipedeck down --all",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !all {
+				w, err := t.workspace()
+				if err != nil {
+					return err
+				}
+				return tearDown(cmd.Context(), w, cmd.OutOrStdout())
+			}
+			root, err := t.root()
+			if err != nil {
+				return err
+			}
+			found, err := workspace.List(root)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "there is no environment")
+			}
+			var failures []error
+			for _, w := range found {
+				failures = append(failures, tearDown(cmd.Context(), w, cmd.OutOrStdout()))
+			}
+			return errors.Join(failures...)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "every environment below the state directory")
+	return cmd
+}
+
+// tearDown ends and removes one environment, running or not.
+func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error {
+	if !w.Exists() {
+		fmt.Fprintf(out, "there is no environment %q\n", w.Name)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	alive, err := w.Alive()
+	if err != nil {
+		return err
+	}
+	if alive {
+		fmt.Fprintf(out, "stopping environment %q\n", w.Name)
+		if err := askToEnd(ctx, w); err != nil {
+			return err
+		}
+	}
+	lock, err := awaitEnd(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	env.EndOrphans(ctx, w)
+	if err := w.Remove(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "environment %q is gone\n", w.Name)
+	return nil
+}
+
+// askToEnd also removes: the running process knows what it made.
+func askToEnd(ctx context.Context, w *workspace.Workspace) error {
+	deck, conn, err := dial(w)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := deck.Shutdown(ctx, &deckv1.ShutdownRequest{Remove: true}); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("environment %q does not end: %w", w.Name, err), "end its process (see running.json in " + w.Dir + ") and run pipedeck down again"}
+	}
+	return nil
+}
+
+// awaitEnd waits until the process that runs the environment has ended and takes its lock; the
+// lock is nil when that process has removed the directory itself.
+func awaitEnd(ctx context.Context, w *workspace.Workspace) (*workspace.Lock, error) {
+	// The lock is the one sign that no process can forget to give: the kernel drops it. It cannot
+	// be waited for together with a context, hence the short pauses.
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		lock, err := w.AcquireExisting()
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, nil
+		case !errors.Is(err, workspace.ErrLocked):
+			return lock, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, &exitError{exitFailed, fmt.Errorf("environment %q has not ended in time", w.Name), "run pipedeck down again"}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// Exit codes of every subcommand.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // a deployment failed or was cancelled
+	exitUsage       = 2 // wrong usage or configuration
+	exitNotStarted  = 3 // the environment could not start
+	exitTimedOut    = 4
+	exitInterrupted = 130
+)
+
+// exitError ends the program with a code. Without err nothing is printed.
+type exitError struct {
+	code int
+	err  error
+	// hint is the next step for the user.
+	hint string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return "exit"
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func usageError(err error, hint string) error { return &exitError{exitUsage, err, hint} }
+
+// explain gives an error of an environment its exit code and next step.
+func explain(ctx context.Context, err error) error {
+	var exit *exitError
+	var start *env.StartError
+	var repository *workspace.RepositoryError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit):
+		return err
+	case errors.As(err, &repository):
+		return usageError(err, repository.Hint)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &exitError{exitTimedOut, errors.New("timed out"), "give more time with --timeout"}
+	case ctx.Err() != nil:
+		return &exitError{code: exitInterrupted}
+	case errors.As(err, &start):
+		return &exitError{exitNotStarted, err, start.Hint}
+	default:
+		return &exitError{exitNotStarted, err, "run it again; if it happens again, see the logs below the state directory"}
+	}
+}

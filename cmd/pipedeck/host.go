@@ -1,0 +1,165 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// The host is the process that runs an environment while user interfaces come and go: `up` on a
+// terminal starts one and is its first user interface. Without a terminal `up` and `ci` are their
+// own host.
+
+// announceFD is the pipe on which a host tells its starter how it fares.
+const announceFD = 3
+
+// announcement is one line from a host to the process that started it.
+type announcement struct {
+	// Address is set once clients may connect.
+	Address string `json:"address,omitempty"`
+	// Error, Hint and Code are set when the environment has ended by an error.
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+	Code  int    `json:"code,omitempty"`
+}
+
+func newHostCommand(t *target) *cobra.Command {
+	flags := &environmentFlags{}
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "host [DIR]", Short: "Run an environment without a user interface", Args: cobra.MaximumNArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pipe := os.NewFile(announceFD, "announce")
+			announce := func(a announcement) {
+				// The starter may be gone; the environment does not depend on it.
+				_ = json.NewEncoder(pipe).Encode(a)
+			}
+			logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+			err := runEnvironment(cmd.Context(), t, flags, args, keep, logger, func(address string) {
+				announce(announcement{Address: address})
+			})
+			if err = explain(cmd.Context(), err); err != nil {
+				a := announcement{Error: err.Error(), Code: exitNotStarted}
+				if exit := (*exitError)(nil); errors.As(err, &exit) {
+					a.Hint, a.Code = exit.hint, exit.code
+				}
+				announce(a)
+			}
+			return err
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
+	return cmd
+}
+
+// runEnvironment is the host's work: it returns when the environment has ended.
+func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, logger *slog.Logger, listening func(address string)) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	from, err := flags.chooseSource(args)
+	if err != nil {
+		return err
+	}
+	piped, plugins, err := flags.programs()
+	if err != nil {
+		return err
+	}
+	return env.Run(ctx, env.Options{
+		Workspace: w,
+		Provider: func(started func(int)) (cluster.Provider, error) {
+			return flags.provider(w, embedded.Config{Started: started, Logger: logger})
+		},
+		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+		Piped:        piped,
+		ForeignPiped: flags.piped != "",
+		Plugins:      plugins,
+		Remove:       !keep,
+		Version:      buildVersion(),
+		Listening:    listening,
+		Logger:       logger,
+	})
+}
+
+// host is a host process as its starter sees it.
+type host struct {
+	// address gets the control plane's address once; it is closed when that will never come.
+	address chan string
+	// ended is closed after err was set, when the host has ended.
+	ended chan struct{}
+	err   error
+}
+
+// startHost starts a host that outlives this process, with its output in the environment's logs.
+func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args []string) (*host, error) {
+	if err := w.Create(); err != nil {
+		return nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find my own program: %w", err)
+	}
+	log, err := os.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the environment's log: %w", err)
+	}
+	defer log.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer write.Close()
+	cmd := exec.Command(exe, append([]string{"host", "--name=" + t.name, "--state-dir=" + t.stateDir}, append(flags.arguments(), args...)...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{write}
+	// A session of its own: closing the terminal or Ctrl-C in it does not reach the host.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())
+	}
+	h := &host{address: make(chan string, 1), ended: make(chan struct{})}
+	go h.follow(read, cmd)
+	return h, nil
+}
+
+// follow reads what the host announces until the host ends; then it ends, too.
+func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
+	defer close(h.ended)
+	defer read.Close()
+	announced := json.NewDecoder(read)
+	for {
+		var a announcement
+		if err := announced.Decode(&a); err != nil {
+			break
+		}
+		if a.Address != "" {
+			h.address <- a.Address
+		}
+		if a.Error != "" {
+			h.err = &exitError{a.Code, errors.New(a.Error), a.Hint}
+		}
+	}
+	if err := cmd.Wait(); err != nil && h.err == nil {
+		h.err = &exitError{exitNotStarted, fmt.Errorf("the environment's process ended: %w", err), "see logs/host.log in the environment's directory"}
+	}
+	close(h.address)
+}

@@ -1,0 +1,167 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/reader"
+)
+
+func newLogsCommand(t *target) *cobra.Command {
+	var stage, plugin string
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "logs [APP]", Short: "Print the stage logs of an application's newest deployment, or a plugin's output", Args: cobra.MaximumNArgs(1),
+		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage K8S_PRIMARY_ROLLOUT -f\n  pipedeck logs --plugin kubernetes -f",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if plugin != "" {
+				return explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow, cmd.OutOrStdout()))
+			}
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return explain(cmd.Context(), stageLogs(cmd.Context(), t, name, stage, follow, cmd.OutOrStdout()))
+		},
+	}
+	cmd.Flags().StringVar(&stage, "stage", "", "only this stage")
+	cmd.Flags().StringVar(&plugin, "plugin", "", "the output of this plugin's process")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the stage has ended, or for a plugin until Ctrl-C")
+	return cmd
+}
+
+func stageLogs(ctx context.Context, t *target, name, stage string, follow bool, out io.Writer) error {
+	deck, conn, err := t.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	bounded, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s, err := takeSnapshot(bounded, deck)
+	if err != nil {
+		return err
+	}
+	deployment, err := newestDeployment(s, name)
+	if err != nil {
+		return err
+	}
+	found := false
+	var names []string
+	for _, st := range deployment.Stages {
+		names = append(names, st.Name)
+		if stage != "" && st.Name != stage && st.Id != stage || st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			continue
+		}
+		found = true
+		fmt.Fprintf(out, "==> %s %s: %s\n", deployment.ApplicationName, st.Name, reader.Name(st.Status))
+		if err := printStageLog(ctx, deck, deployment.Id, st, follow, out); err != nil {
+			return err
+		}
+	}
+	if !found && stage != "" {
+		return usageError(fmt.Errorf("stage %q has no log in the newest deployment of %s", stage, deployment.ApplicationName), choices("stage", names))
+	}
+	return nil
+}
+
+func newestDeployment(s *snapshot, name string) (*deckv1.Deployment, error) {
+	if name != "" {
+		app, err := s.application(name)
+		if err != nil {
+			return nil, err
+		}
+		name = app.Id
+	}
+	for _, d := range s.deployments() {
+		if name == "" || d.ApplicationId == name {
+			return d, nil
+		}
+	}
+	return nil, usageError(errors.New("there is no deployment yet"), "commit something, or: pipedeck sync APP")
+}
+
+// printStageLog prints what there is; without follow it does not wait for a running stage.
+func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deployment string, stage *deckv1.Stage, follow bool, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := deck.WatchStageLog(ctx, &deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage.Id})
+	if err != nil {
+		return refusal(err)
+	}
+	running := stage.Status == deckv1.StageStatus_STAGE_STATUS_RUNNING
+	for {
+		response, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return refusal(err)
+		}
+		for _, block := range response.Blocks {
+			fmt.Fprintf(out, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(strings.Map(printableLine, block.Text), "\n"))
+		}
+		// The first answer holds everything that was there.
+		if response.Completed || running && !follow {
+			return nil
+		}
+	}
+}
+
+func printableLine(r rune) rune {
+	if r == '\n' || r == '\t' {
+		return r
+	}
+	return printable(r)
+}
+
+// pluginLog prints the file in which piped keeps a plugin's output.
+func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out io.Writer) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	if filepath.Base(plugin) != plugin {
+		return usageError(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
+	}
+	path := filepath.Join(w.LogsDir(), "plugin-"+plugin+".log")
+	file, err := os.Open(path)
+	if err != nil {
+		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), "see pipedeck plugins")
+	}
+	defer file.Close()
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", path, err)
+	}
+	defer watcher.Close()
+	if err := watcher.Add(path); err != nil {
+		return fmt.Errorf("watch %s: %w", path, err)
+	}
+	reader := bufio.NewReader(file)
+	for {
+		if _, err := io.Copy(out, reader); err != nil || !follow {
+			return err
+		}
+		select {
+		case <-watcher.Events:
+		case err := <-watcher.Errors:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

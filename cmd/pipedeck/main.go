@@ -1,0 +1,65 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command pipedeck brings up a local environment for piped and shows it in a terminal.
+//
+// One file holds one subcommand. What each does, its flags and exit codes are a contract that
+// scripts rely on: errors go to standard error and end with the next step.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := newRootCommand().ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{code: exitUsage, err: err, hint: "see pipedeck --help"}
+	}
+	if exit.err != nil {
+		fmt.Fprintln(os.Stderr, "pipedeck:", exit.err)
+		if exit.hint != "" {
+			fmt.Fprintln(os.Stderr, "next step:", exit.hint)
+		}
+	}
+	return exit.code
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pipedeck",
+		Short: "Run piped and its plugins against a local Kubernetes, and watch them in a terminal",
+		Example: `  pipedeck up                        a sample repository, or the one you are in
+  pipedeck up ~/src/my-app           a repository of yours
+  pipedeck ci --output json          the same without a terminal, then gone
+  pipedeck down                      stop and remove the environment`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	target := &target{}
+	root.PersistentFlags().StringVar(&target.name, "name", "default", "name of the environment; several can run side by side")
+	root.PersistentFlags().StringVar(&target.stateDir, "state-dir", "", "where environments live (default: the user's state directory)")
+	root.AddCommand(
+		newUpCommand(target), newHostCommand(target), newCICommand(target), newAttachCommand(target),
+		newStatusCommand(target), newAppsCommand(target), newDeploymentsCommand(target), newPluginsCommand(target),
+		newLogsCommand(target),
+		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
+		newDownCommand(target), newEmbeddedCommand(), newVersionCommand(),
+	)
+	return root
+}

@@ -1,0 +1,224 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/cluster/none"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// bundledPlugins are started in every environment, by the name they have in the configuration.
+var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
+
+// environmentFlags are the flags that say what an environment consists of.
+type environmentFlags struct {
+	cluster string
+	samples []string
+	plugins []string
+	piped   string
+}
+
+func (f *environmentFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.cluster, "cluster", "auto", "cluster to deploy to: embedded (Kubernetes API, no containers), none, or auto")
+	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
+	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL")
+	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
+}
+
+// arguments gives the flags to another pipedeck process.
+func (f *environmentFlags) arguments() []string {
+	args := []string{"--cluster=" + f.cluster}
+	for _, s := range f.samples {
+		args = append(args, "--sample="+s)
+	}
+	for _, p := range f.plugins {
+		args = append(args, "--plugin="+p)
+	}
+	if f.piped != "" {
+		args = append(args, "--piped="+f.piped)
+	}
+	return args
+}
+
+func sampleNames() []string {
+	var names []string
+	for _, s := range sampleapps.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// source says which repository the environment watches.
+type source struct {
+	// dir is the user's repository; empty for a sample repository.
+	dir     string
+	samples []sampleapps.Sample
+}
+
+// chooseSource follows the rule of `up [DIR]`: the given directory; else samples when they are
+// asked for; else the repository around the working directory if it holds application
+// configurations; else the first sample. A given directory that cannot be watched is an error.
+func (f *environmentFlags) chooseSource(args []string) (*source, error) {
+	if len(args) == 1 {
+		if len(f.samples) > 0 {
+			return nil, usageError(errors.New("give a directory or --sample, not both"), "see pipedeck up --help")
+		}
+		repository, err := workspace.OpenRepository(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return &source{dir: repository.Root}, nil
+	}
+	if len(f.samples) == 0 {
+		if repository, err := workspace.OpenRepository("."); err == nil && len(repository.Applications) > 0 {
+			return &source{dir: repository.Root}, nil
+		}
+		return &source{samples: sampleapps.All()[:1]}, nil
+	}
+	s := &source{}
+	for _, name := range f.samples {
+		sample, err := sampleapps.Find(name)
+		if err != nil {
+			return nil, usageError(err, "pipedeck up --sample "+sampleNames()[0])
+		}
+		s.samples = append(s.samples, sample)
+	}
+	return s, nil
+}
+
+// open opens the repository or makes the sample one.
+func (s *source) open(w *workspace.Workspace) (*workspace.Repository, error) {
+	if s.dir != "" {
+		return workspace.OpenRepository(s.dir)
+	}
+	samples := make([]workspace.Sample, 0, len(s.samples))
+	for _, sample := range s.samples {
+		samples = append(samples, sample)
+	}
+	repository, err := w.EnsureSample(samples...)
+	if err != nil {
+		return nil, err
+	}
+	repository.EditHint = s.samples[0].EditHint
+	return repository, nil
+}
+
+// provider returns what makes the cluster.
+func (f *environmentFlags) provider(w *workspace.Workspace, c embedded.Config) (cluster.Provider, error) {
+	switch f.cluster {
+	case "none":
+		return none.Provider{}, nil
+	case "embedded", "auto":
+		program, err := embedded.NewProgram()
+		if err != nil {
+			return nil, err
+		}
+		c.Program, c.Dir, c.Kubeconfig = program, w.ClusterDir(), w.Kubeconfig()
+		c.LogFile = w.Path("logs", "kubernetes.log")
+		return embedded.New(c), nil
+	case "kind", "existing":
+		return nil, usageError(fmt.Errorf("--cluster %s is not in this version", f.cluster), "use --cluster embedded")
+	default:
+		return nil, usageError(fmt.Errorf("--cluster %q is unknown", f.cluster), "use embedded, none or auto")
+	}
+}
+
+// programs returns the agent and the plugins, each checked to be there.
+func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin, err error) {
+	bin, err := programDir()
+	if err != nil {
+		return "", nil, err
+	}
+	if piped = f.piped; piped == "" {
+		piped = filepath.Join(bin, "piped")
+	}
+	if err := checkProgram("piped", piped, "build it with: make build"); err != nil {
+		return "", nil, err
+	}
+	for _, name := range bundledPlugins {
+		plugins = append(plugins, workspace.Plugin{
+			Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
+			Kubernetes: name == "kubernetes" && f.cluster != "none",
+		})
+	}
+	// PipeCD's rule: a deployment plugin without a target refuses to start.
+	if f.cluster == "none" {
+		plugins = plugins[1:]
+	}
+	for _, given := range f.plugins {
+		plugin, err := parsePlugin(given)
+		if err != nil {
+			return "", nil, err
+		}
+		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
+			plugins[i].URL = plugin.URL
+		} else {
+			plugins = append(plugins, plugin)
+		}
+	}
+	for _, p := range plugins {
+		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
+			if err := checkProgram("plugin "+p.Name, path, "build the bundled ones with: make build"); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	return piped, plugins, nil
+}
+
+func parsePlugin(given string) (workspace.Plugin, error) {
+	hint := "give NAME=PATH or NAME=URL, for example --plugin wait=./bin/wait"
+	name, place, ok := strings.Cut(given, "=")
+	if !ok || name == "" || place == "" {
+		return workspace.Plugin{}, usageError(fmt.Errorf("--plugin %q is not NAME=PATH", given), hint)
+	}
+	if u, err := url.Parse(place); err == nil && slices.Contains([]string{"file", "https", "oci"}, u.Scheme) {
+		return workspace.Plugin{Name: name, URL: place}, nil
+	}
+	path, err := filepath.Abs(place)
+	if err != nil {
+		return workspace.Plugin{}, usageError(err, hint)
+	}
+	return workspace.Plugin{Name: name, URL: "file://" + path}, nil
+}
+
+// programDir is where this program and its companions are installed.
+func programDir() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find my own program: %w", err)
+	}
+	if exe, err = filepath.EvalSymlinks(exe); err != nil {
+		return "", fmt.Errorf("find my own program: %w", err)
+	}
+	return filepath.Dir(exe), nil
+}
+
+func checkProgram(what, path, hint string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return usageError(fmt.Errorf("%s: %s does not exist", what, path), hint)
+	case info.IsDir():
+		return usageError(fmt.Errorf("%s: %s is a directory, not a program", what, path), "build it and give the program: go build -o FILE "+path)
+	case info.Mode()&0o111 == 0:
+		return usageError(fmt.Errorf("%s: %s is not executable", what, path), "chmod +x "+path)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+)
+
+// follow writes what happens in an environment in one of the forms without a screen.
+func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode outputMode, out io.Writer, options reader.Options) error {
+	switch mode {
+	case outputJSON:
+		return reader.JSON(ctx, deck, out, options)
+	case outputReader:
+		return reader.Sentences(ctx, deck, out, options)
+	default:
+		return reader.Plain(ctx, deck, out, options)
+	}
+}
+
+// attachReader follows an environment that another process runs, until either ends.
+func attachReader(ctx context.Context, w *workspace.Workspace, mode outputMode) error {
+	deck, conn, err := dial(w)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	err = follow(ctx, deck, mode, os.Stdout, reader.Options{})
+	if errors.Is(err, reader.ErrEnded) {
+		return nil
+	}
+	return err
+}
+
+// runWithReader runs an environment in this process and follows it until the user interrupts it.
+func runWithReader(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
+	err := explain(ctx, hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+		return follow(ctx, deck, mode, os.Stdout, reader.Options{})
+	}))
+	return finish(mode, err)
+}
+
+// finish writes the result line that ends --output json.
+func finish(mode outputMode, err error) error {
+	if mode != outputJSON {
+		return err
+	}
+	code, reason := exitOK, "done"
+	if exit := (*exitError)(nil); errors.As(err, &exit) {
+		code, reason = exit.code, "interrupted"
+		if exit.err != nil {
+			reason = exit.err.Error()
+		}
+	}
+	return errors.Join(reader.Result(os.Stdout, code, reason), err)
+}
+
+// hosted runs an environment in this process while watch looks at it. When watch returns the
+// environment is ended; when the environment ends first, its error counts.
+func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, args []string, watch func(context.Context, deckv1.DeckServiceClient) error) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	logger, closeLog, err := quiet(w)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	listening := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- runEnvironment(ctx, t, flags, args, keep, logger, func(string) { close(listening) })
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-listening:
+	}
+	deck, conn, err := dial(w)
+	if err != nil {
+		stop()
+		return errors.Join(err, <-ended)
+	}
+	defer conn.Close()
+	watchErr := watch(ctx, deck)
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	if errors.Is(watchErr, reader.ErrEnded) {
+		return nil // somebody asked the environment to end
+	}
+	return watchErr
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// snapshot is the state of an environment at one moment.
+type snapshot struct{ *state.Deck }
+
+// takeSnapshot reads the state that Watch sends first.
+func takeSnapshot(ctx context.Context, deck deckv1.DeckServiceClient) (*snapshot, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := deck.Watch(ctx, &deckv1.WatchRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("ask the environment: %w", err)
+	}
+	s := &snapshot{state.New()}
+	for !s.Synced() {
+		response, err := stream.Recv()
+		if err != nil {
+			return nil, fmt.Errorf("ask the environment: %w", err)
+		}
+		for _, event := range response.Events {
+			s.Apply(event)
+		}
+	}
+	return s, nil
+}
+
+// deployments are those of all applications, the newest first.
+func (s *snapshot) deployments() []*deckv1.Deployment {
+	var all []*deckv1.Deployment
+	for _, a := range s.Applications() {
+		all = append(all, s.Deployments(a.Id)...)
+	}
+	slices.SortStableFunc(all, func(a, b *deckv1.Deployment) int {
+		return b.CreatedAt.AsTime().Compare(a.CreatedAt.AsTime())
+	})
+	return all
+}
+
+// application finds an application by name or id.
+func (s *snapshot) application(name string) (*deckv1.Application, error) {
+	var names []string
+	for _, a := range s.Applications() {
+		if a.Name == name || a.Id == name {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	return nil, usageError(fmt.Errorf("there is no application %q", name), choices("application", names))
+}
+
+// deployment finds a deployment by id or by the beginning of one.
+func (s *snapshot) deployment(id string) (*deckv1.Deployment, error) {
+	var found []*deckv1.Deployment
+	for _, d := range s.deployments() {
+		if d.Id == id {
+			return d, nil
+		}
+		if len(id) >= 4 && len(d.Id) > len(id) && d.Id[:len(id)] == id {
+			found = append(found, d)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, usageError(fmt.Errorf("there is no deployment %q", id), "see pipedeck deployments")
+	default:
+		return nil, usageError(fmt.Errorf("%q begins %d deployments", id, len(found)), "give more of the id")
+	}
+}
+
+// waitingStage finds the stage that waits for a user: the named one, or the only one.
+func (s *snapshot) waitingStage(name string, can func(*deckv1.Stage) bool, what string) (*deckv1.Deployment, *deckv1.Stage, error) {
+	type match struct {
+		deployment *deckv1.Deployment
+		stage      *deckv1.Stage
+	}
+	var waiting []match
+	var names []string
+	for _, d := range s.deployments() {
+		for _, stage := range d.Stages {
+			if !can(stage) {
+				continue
+			}
+			names = append(names, stage.Name+" of "+d.ApplicationName)
+			if name == "" || stage.Name == name || stage.Id == name {
+				waiting = append(waiting, match{d, stage})
+			}
+		}
+	}
+	switch len(waiting) {
+	case 1:
+		return waiting[0].deployment, waiting[0].stage, nil
+	case 0:
+		problem := errors.New("no stage waits to be " + what)
+		if name != "" {
+			problem = fmt.Errorf("no stage %q waits to be %s", name, what)
+		}
+		return nil, nil, usageError(problem, choices("waiting stage", names))
+	default:
+		return nil, nil, usageError(fmt.Errorf("%d stages wait to be %s", len(waiting), what), "name one by its id, from pipedeck deployments -o json")
+	}
+}
+
+func choices(what string, names []string) string {
+	if len(names) == 0 {
+		return "there is no " + what + " at present; see pipedeck status"
+	}
+	return "choose one of: " + fmt.Sprint(names)
+}

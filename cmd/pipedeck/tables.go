@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/reader"
+)
+
+func addOutputFlag(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "", "json for machines")
+	previous := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output != "" && *output != "json" {
+			return usageError(fmt.Errorf("--output %q is unknown", *output), "use -o json, or nothing for a table")
+		}
+		return previous(cmd, args)
+	}
+}
+
+// tableCommand shows a part of the environment's state, as a table or as JSON.
+func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, [][]string), objects func(*snapshot) any) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		Example: "  pipedeck " + use + "\n  pipedeck " + use + " -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+				s, err := takeSnapshot(ctx, deck)
+				if err != nil {
+					return err
+				}
+				if output == "json" {
+					return printJSON(cmd.OutOrStdout(), objects(s))
+				}
+				header, body := rows(s)
+				return printTable(cmd.OutOrStdout(), header, body)
+			})
+		},
+	}
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+func newStatusCommand(t *target) *cobra.Command {
+	return tableCommand(t, "status", "Show the parts of the environment", func(s *snapshot) ([]string, [][]string) {
+		var body [][]string
+		for _, c := range s.Components() {
+			body = append(body, []string{c.Name, reader.Name(c.State), took(c.StartedAt, c.EndedAt), c.Detail})
+		}
+		return []string{"COMPONENT", "STATE", "TOOK", "DETAIL"}, body
+	}, func(s *snapshot) any {
+		return map[string]any{"environment": s.Environment(), "components": s.Components()}
+	})
+}
+
+func newAppsCommand(t *target) *cobra.Command {
+	return tableCommand(t, "apps", "List the applications", func(s *snapshot) ([]string, [][]string) {
+		var body [][]string
+		for _, a := range s.Applications() {
+			body = append(body, []string{a.Name, reader.Name(a.Sync), reader.Name(a.Health), short(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+		}
+		return []string{"NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body
+	}, func(s *snapshot) any { return s.Applications() })
+}
+
+func newDeploymentsCommand(t *target) *cobra.Command {
+	return tableCommand(t, "deployments", "List the deployments, the newest first", func(s *snapshot) ([]string, [][]string) {
+		var body [][]string
+		for _, d := range s.deployments() {
+			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), short(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), d.StatusReason})
+		}
+		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "REASON"}, body
+	}, func(s *snapshot) any { return s.deployments() })
+}
+
+func newPluginsCommand(t *target) *cobra.Command {
+	return tableCommand(t, "plugins", "List the plugin processes", func(s *snapshot) ([]string, [][]string) {
+		var body [][]string
+		for _, p := range s.Plugins() {
+			body = append(body, []string{
+				p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
+				fmt.Sprintf("%.1f MiB", float64(p.RssBytes)/(1<<20)), fmt.Sprintf("%.1f %%", p.CpuPercent),
+				strings.Join(p.Stages, ","), p.Detail,
+			})
+		}
+		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "STAGES", "DETAIL"}, body
+	}, func(s *snapshot) any { return s.Plugins() })
+}
+
+func printTable(w io.Writer, header []string, body [][]string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, strings.Join(header, "\t"))
+	for _, row := range body {
+		for i, cell := range row {
+			if cell == "" {
+				row[i] = "-"
+			}
+			row[i] = strings.Map(printable, row[i])
+		}
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	return table.Flush()
+}
+
+// printable keeps what others wrote from acting on the terminal or breaking the table.
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		return ' '
+	}
+	return r
+}
+
+// printJSON writes messages by their proto field names, the form that the contract fixes.
+func printJSON(w io.Writer, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, data, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, indented.String())
+	return err
+}
+
+func encode(v any) ([]byte, error) {
+	options := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
+	switch x := v.(type) {
+	case proto.Message:
+		return options.Marshal(x)
+	case map[string]any:
+		parts := map[string]json.RawMessage{}
+		for key, value := range x {
+			data, err := encode(value)
+			if err != nil {
+				return nil, err
+			}
+			parts[key] = data
+		}
+		return json.Marshal(parts)
+	case []*deckv1.Component:
+		return encodeList(x)
+	case []*deckv1.Application:
+		return encodeList(x)
+	case []*deckv1.Deployment:
+		return encodeList(x)
+	case []*deckv1.Plugin:
+		return encodeList(x)
+	default:
+		return json.Marshal(v)
+	}
+}
+
+func encodeList[M proto.Message](list []M) ([]byte, error) {
+	parts := make([]json.RawMessage, 0, len(list))
+	for _, m := range list {
+		data, err := encode(m)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, data)
+	}
+	return json.Marshal(parts)
+}
+
+// took is the time between two moments, up to now when there is no end.
+func took(from, to *timestamppb.Timestamp) string {
+	if from == nil {
+		return ""
+	}
+	end := time.Now()
+	if to != nil {
+		end = to.AsTime()
+	}
+	d := end.Sub(from.AsTime())
+	if d < 10*time.Second {
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func stagesLine(d *deckv1.Deployment) string {
+	var running string
+	done, total := 0, 0
+	for _, s := range d.Stages {
+		if s.Rollback && s.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			continue
+		}
+		total++
+		switch s.Status {
+		case deckv1.StageStatus_STAGE_STATUS_RUNNING:
+			running = " " + s.Name
+		case deckv1.StageStatus_STAGE_STATUS_NOT_STARTED:
+		default:
+			done++
+		}
+	}
+	return fmt.Sprintf("%d/%d%s", done, total, running)
+}
+
+func short(hash string) string { return hash[:min(7, len(hash))] }

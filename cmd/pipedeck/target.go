@@ -1,0 +1,91 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// callTimeout bounds a single request to an environment on this machine.
+const callTimeout = 10 * time.Second
+
+// target names the environment that a subcommand is about.
+type target struct{ name, stateDir string }
+
+// root is the directory that holds the environments.
+func (t *target) root() (string, error) {
+	if t.stateDir != "" {
+		return filepath.Abs(t.stateDir)
+	}
+	root, err := workspace.Root()
+	if err != nil {
+		return "", usageError(err, "give a directory with --state-dir")
+	}
+	return root, nil
+}
+
+func (t *target) workspace() (*workspace.Workspace, error) {
+	root, err := t.root()
+	if err != nil {
+		return nil, err
+	}
+	w, err := workspace.At(root, t.name)
+	if err != nil {
+		return nil, usageError(err, "choose another --name")
+	}
+	return w, nil
+}
+
+// connect reaches the running environment; close the connection after use.
+func (t *target) connect() (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+	w, err := t.workspace()
+	if err != nil {
+		return nil, nil, err
+	}
+	alive, err := w.Alive()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !alive {
+		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up"}
+	}
+	return dial(w)
+}
+
+func dial(w *workspace.Workspace) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+	running, err := w.Published()
+	if err != nil {
+		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("environment %q is still starting", w.Name), "try again in a moment"}
+	}
+	key, err := w.APIKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := client.Dial(running.Address, key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach environment %q at %s: %w", w.Name, running.Address, err)
+	}
+	return deckv1.NewDeckServiceClient(conn), conn, nil
+}
+
+// call runs fn with a client of the running environment and a bounded context.
+func (t *target) call(ctx context.Context, fn func(context.Context, deckv1.DeckServiceClient) error) error {
+	deck, conn, err := t.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	bounded, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return fn(bounded, deck)
+}

@@ -1,0 +1,133 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func newUpCommand(t *target) *cobra.Command {
+	flags := &environmentFlags{}
+	var output string
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "up [DIR]", Short: "Start the environment, or attach to the running one, and open the terminal UI", Args: cobra.MaximumNArgs(1),
+		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
+show its deployments. DIR is the repository; without it, the one you are in if it holds
+application configurations, else a sample repository made for the purpose.
+
+Leaving the UI asks whether the environment goes on running. Without a terminal, Ctrl-C ends it.`,
+		Example: `  pipedeck up
+  pipedeck up ~/src/my-app
+  pipedeck up --sample hello-world --name demo
+  pipedeck up --output plain`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			mode, err := chooseOutput(output, true)
+			if err != nil {
+				return err
+			}
+			return explain(cmd.Context(), runUp(cmd.Context(), t, flags, mode, keep, args))
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
+	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
+	return cmd
+}
+
+func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	alive, err := w.Alive()
+	if err != nil {
+		return err
+	}
+	if alive {
+		if mode == outputTUI {
+			return watchOnTerminal(ctx, w, nil, keep)
+		}
+		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
+		return attachReader(ctx, w, mode)
+	}
+	// What the user got wrong is said before anything is started or drawn.
+	if err := flags.check(w, args); err != nil {
+		return err
+	}
+	if mode != outputTUI {
+		return runWithReader(ctx, t, flags, mode, keep, args)
+	}
+	h, err := startHost(w, t, flags, args)
+	if err != nil {
+		return err
+	}
+	return watchOnTerminal(ctx, w, h, keep)
+}
+
+// check finds wrong usage without starting anything.
+func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
+	from, err := f.chooseSource(args)
+	if err != nil {
+		return err
+	}
+	if from.dir != "" {
+		if _, err := workspace.OpenRepository(from.dir); err != nil {
+			return err
+		}
+	}
+	if _, _, err := f.programs(); err != nil {
+		return err
+	}
+	_, err = f.provider(w, embedded.Config{})
+	return err
+}
+
+// outputMode is how events are shown.
+type outputMode string
+
+const (
+	outputTUI    outputMode = "tui"
+	outputPlain  outputMode = "plain"
+	outputReader outputMode = "reader"
+	outputJSON   outputMode = "json"
+)
+
+func chooseOutput(given string, canTUI bool) (outputMode, error) {
+	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	switch mode := outputMode(given); {
+	case given == "auto" && canTUI && onTerminal:
+		return outputTUI, nil
+	case given == "auto":
+		return outputPlain, nil
+	case mode == outputTUI && !onTerminal:
+		return "", usageError(errors.New("there is no terminal to draw on"), "use --output plain")
+	case mode == outputTUI && canTUI, mode == outputPlain, mode == outputReader, mode == outputJSON:
+		return mode, nil
+	default:
+		return "", usageError(fmt.Errorf("--output %q is unknown", given), "use tui, plain, reader or json")
+	}
+}
+
+// quiet is for hosts in the foreground: their standard output belongs to the events.
+func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
+	if err := w.Create(); err != nil {
+		return nil, nil, err
+	}
+	file, err := os.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(file, nil)), file.Close, nil
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+// checkout makes a repository whose embedded program is a small one.
+func checkout(t *testing.T) *Program {
+	t.Helper()
+	root := t.TempDir()
+	source := filepath.Join(root, "devenv", programName)
+	write(t, filepath.Join(source, "go.mod"), "module example.com/embedded\n\ngo 1.26\n")
+	write(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { println(\"hello\") }\n")
+	return &Program{SearchFrom: []string{filepath.Join(root, "bin")}, CacheDir: filepath.Join(root, "cache")}
+}
+
+func silent(string, int64, int64) {}
+
+func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
+	p := checkout(t)
+	var said []string
+	first, err := p.Ensure(context.Background(), func(detail string, _, _ int64) { said = append(said, detail) })
+	require.NoError(t, err)
+	require.FileExists(t, first)
+	require.NotEmpty(t, said, "compiling shows progress")
+
+	said = nil
+	again, err := p.Ensure(context.Background(), func(detail string, _, _ int64) { said = append(said, detail) })
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Empty(t, said, "nothing was compiled")
+
+	write(t, filepath.Join(p.source(), "more.go"), "package main\n\nvar more = 1\n")
+	changed, err := p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+	require.NotEqual(t, first, changed)
+}
+
+func TestACompilerErrorIsShownAndLeavesNothingThatLooksFinished(t *testing.T) {
+	p := checkout(t)
+	write(t, filepath.Join(p.source(), "main.go"), "package main\n\nfunc main() { undefinedThing() }\n")
+	_, err := p.Ensure(context.Background(), silent)
+	require.ErrorContains(t, err, "undefinedThing")
+	found, err := filepath.Glob(filepath.Join(p.CacheDir, "*", programName+"*"))
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestWithoutSourcesTheErrorSaysWhatToDo(t *testing.T) {
+	p := &Program{SearchFrom: []string{t.TempDir()}, CacheDir: t.TempDir()}
+	_, err := p.Ensure(context.Background(), silent)
+	require.ErrorIs(t, err, ErrNoProgram)
+}
+
+func TestAProgramBesideOursIsUsedAsItIs(t *testing.T) {
+	p := checkout(t)
+	installed := filepath.Join(p.SearchFrom[0], programName)
+	write(t, installed, "#!/bin/sh\n")
+	require.NoError(t, os.Chmod(installed, 0o755))
+	path, err := p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+	require.Equal(t, installed, path)
+}
+
+func TestCompilingEndsWhenItIsInterrupted(t *testing.T) {
+	p := checkout(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(context.Canceled)
+	_, err := p.Ensure(ctx, silent)
+	require.ErrorIs(t, err, context.Canceled)
+}

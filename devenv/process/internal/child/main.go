@@ -1,0 +1,40 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command child is what the tests of package process start: it does what its argument says.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	switch os.Args[1] {
+	case "fail":
+		fmt.Println("started")
+		fmt.Fprintln(os.Stderr, "cannot open the door")
+		os.Exit(7)
+	case "stdin": // ends with its parent
+		fmt.Println("started")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "stubborn": // ignores SIGTERM and has a child of its own
+		signal.Ignore(syscall.SIGTERM)
+		grandchild := exec.Command("sleep", "600")
+		if err := grandchild.Start(); err != nil {
+			panic(err)
+		}
+		fmt.Println(grandchild.Process.Pid)
+		forever := make(chan os.Signal, 1)
+		signal.Notify(forever, syscall.SIGUSR1) // which nobody sends
+		<-forever
+	case "long":
+		fmt.Println(strings.Repeat("x", 3<<20))
+		fmt.Println("after")
+	}
+}

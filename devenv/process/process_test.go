@@ -1,0 +1,107 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var childProgram string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "process-test-")
+	if err != nil {
+		panic(err)
+	}
+	childProgram = filepath.Join(dir, "child")
+	if out, err := exec.Command("go", "build", "-o", childProgram, "./internal/child").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// start returns the child and its first line of output.
+func start(t *testing.T, what string) (*Process, <-chan string, string) {
+	t.Helper()
+	lines := make(chan string, 16)
+	log := filepath.Join(t.TempDir(), "log")
+	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{what}, LogFile: log, Line: func(l string) { lines <- l }})
+	require.NoError(t, err)
+	t.Cleanup(func() { p.Stop(context.Background(), 0) })
+	return p, lines, log
+}
+
+func TestAChildThatFailsLeavesItsExitCodeAndLastLines(t *testing.T) {
+	t.Parallel()
+	p, lines, log := start(t, "fail")
+	<-p.Done()
+	require.Equal(t, "started", <-lines)
+	require.Equal(t, 7, p.ExitCode())
+	require.ErrorContains(t, p.Err(), "the child exited with code 7")
+	require.ErrorContains(t, p.Err(), "cannot open the door")
+	content, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "cannot open the door")
+	info, err := os.Stat(log)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestAProgramThatIsNotThereIsAnErrorAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := Start(Spec{Name: "nothing", Path: "/no/such/program", LogFile: filepath.Join(t.TempDir(), "log")})
+	require.ErrorContains(t, err, "start nothing")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestStopKillsAStubbornChildWithItsChildren(t *testing.T) {
+	t.Parallel()
+	p, lines, _ := start(t, "stubborn")
+	grandchild, err := strconv.Atoi(<-lines)
+	require.NoError(t, err)
+	p.Stop(context.Background(), 50*time.Millisecond)
+	require.Equal(t, -1, p.ExitCode(), "a signal ended it")
+	// The kernel lets the orphan go to its new parent first, so it may take a moment.
+	require.Eventually(t, func() bool { return !alive(grandchild) }, 10*time.Second, 10*time.Millisecond)
+}
+
+// alive tells whether a process runs; one that only waits to be collected does not.
+func alive(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && len(out) > 0 && out[0] != 'Z'
+}
+
+func TestAChildSeesTheEndOfItsInputWhenItIsStopped(t *testing.T) {
+	t.Parallel()
+	p, lines, _ := start(t, "stdin")
+	require.Equal(t, "started", <-lines)
+	require.NoError(t, p.stdin.Close())
+	<-p.Done()
+	require.Zero(t, p.ExitCode())
+}
+
+func TestALineWithoutBoundDoesNotBlockTheChild(t *testing.T) {
+	t.Parallel()
+	p, _, log := start(t, "long")
+	<-p.Done()
+	require.Zero(t, p.ExitCode())
+	content, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "after")
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// CheckApplications reads every application configuration at Head and returns all that is wrong
+// with them, each with its file, line and column.
+func (r *Repository) CheckApplications() error {
+	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	if err != nil {
+		return fmt.Errorf("open the Git repository %s: %w", r.Root, err)
+	}
+	commit, err := repo.CommitObject(plumbing.NewHash(r.Head))
+	if err != nil {
+		return fmt.Errorf("read commit %s of %s: %w", short(r.Head), r.Root, err)
+	}
+	var problems []error
+	for _, name := range r.Applications {
+		file, err := commit.File(name)
+		if err != nil {
+			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
+		}
+		content, err := file.Contents()
+		if err != nil {
+			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
+		}
+		_, err = config.ParseApplication([]byte(content), name)
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,127 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func runGit(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "git %v: %s", args, out)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	committed := func(t *testing.T, dir string) {
+		runGit(t, dir, "init", "-q", "-b", "main")
+		write(t, filepath.Join(dir, "file"), "x")
+		runGit(t, dir, "add", "-A")
+		runGit(t, dir, "commit", "-qm", "first")
+	}
+	for name, c := range map[string]struct {
+		prepare       func(t *testing.T, dir string)
+		problem, hint string
+	}{
+		"not a Git repository": {func(*testing.T, string) {}, "is not a Git repository", "init"},
+		"no commits yet":       {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") }, "has no commits on branch trunk yet", "commit"},
+		"detached HEAD": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			runGit(t, dir, "checkout", "-q", "--detach")
+		}, "HEAD is detached at", "switch"},
+		"bare": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") }, "is a bare repository", "clone"},
+		"no directory": {func(t *testing.T, dir string) {
+			require.NoError(t, os.Remove(dir))
+		}, "is not a directory", "pipedeck up DIR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "repo")
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			c.prepare(t, dir)
+			_, err := OpenRepository(dir)
+			var problem *RepositoryError
+			require.ErrorAs(t, err, &problem)
+			require.ErrorContains(t, err, c.problem)
+			require.Contains(t, problem.Hint, c.hint)
+		})
+	}
+}
+
+func TestARepositoryIsFoundFromAFolderInsideItAndFromALinkedWorkTree(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	dir := filepath.Join(root, "repo")
+	write(t, filepath.Join(dir, "web", "app.pipecd.yaml"), "kind: Application")
+	write(t, filepath.Join(dir, "web", "canary.pipecd.yaml"), "kind: Application")
+	write(t, filepath.Join(dir, "web", "deployment.yaml"), "kind: Deployment")
+	runGit(t, dir, "init", "-q", "-b", "main")
+	runGit(t, dir, "add", "-A")
+	runGit(t, dir, "commit", "-qm", "first")
+	runGit(t, dir, "worktree", "add", "-q", "-b", "side", filepath.Join(root, "side"))
+
+	inside, err := OpenRepository(filepath.Join(dir, "web"))
+	require.NoError(t, err)
+	require.Equal(t, dir, inside.Root)
+	require.Equal(t, "main", inside.Branch)
+	require.ElementsMatch(t, []string{"web/app.pipecd.yaml", "web/canary.pipecd.yaml"}, inside.Applications)
+
+	linked, err := OpenRepository(filepath.Join(root, "side"))
+	require.NoError(t, err)
+	require.Equal(t, "side", linked.Branch)
+	require.Equal(t, inside.Head, linked.Head)
+}
+
+type fakeSample map[string]string
+
+func (s fakeSample) Walk(fn func(string, []byte) error) error {
+	for name, content := range s {
+		if err := fn(name, []byte(content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestTheSampleRepositoryIsMadeOnceAndThenBelongsToTheUser(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	sample := fakeSample{"hello/app.pipecd.yaml": "kind: Application", "hello/file": "one"}
+	made, err := w.EnsureSample(sample)
+	require.NoError(t, err)
+	require.Equal(t, "main", made.Branch)
+	require.Equal(t, []string{"hello/app.pipecd.yaml"}, made.Applications)
+
+	write(t, filepath.Join(made.Root, "hello", "file"), "mine")
+	runGit(t, made.Root, "commit", "-qam", "change")
+	again, err := w.EnsureSample(sample)
+	require.NoError(t, err)
+	require.NotEqual(t, made.Head, again.Head)
+	content, err := os.ReadFile(filepath.Join(made.Root, "hello", "file"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(content))
+}
+
+func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	write(t, w.SampleRepository()+".new/.git/HEAD", "half")
+	made, err := w.EnsureSample(fakeSample{"a/app.pipecd.yaml": "x"})
+	require.NoError(t, err)
+	require.Len(t, made.Applications, 1)
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func create(t *testing.T) *Workspace {
+	t.Helper()
+	w, err := At(t.TempDir(), "story")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	return w
+}
+
+func TestNamesThatCouldEscapeTheStateDirectoryAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "..", "a/b", "Demo", "-a", "a-", "a.b", "ünicode", "a234567890123456789012345678901234567890x"} {
+		_, err := At(t.TempDir(), name)
+		require.ErrorContains(t, err, "environment name", "name %q", name)
+	}
+	for _, name := range []string{"a", "default", "demo-2"} {
+		_, err := At(t.TempDir(), name)
+		require.NoError(t, err)
+	}
+}
+
+func TestEverythingInTheWorkspaceBelongsToTheUserAlone(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	_, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	require.NoError(t, w.Publish(Running{PID: 1, Address: "127.0.0.1:1"}))
+	require.NoError(t, filepath.WalkDir(w.Dir, func(path string, entry os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := entry.Info()
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, "%s is open to others: %s", path, info.Mode())
+		return nil
+	}))
+}
+
+func TestSecretsAreMadeOnceAndDifferBetweenEnvironments(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	first, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	again, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Len(t, first.PipedKey, 50)
+	require.Regexp(t, `^story\.[a-zA-Z0-9]{32}$`, first.APIKey)
+
+	other, err := create(t).EnsureSecrets()
+	require.NoError(t, err)
+	require.NotEqual(t, first.PipedKey, other.PipedKey)
+	require.NotEqual(t, first.APIKey, other.APIKey)
+}
+
+func TestOnlyOneHolderHasTheLock(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	alive, err := w.Alive()
+	require.NoError(t, err)
+	require.False(t, alive, "nobody has run it yet")
+
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	_, err = w.Acquire()
+	require.ErrorIs(t, err, ErrLocked)
+	alive, err = w.Alive()
+	require.NoError(t, err)
+	require.True(t, alive)
+
+	require.NoError(t, lock.Release())
+	alive, err = w.Alive()
+	require.NoError(t, err)
+	require.False(t, alive)
+}
+
+func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	published := Running{PID: 7, Address: "127.0.0.1:4711", StartedAt: time.Unix(1, 0).UTC(), Cluster: "embedded", Processes: map[string]Child{"piped": {8, 9}}}
+	require.NoError(t, w.Publish(published))
+	read, err := w.Published()
+	require.NoError(t, err)
+	require.Equal(t, &published, read)
+
+	require.NoError(t, w.Withdraw())
+	require.NoError(t, w.Withdraw(), "twice is as good as once")
+	_, err = w.Published()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	last, err := w.LastAddress()
+	require.NoError(t, err)
+	require.Equal(t, published.Address, last, "the next run tries the same port")
+}
+
+func TestListFindsEnvironmentsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	found, err := List(filepath.Join(root, "missing"))
+	require.NoError(t, err)
+	require.Empty(t, found)
+
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "one"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "Not One"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o600))
+	found, err = List(root)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, "one", found[0].Name)
+	require.NoError(t, found[0].Remove())
+	require.NoDirExists(t, filepath.Join(root, "one"))
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// patience bounds the wait for any one thing.
+const patience = 2 * time.Minute
+
+// event is one line of --output json and the moment of its arrival.
+type event struct {
+	at     time.Time
+	fields map[string]any
+}
+
+func (e event) text(field string) string {
+	s, _ := e.fields[field].(string)
+	return s
+}
+
+// session is a running `pipedeck up --output json`.
+type session struct {
+	cmd    *exec.Cmd
+	began  time.Time
+	events chan event
+}
+
+func start(bin, dir string, args ...string) (*session, error) {
+	cmd := exec.Command(bin+"/pipedeck", append([]string{"up", "--output", "json", "--state-dir", dir}, args...)...)
+	cmd.Stderr = os.Stderr
+	cmd.Dir = os.TempDir()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{cmd: cmd, began: time.Now(), events: make(chan event, 1024)}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(s.events)
+		lines := bufio.NewScanner(stdout)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			e := event{at: time.Now()}
+			if json.Unmarshal(lines.Bytes(), &e.fields) == nil {
+				s.events <- e
+			}
+		}
+	}()
+	return s, nil
+}
+
+// await returns the next event that matches; those before it are gone.
+func (s *session) await(what string, match func(event) bool) (event, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				return event{}, fmt.Errorf("pipedeck ended before: %s", what)
+			}
+			if match(e) {
+				return e, nil
+			}
+		case <-timer.C:
+			return event{}, fmt.Errorf("never happened: %s", what)
+		}
+	}
+}
+
+func (s *session) stop() error {
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	for range s.events {
+	}
+	var exit *exec.ExitError
+	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+func component(name, state string) func(event) bool {
+	return func(e event) bool {
+		return e.text("type") == "component" && e.text("name") == name && e.text("state") == state
+	}
+}
+
+func deployment(app, status string) func(event) bool {
+	return func(e event) bool {
+		return e.text("type") == "deployment" && e.text("app") == app && e.text("status") == status
+	}
+}

@@ -1,0 +1,225 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// patience bounds every wait: machines that run tests are slow and shared.
+const patience = 2 * time.Minute
+
+// environment is one environment of one story, in directories of its own.
+type environment struct {
+	t        *testing.T
+	name     string
+	stateDir string
+}
+
+func newEnvironment(t *testing.T) *environment {
+	t.Helper()
+	require.NotEmpty(t, os.Getenv("PIPEDECK_BIN"), "run the stories with: make e2e")
+	e := &environment{t: t, name: "story", stateDir: filepath.Join(t.TempDir(), "state")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			e.showLogs()
+		}
+		e.pipedeck("down")
+	})
+	return e
+}
+
+func (e *environment) dir(elements ...string) string {
+	return filepath.Join(append([]string{e.stateDir, e.name}, elements...)...)
+}
+
+// command prepares a pipedeck command on this environment.
+func (e *environment) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"), append(args, "--name", e.name, "--state-dir", e.stateDir)...)
+	// The working directory must not be a repository with applications: up would watch it.
+	cmd.Dir = filepath.Dir(e.stateDir)
+	return cmd
+}
+
+// result is what a finished command left.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// pipedeck runs a command to its end.
+func (e *environment) pipedeck(args ...string) result {
+	e.t.Helper()
+	cmd := e.command(args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	return result{code: exitCode(e.t, cmd.Run()), stdout: stdout.String(), stderr: stderr.String()}
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	require.NoError(t, err)
+	return 0
+}
+
+// list runs a table command with -o json.
+func (e *environment) list(table string) []map[string]any {
+	e.t.Helper()
+	r := e.pipedeck(table, "-o", "json")
+	require.Zero(e.t, r.code, r.stderr)
+	var objects []map[string]any
+	require.NoError(e.t, json.Unmarshal([]byte(r.stdout), &objects), r.stdout)
+	return objects
+}
+
+// git runs git in the environment's sample repository.
+func (e *environment) git(args ...string) string {
+	e.t.Helper()
+	return git(e.t, e.dir("repository"), args...)
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "git %v: %s", args, out)
+	return strings.TrimSpace(string(out))
+}
+
+// edit replaces text in a file of the sample repository and commits it.
+func (e *environment) edit(file, old, new, message string) {
+	e.t.Helper()
+	path := e.dir("repository", file)
+	content, err := os.ReadFile(path)
+	require.NoError(e.t, err)
+	require.Contains(e.t, string(content), old)
+	require.NoError(e.t, os.WriteFile(path, []byte(strings.Replace(string(content), old, new, 1)), 0o644))
+	e.git("commit", "-aqm", message)
+}
+
+// showLogs prints what the environment's processes wrote, to explain a failure.
+func (e *environment) showLogs() {
+	logs, _ := filepath.Glob(e.dir("logs", "*.log"))
+	for _, log := range logs {
+		content, _ := os.ReadFile(log)
+		e.t.Logf("==> %s\n%s", filepath.Base(log), content[max(0, len(content)-4000):])
+	}
+}
+
+// event is one line of --output json.
+type event map[string]any
+
+func (e event) is(kind string, fields ...string) bool {
+	if e["type"] != kind {
+		return false
+	}
+	for i := 0; i < len(fields); i += 2 {
+		if got, _ := e[fields[i]].(string); got != fields[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// stream is a pipedeck command that prints events.
+type stream struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+
+	mu     sync.Mutex
+	events []event
+	ended  bool
+	change *sync.Cond
+}
+
+// start runs a command with --output json in the background.
+func (e *environment) start(args ...string) *stream {
+	e.t.Helper()
+	s := &stream{t: e.t, cmd: e.command(append(args, "--output", "json")...)}
+	s.change = sync.NewCond(&s.mu)
+	s.cmd.Stderr = &s.stderr
+	stdout, err := s.cmd.StdoutPipe()
+	require.NoError(e.t, err)
+	require.NoError(e.t, s.cmd.Start())
+	go s.read(stdout)
+	e.t.Cleanup(func() { s.interrupt(); s.wait() })
+	return s
+}
+
+func (s *stream) read(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			e = event{"type": "not json", "line": lines.Text()}
+		}
+		s.mu.Lock()
+		s.events = append(s.events, e)
+		s.change.Broadcast()
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	s.ended = true
+	s.change.Broadcast()
+	s.mu.Unlock()
+}
+
+// await returns the first event, old or new, that matches.
+func (s *stream) await(what string, match func(event) bool) event {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { s.mu.Lock(); s.change.Broadcast(); s.mu.Unlock() })
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for seen := 0; ; {
+		for ; seen < len(s.events); seen++ {
+			if match(s.events[seen]) {
+				return s.events[seen]
+			}
+		}
+		if s.ended || ctx.Err() != nil {
+			s.t.Fatalf("no event: %s\nstderr: %s\nlast events: %v", what, s.stderr.String(), s.events[max(0, len(s.events)-15):])
+		}
+		s.change.Wait()
+	}
+}
+
+func (s *stream) interrupt() { _ = s.cmd.Process.Signal(os.Interrupt) }
+
+// wait returns the events and the exit code after the command's end.
+func (s *stream) wait() ([]event, int) {
+	s.mu.Lock()
+	for !s.ended {
+		s.change.Wait()
+	}
+	s.mu.Unlock()
+	if s.cmd.ProcessState == nil {
+		_ = s.cmd.Wait()
+	}
+	return s.events, s.cmd.ProcessState.ExitCode()
+}

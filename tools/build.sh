@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds everything into one directory and says how far it is: the first time takes a while.
+#   build.sh DIRECTORY PLUGIN...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=$1
+shift
+command -v go >/dev/null || { echo "there is no go command; install Go from https://go.dev/dl" >&2; exit 1; }
+mkdir -p "$out/plugins"
+
+packages=(./cmd/pipedeck ./cmd/piped)
+for plugin in "$@"; do packages+=("./plugins/$plugin"); done
+
+started=$SECONDS
+stale=$(go list -deps -f '{{if .Stale}}x{{end}}' "${packages[@]}" | grep -c x || true)
+if [ "$stale" -gt 20 ]; then
+  echo "compiling $stale packages (first time only)"
+  go build -v "${packages[@]}" 2>&1 >/dev/null | awk -v total="$stale" '
+    / / { print; next }
+    { n++; if (n % 10 == 0 || n == total) { printf "\r  %d of %d", n, total; fflush() } }
+    END { if (n) print "" }'
+fi
+go build -o "$out/" ./cmd/pipedeck ./cmd/piped
+for plugin in "$@"; do
+  go build -o "$out/plugins/" "./plugins/$plugin"
+done
+if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Everything that can be said about the sources without running them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+step() { echo "lint: $1"; }
+fail() { echo "lint: $1" >&2; failed=1; }
+
+step "formatting"
+unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+[ -z "$unformatted" ] || fail "not gofmt-ed: $unformatted"
+
+step "generated code"
+(cd tools && go run ./protogen -root .. -check) || failed=1
+
+step "go.mod is tidy"
+for module in . tools devenv/embeddedk8s; do
+  (cd "$module" && go mod tidy -diff) || fail "go.mod of $module is not tidy: run go mod tidy there"
+done
+
+for os in linux darwin; do
+  step "vet for $os"
+  GOOS=$os go vet ./... || failed=1
+done
+step "vet of the end-to-end tests"
+go vet -tags e2e ./e2e/... ./plugins/kubernetes/... || failed=1
+(cd tools && go vet ./...) || failed=1
+(cd devenv/embeddedk8s && go vet ./...) || failed=1
+
+mkdir -p .cache/tools
+(cd tools && go build -o ../.cache/tools/ ./roomlint honnef.co/go/tools/cmd/staticcheck)
+step "room rules"
+ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
+step "staticcheck"
+.cache/tools/staticcheck ./... || failed=1
+
+[ "$failed" = 0 ] && echo "lint: ok"
+exit "$failed"
