@@ -79,8 +79,7 @@ func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
 		tree:                 t,
 	}
 	if err := source.readConfig(path.Join(request.Path, request.ConfigFilename)); err != nil {
-		source.Close()
-		return nil, err
+		return nil, errors.Join(err, source.Close())
 	}
 	return source, nil
 }
@@ -124,7 +123,13 @@ func (s *Source) Proto() *common.DeploymentSource {
 	}
 }
 
-// Close gives the directory back; nobody may use it any more. It may be called more than once.
-func (s *Source) Close() {
-	s.once.Do(func() { s.store.give(s.tree) })
+// Application returns Config.
+func (s *Source) Application() *config.Application { return s.Config }
+
+// Close gives the directory back; nobody may use it any more. It may be called more than once. The error
+// says that a directory could not be removed.
+func (s *Source) Close() error {
+	var err error
+	s.once.Do(func() { err = s.store.give(s.tree) })
+	return err
 }

@@ -93,8 +93,7 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string) 
 		t.print, err = takeFingerprint(t.dir)
 	}
 	if err != nil {
-		s.remove(t)
-		return nil, err
+		return nil, errors.Join(err, s.remove(t))
 	}
 	for _, one := range left {
 		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", commit, "path", one.Path, "reason", one.Reason)
@@ -103,10 +102,9 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string) 
 }
 
 // give takes a checkout back: to keep when it is unchanged, to remove otherwise.
-func (s *Store) give(t *tree) {
+func (s *Store) give(t *tree) error {
 	if !t.print.matches(t.dir) {
-		s.remove(t)
-		return
+		return s.remove(t)
 	}
 	s.mu.Lock()
 	var oldest *tree
@@ -118,18 +116,20 @@ func (s *Store) give(t *tree) {
 	}
 	s.mu.Unlock()
 	if oldest != nil {
-		s.remove(oldest)
+		return s.remove(oldest)
 	}
+	return nil
 }
 
-func (s *Store) remove(t *tree) {
-	if err := os.RemoveAll(t.dir); err != nil {
-		// A plugin may have taken its own write permission away.
-		err = errors.Join(makeWritable(t.dir), os.RemoveAll(t.dir))
-		if err != nil {
-			s.logger.Warn("cannot remove a checkout", "directory", t.dir, "error", err)
-		}
+func (s *Store) remove(t *tree) error {
+	if os.RemoveAll(t.dir) == nil {
+		return nil
 	}
+	// A plugin may have taken its own write permission away.
+	if err := errors.Join(makeWritable(t.dir), os.RemoveAll(t.dir)); err != nil {
+		return fmt.Errorf("remove checkout: %w", err)
+	}
+	return nil
 }
 
 func makeWritable(dir string) error {

@@ -65,8 +65,8 @@ func TestSourceHoldsTheApplicationAndIsRemovedWithTheStore(t *testing.T) {
 	require.Equal(t, "app.pipecd.yaml", message.ApplicationConfigFilename)
 	require.Equal(t, filepath.Join(source.RepositoryDirectory, ".pipe"), message.SharedConfigDirectory)
 	require.FileExists(t, filepath.Join(message.ApplicationDirectory, "a"))
-	source.Close()
-	source.Close()
+	require.NoError(t, source.Close())
+	require.NoError(t, source.Close(), "a second time is harmless")
 	require.NoError(t, store.Close())
 	require.NoDirExists(t, store.dir)
 	_, err = store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
@@ -95,10 +95,10 @@ func TestOnlyUnchangedDirectoriesAreUsedAgain(t *testing.T) {
 			first, err := store.Prepare(t.Context(), request)
 			require.NoError(t, err)
 			require.NoError(t, c.change(first.ApplicationDirectory))
-			first.Close()
+			require.NoError(t, first.Close())
 			second, err := store.Prepare(t.Context(), request)
 			require.NoError(t, err)
-			defer second.Close()
+			defer func() { require.NoError(t, second.Close()) }()
 			require.Equal(t, c.want, repository.checkouts)
 			content, err := os.ReadFile(filepath.Join(second.ApplicationDirectory, "a"))
 			require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestSourcesInUseAreNotSharedAndIdleOnesAreBounded(t *testing.T) {
 		sources = append(sources, source)
 	}
 	for _, source := range sources {
-		source.Close()
+		require.NoError(t, source.Close())
 	}
 	entries, err := os.ReadDir(store.dir)
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func BenchmarkPrepareAndCloseOfThousandFiles(b *testing.B) {
 	for b.Loop() {
 		source, err := store.Prepare(b.Context(), Request{Repository: repository, Commit: "c", Path: "."})
 		require.NoError(b, err)
-		source.Close()
+		require.NoError(b, source.Close())
 	}
 	require.Equal(b, 1, repository.checkouts)
 }
