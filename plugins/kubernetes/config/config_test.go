@@ -1,0 +1,84 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+)
+
+func decode(t *testing.T, text string) (*config.Application, error) {
+	t.Helper()
+	app := &config.Application{}
+	require.NoError(t, json.Unmarshal([]byte(text), app))
+	return app, app.Validate()
+}
+
+func TestAnEmptyConfigurationHasTheDefaults(t *testing.T) {
+	t.Parallel()
+	app, err := decode(t, `{}`)
+	require.NoError(t, err)
+	require.Equal(t, config.VariantLabel{Key: "pipecd.dev/variant", PrimaryValue: "primary", CanaryValue: "canary", BaselineValue: "baseline"}, app.VariantLabel)
+	require.Equal(t, 5*time.Minute, app.Input.RolloutTimeout.Std())
+	require.Equal(t, 10*time.Second, app.Input.FailureGrace.Std())
+	require.True(t, app.Input.WaitsReady())
+}
+
+func TestSettingsThatCannotWorkAreAllReported(t *testing.T) {
+	t.Parallel()
+	_, err := decode(t, `{"input": {"helmChart": {"path": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
+	require.ErrorContains(t, err, "input.helmChart: not supported yet")
+	require.ErrorContains(t, err, "rolloutTimeout")
+	require.ErrorContains(t, err, "failureGrace")
+	require.ErrorContains(t, err, `variantLabel.canaryValue: "primary" is already the primaryValue`)
+	app, err := decode(t, `{"input": {"waitReady": false, "helmChart": null}}`)
+	require.NoError(t, err)
+	require.False(t, app.Input.WaitsReady())
+}
+
+func TestReplicasAreANumberOrAShare(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{`1`: 1, `"3"`: 3, `"50%"`: 3, `"10%"`: 1, `"0%"`: 0, `0`: 0, `"200%"`: 10} {
+		var r config.Replicas
+		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
+		require.Equal(t, want, r.Of(5), text)
+	}
+	for _, text := range []string{`"x"`, `-1`, `1.5`, `"-5%"`, `true`, `{}`} {
+		require.Error(t, json.Unmarshal([]byte(text), new(config.Replicas)), text)
+	}
+	require.EqualValues(t, 1, (*config.Replicas)(nil).Of(7), "nothing given is one")
+}
+
+func TestStageOptionsAreRead(t *testing.T) {
+	t.Parallel()
+	app := &config.Application{QuickSync: config.SyncOptions{Prune: true}}
+	sync, err := config.DecodeSync(nil, app)
+	require.NoError(t, err)
+	require.True(t, sync.Prune, "a quick sync has the application's options")
+	sync, err = config.DecodeSync([]byte(`{}`), app)
+	require.NoError(t, err)
+	require.False(t, sync.Prune, "a stage has its own")
+	primary, err := config.DecodePrimary([]byte(`{}`))
+	require.NoError(t, err)
+	require.Equal(t, "primary", primary.Suffix)
+	_, err = config.DecodeCanary([]byte(`{"patches": [{"ops": [{"op": "json-patch"}]}]}`))
+	require.ErrorContains(t, err, `"json-patch" is not known`)
+	_, err = config.DecodeCanary([]byte(`{"replicas": "many"}`))
+	require.ErrorContains(t, err, "K8S_CANARY_ROLLOUT: with: replicas")
+}
+
+func TestThePipelineOfAConfigurationIsRead(t *testing.T) {
+	t.Parallel()
+	stages, err := config.PipelineStages([]byte("spec:\n  pipeline:\n    stages:\n      - name: A\n      - name: B\n        with: {x: [1, y]}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []config.PipelineStage{{Name: "A"}, {Name: "B", With: []byte(`{"x":[1,"y"]}`)}}, stages)
+	stages, err = config.PipelineStages([]byte("spec: {}\n"))
+	require.NoError(t, err)
+	require.Empty(t, stages)
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+const workload = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: prod
+  labels: {team: a}
+  annotations: {note: mine}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+        - name: main
+          image: registry:5000/team/app:v1
+          env:
+            - {name: A, valueFrom: {secretKeyRef: {name: sec, key: a}}}
+          envFrom:
+            - configMapRef: {name: conf}
+      volumes:
+        - {name: unmanaged, configMap: {name: elsewhere}}
+`
+
+func TestLabelsAndAnnotationsAreThoseOfPipeCD(t *testing.T) {
+	t.Parallel()
+	manifests, err := manifest.Parse([]byte(workload), "web.yaml")
+	require.NoError(t, err)
+	manifest.Stamp{PipedID: "p", ApplicationID: "a", CommitHash: "c", VariantKey: "pipecd.dev/variant", Variant: "primary"}.Apply(manifests)
+	m := manifests[0]
+	require.Equal(t, map[string]string{
+		"team": "a", "pipecd.dev/managed-by": "piped", "pipecd.dev/piped": "p", "pipecd.dev/application": "a",
+		"pipecd.dev/commit-hash": "c", "pipecd.dev/variant": "primary",
+	}, m.GetLabels())
+	require.Equal(t, map[string]string{
+		"note": "mine", "pipecd.dev/managed-by": "piped", "pipecd.dev/piped": "p", "pipecd.dev/application": "a",
+		"pipecd.dev/commit-hash": "c", "pipecd.dev/variant": "primary",
+		"pipecd.dev/original-api-version": "apps/v1", "pipecd.dev/resource-key": "apps:Deployment:prod:web",
+	}, m.GetAnnotations())
+	template := m.Object["spec"].(map[string]any)["template"].(map[string]any)
+	require.Equal(t, map[string]any{"labels": map[string]any{"app": "web"}}, template["metadata"], "pod templates are left alone")
+}
+
+func TestTheConfigHashCoversTheManagedConfigurationOfAWorkload(t *testing.T) {
+	t.Parallel()
+	config := `---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf, namespace: prod}
+data: {b: "2", a: "1"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: sec, namespace: prod}
+type: Opaque
+immutable: true
+data: {a: YWE=}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: elsewhere, namespace: other}
+`
+	sum := sha256.Sum256([]byte(`{"data":{"a":"1","b":"2"},"kind":"ConfigMap","name":"conf"}` +
+		`{"data":{"a":"YWE="},"immutable":true,"kind":"Secret","name":"sec","type":"Opaque"}`))
+	want := strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10])
+
+	hash := func(text string) any {
+		manifests, err := manifest.Parse([]byte(text), "web.yaml")
+		require.NoError(t, err)
+		require.NoError(t, manifest.AddConfigHashes(manifests))
+		template := manifests[0].Object["spec"].(map[string]any)["template"].(map[string]any)
+		annotations, _ := template["metadata"].(map[string]any)["annotations"].(map[string]any)
+		return annotations["pipecd.dev/config-hash"]
+	}
+	require.Equal(t, want, hash(workload+config))
+	require.NotEqual(t, want, hash(workload+strings.Replace(config, `a: "1"`, `a: "9"`, 1)))
+	require.Nil(t, hash(workload), "configuration from elsewhere does not count")
+	stringData := strings.Replace(config, "data: {a: YWE=}", "stringData: {a: aa}", 1)
+	require.Equal(t, want, hash(workload+stringData), "as the API stores it")
+}
+
+func TestImagesAreTakenApart(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:0123456789012345678901234567890123456789012345678901234567890123"
+	tests := map[string]struct{ name, version string }{
+		"app":                                    {"app", "latest"},
+		"app:v1":                                 {"app", "v1"},
+		"team/app:v1":                            {"app", "v1"},
+		"registry.example:5000/team/app":         {"app", "latest"},
+		"registry.example:5000/team/app:v1":      {"app", "v1"},
+		"app@" + digest:                          {"app", digest},
+		"registry.example:5000/app:v1@" + digest: {"app", "v1"},
+	}
+	for reference, want := range tests {
+		image := manifest.ParseImage(reference)
+		require.Equal(t, want.name, image.Name, reference)
+		require.Equal(t, want.version, image.Version(), reference)
+		require.Equal(t, reference, image.Reference)
+	}
+}
+
+func TestTheSameResourceHasTheSameFoldedKey(t *testing.T) {
+	t.Parallel()
+	a := manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}
+	b := manifest.Key{Group: "apps", Kind: "deployment", Name: "Web"}
+	require.Equal(t, a.Fold(), b.Fold())
+	require.NotEqual(t, a.Fold(), manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}.Fold())
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package variant_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func application(t *testing.T) *config.Application {
+	t.Helper()
+	app := &config.Application{}
+	require.NoError(t, app.Validate())
+	return app
+}
+
+func manifests(t *testing.T) []manifest.Manifest {
+	t.Helper()
+	all, err := manifest.NewLoader().Load(t.Context(), manifest.Request{Dir: filepath.Join("testdata", "app")})
+	require.NoError(t, err)
+	return all
+}
+
+// golden compares the manifests with a file.
+func golden(t *testing.T, name string, got []manifest.Manifest) {
+	t.Helper()
+	var text bytes.Buffer
+	for _, m := range got {
+		data, err := yaml.Marshal(m.Object)
+		require.NoError(t, err)
+		text.WriteString("---\n")
+		text.Write(data)
+	}
+	path := filepath.Join("testdata", name+".golden.yaml")
+	if *update {
+		require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String())
+}
+
+func TestTheVariantsLookAsInTheGoldenFiles(t *testing.T) {
+	t.Parallel()
+	half := &config.Replicas{Number: 50, Percent: true}
+	tests := map[string]func(*testing.T, []manifest.Manifest) ([]manifest.Manifest, error){
+		"primary": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
+			return variant.Primary(m, application(t), config.PrimaryOptions{})
+		},
+		"primary-selector-service": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
+			return variant.Primary(m, application(t), config.PrimaryOptions{Suffix: "primary", CreateService: true, AddVariantLabelToSelector: true})
+		},
+		"canary": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
+			return variant.Canary(m, application(t), config.CanaryOptions{Suffix: "canary"})
+		},
+		"canary-half-service-patch": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
+			return variant.Canary(m, application(t), config.CanaryOptions{Suffix: "c", Replicas: half, CreateService: true, Patches: []config.Patch{{
+				Target: config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}},
+				Ops:    []config.PatchOp{{Path: "$.spec.template.spec.containers[0].image", Value: "app:patched"}},
+			}}})
+		},
+	}
+	for name, make := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := manifests(t)
+			got, err := make(t, all)
+			require.NoError(t, err)
+			golden(t, name, got)
+			require.Equal(t, manifests(t), all, "what is given stays as it is")
+		})
+	}
+}
+
+func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
+	t.Parallel()
+	parse := func(text string) []manifest.Manifest {
+		m, err := manifest.Parse([]byte(text), "a.yaml")
+		require.NoError(t, err)
+		return m
+	}
+	statefulSet := "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {}\n"
+	app := application(t)
+	_, err := variant.Canary(parse(statefulSet), app, config.CanaryOptions{})
+	require.ErrorContains(t, err, "no Deployment to make a canary of")
+	app.Workloads = []config.Reference{{Kind: "StatefulSet", Name: "db"}}
+	_, err = variant.Canary(parse(statefulSet), app, config.CanaryOptions{})
+	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a canary")
+	_, err = variant.Primary(parse(statefulSet), app, config.PrimaryOptions{CreateService: true})
+	require.ErrorContains(t, err, "there is no Service")
+	for path, want := range map[string]string{
+		"$.spec.nothing":                     `there is no field "nothing"`,
+		"$.spec.template.spec.containers[7]": `has no item "7"`,
+		"$":                                  "names no field",
+		"$.spec.template.spec.containers[0":  "a [ is not closed",
+		"$.spec.replicas.deeper":             "nothing is below",
+	} {
+		_, err = variant.Canary(manifests(t), application(t), config.CanaryOptions{Patches: []config.Patch{{
+			Target: config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}},
+			Ops:    []config.PatchOp{{Path: path, Value: "1"}},
+		}}})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestAPatchCanReachIntoADocumentInsideOfAField(t *testing.T) {
+	t.Parallel()
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: envoy}\ndata:\n  envoy.yaml: |\n    a: {b: [1, 2]}\n"
+	deployment := "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {selector: {}, template: {}}\n"
+	m, err := manifest.Parse([]byte(text+deployment), "a.yaml")
+	require.NoError(t, err)
+	got, err := variant.Canary(m, application(t), config.CanaryOptions{Suffix: "canary", Patches: []config.Patch{{
+		Target: config.PatchTarget{Reference: config.Reference{Kind: "ConfigMap", Name: "envoy"}, DocumentRoot: "$.data['envoy.yaml']"},
+		Ops:    []config.PatchOp{{Op: "yaml-replace", Path: "$.a.b[1]", Value: "9"}},
+	}}})
+	require.NoError(t, err)
+	require.YAMLEq(t, "a: {b: [1, 9]}", got[0].Object["data"].(map[string]any)["envoy.yaml"].(string))
+	require.Equal(t, "envoy-canary", got[0].GetName())
+}
