@@ -218,3 +218,15 @@ func TestHealthIsServed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, h.Stop(), "a watch does not hold up the end")
 }
+
+func TestAPanicWhilePlanningIsAnErrorAndThePluginLivesOn(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+		return []sdk.Stage{{Name: req.Stages[5].Name}}, nil
+	}}), sdktest.Options{})
+	for range 2 {
+		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{})
+		require.Equal(t, codes.Internal, status.Code(err))
+		require.ErrorContains(t, err, "the plugin panicked")
+	}
+}

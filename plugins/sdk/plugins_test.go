@@ -38,6 +38,15 @@ func executing(execute func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.R
 	return sdk.ForStages(stagePlugin{execute: execute})
 }
 
+// stuckPlugin can neither start nor close.
+type stuckPlugin struct{ stagePlugin }
+
+func (stuckPlugin) Start(context.Context, *sdk.Env[sdk.None, sdk.None]) error {
+	return errors.New("the store is locked")
+}
+
+func (stuckPlugin) Close() error { return errors.New("and cannot be closed") }
+
 type fleetConfig struct {
 	Region string `json:"region"`
 }

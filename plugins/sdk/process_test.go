@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 		sdk.Main(sdk.ForStages(stagePlugin{}))
 	case "fleet":
 		sdk.Main(sdk.ForDeployment(newFleet()))
+	case "stuck":
+		sdk.Main(sdk.ForStages(stuckPlugin{}))
 	default:
 		os.Exit(m.Run())
 	}
@@ -158,6 +160,16 @@ func TestAPluginThatCannotStartSaysWhyAndExits(t *testing.T) {
 			require.Equal(t, 1, strings.Count(p.stderr.String(), tc.want), "said once")
 		})
 	}
+}
+
+func TestAStartThatFailsEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, "stuck", map[string]any{"name": "test", "url": "file:///x"})
+	var exit *exec.ExitError
+	require.ErrorAs(t, p.Wait(), &exit)
+	require.Equal(t, 1, exit.ExitCode())
+	require.Contains(t, p.stderr.String(), "plugin test: start: the store is locked")
+	require.Contains(t, p.stderr.String(), "and cannot be closed")
 }
 
 func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {
