@@ -1,0 +1,170 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// HandleCommands takes an answer of ListUnhandledCommands and acts on those that sync an application. It
+// does not wait for that.
+func (t *Trigger) HandleCommands(unhandled []*model.Command) {
+	unhandled = slices.DeleteFunc(slices.Clone(unhandled), func(c *model.Command) bool {
+		return c.GetType() != model.Command_SYNC_APPLICATION && c.GetType() != model.Command_CHAIN_SYNC_APPLICATION
+	})
+	t.mark(func(n *news) { n.commands, n.newCommands = unhandled, true })
+}
+
+// wish is what a command asks for.
+type wish struct {
+	application string
+	cause       cause
+}
+
+// wishOf reads a command. The id of the deployment is made from the command's, so that a piped that was
+// killed before it could answer does not deploy twice.
+func wishOf(command *model.Command) wish {
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(command.GetId())).String()
+	c := cause{
+		id: id, kind: onCommand, commander: command.GetCommander(),
+		strategy: command.GetSyncApplication().GetSyncStrategy(), log: "asked for by " + command.GetCommander(),
+	}
+	application := command.GetSyncApplication().GetApplicationId()
+	by := "a command of " + command.GetCommander()
+	if command.GetType() == model.Command_CHAIN_SYNC_APPLICATION {
+		chained := command.GetChainSyncApplication()
+		application = chained.GetApplicationId()
+		c.kind, c.strategy = onChain, chained.GetSyncStrategy()
+		c.chain, c.block = chained.GetDeploymentChainId(), chained.GetBlockIndex()
+		by = "deployment chain " + c.chain
+		c.log = "asked for by " + by
+	}
+	switch c.strategy {
+	case model.SyncStrategy_QUICK_SYNC:
+		c.why = "Quick sync because of " + by
+	case model.SyncStrategy_PIPELINE:
+		c.why = "Sync with the specified pipeline because of " + by
+	}
+	return wish{application: application, cause: c}
+}
+
+// carryOut acts on the commands that wait: each one whose repository was looked at since gets a deployment
+// or a refusal. An application gets one deployment in a pass; more of its commands wait for the next.
+func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
+	for _, command := range t.commands {
+		if t.answered[command.GetId()] {
+			continue
+		}
+		w := wishOf(command)
+		c := find(candidates, w.application)
+		why := t.reasonAgainst(command, w, c)
+		switch {
+		case !t.upToDate(command, w):
+			continue // its repository tells when it is
+		case why != "":
+			t.logger.Warn("command to sync refused", "command", command.GetId(), "application", w.application, "reason", why)
+			if err := t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": why}); err != nil {
+				return err
+			}
+		case c.deployed:
+			t.again = true
+		default:
+			if err := t.sync(ctx, command, c, w.cause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sync creates the deployment that a command asks for. What the control plane refuses for good is the
+// command's answer.
+func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate, why cause) error {
+	err := t.create(ctx, c, why)
+	switch status.Code(err) {
+	case codes.OK:
+		return t.answer(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": why.id})
+	case codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.FailedPrecondition, codes.Unimplemented:
+		t.logger.Error("command to sync failed", "command", command.GetId(), "error", err)
+		return t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": err.Error()})
+	default:
+		return err
+	}
+}
+
+// upToDate says whether the application's repository was looked at since the command became known: users
+// who sync mean what they have just pushed.
+func (t *Trigger) upToDate(command *model.Command, w wish) bool {
+	r := t.repositories[t.findApplication(w.application).GetGitPath().GetRepo().GetId()]
+	if r == nil {
+		return true // there is nothing to wait for
+	}
+	look, asked := t.looks[command.GetId()]
+	if !asked {
+		look = r.look()
+		t.looks[command.GetId()] = look
+	}
+	return t.snapshots[r.git.ID()].looks >= look
+}
+
+// reasonAgainst says why a command cannot be carried out; empty when it can.
+func (t *Trigger) reasonAgainst(command *model.Command, w wish, c *candidate) string {
+	a := t.findApplication(w.application)
+	repositoryID := a.GetGitPath().GetRepo().GetId()
+	switch {
+	case a == nil:
+		return fmt.Sprintf("application %q is unknown to this piped or disabled", w.application)
+	case t.repositories[repositoryID] == nil:
+		return fmt.Sprintf("repository %q of application %s is not in the configuration of this piped", repositoryID, a.GetName())
+	case c == nil:
+		return fmt.Sprintf("application %s cannot be read: %v", a.GetName(), t.snapshots[repositoryID].err)
+	case c.err != nil:
+		return fmt.Sprintf("the configuration of application %s is invalid: %v", a.GetName(), c.err)
+	default:
+		return refusal(c.config.Trigger, command.GetType())
+	}
+}
+
+func (t *Trigger) answer(ctx context.Context, command *model.Command, status model.CommandStatus, metadata map[string]string) error {
+	request := &pipedservice.ReportCommandHandledRequest{
+		CommandId: command.GetId(), Status: status, Metadata: metadata, HandledAt: t.options.Clock.Now().Unix(),
+		Output: []byte(metadata["Reason"]),
+	}
+	if _, err := t.options.ControlPlane.ReportCommandHandled(ctx, request); err != nil {
+		return fmt.Errorf("report command %s as handled: %w", command.GetId(), err)
+	}
+	t.answered[command.GetId()] = true
+	return nil
+}
+
+// take replaces the commands and forgets those that the control plane lists no more.
+func (t *Trigger) take(commands []*model.Command) {
+	t.commands = commands
+	answered, looks := map[string]bool{}, map[string]int{}
+	for _, command := range commands {
+		if id := command.GetId(); t.answered[id] {
+			answered[id] = true
+		} else if look, asked := t.looks[id]; asked {
+			looks[id] = look
+		}
+	}
+	t.answered, t.looks = answered, looks
+}
+
+func find(candidates []*candidate, application string) *candidate {
+	i := slices.IndexFunc(candidates, func(c *candidate) bool { return c.application.GetId() == application })
+	if i < 0 {
+		return nil
+	}
+	return candidates[i]
+}

@@ -1,0 +1,99 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/moby/patternmatcher"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// dueOnCommit says whether the move of the branch from the commit that was triggered last calls for a
+// deployment, and why. previous is empty when nothing was ever triggered; changed lists the files that
+// differ and is only called when they matter. PipeCD v1, but for one thing: ignored files are overlooked,
+// they do not hold back the others of the same commit.
+func dueOnCommit(rule config.OnCommit, dir, previous, head string, changed func() ([]string, error)) (reason string, due bool, err error) {
+	switch {
+	case rule.Disabled, previous == head:
+		return "", false, nil
+	case previous == "":
+		return "it was never deployed", true, nil
+	}
+	files, err := changed()
+	if err != nil {
+		return "", false, err
+	}
+	return touches(rule, dir, files)
+}
+
+// touches looks for a file that belongs to the application.
+func touches(rule config.OnCommit, dir string, files []string) (reason string, touched bool, err error) {
+	ignores, err := patternmatcher.New(rule.Ignores)
+	if err != nil {
+		return "", false, fmt.Errorf("read trigger.onCommit.ignores: %w", err)
+	}
+	paths, err := patternmatcher.New(rule.Paths)
+	if err != nil {
+		return "", false, fmt.Errorf("read trigger.onCommit.paths: %w", err)
+	}
+	for _, file := range files {
+		ignored, err := ignores.MatchesOrParentMatches(file)
+		if err != nil {
+			return "", false, fmt.Errorf("match %s with trigger.onCommit.ignores: %w", file, err)
+		}
+		if ignored {
+			continue
+		}
+		matched, err := paths.MatchesOrParentMatches(file)
+		if err != nil {
+			return "", false, fmt.Errorf("match %s with trigger.onCommit.paths: %w", file, err)
+		}
+		if matched || within(dir, file) {
+			return file + " was changed", true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// within reports whether the file is somewhere under the directory; both are relative to the repository.
+func within(dir, file string) bool {
+	dir = path.Clean(dir)
+	return dir == "." || strings.HasPrefix(file, dir+"/")
+}
+
+// dueOnOutOfSync says whether drift calls for a deployment now; when it does so only later, it says when.
+// last is the deployment that was triggered last, nil when there was none.
+func dueOnOutOfSync(rule config.OnOutOfSync, state *model.ApplicationSyncState, last *model.Deployment, now time.Time) (due bool, later time.Time) {
+	switch {
+	case rule.Disabled, state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC:
+		return false, time.Time{}
+	case last == nil:
+		return true, time.Time{}
+	case last.GetCompletedAt() == 0:
+		return false, time.Time{}
+	}
+	end := time.Unix(last.GetCompletedAt(), 0).Add(rule.MinWindow.Std())
+	if now.Before(end) {
+		return false, end
+	}
+	return true, time.Time{}
+}
+
+// refusal says why an application may not be deployed by the command; empty when it may.
+func refusal(rule config.Trigger, kind model.Command_Type) string {
+	switch {
+	case kind == model.Command_SYNC_APPLICATION && rule.OnCommand.Disabled:
+		return "the application refuses commands: trigger.onCommand.disabled is true in its configuration"
+	case kind == model.Command_CHAIN_SYNC_APPLICATION && rule.OnChain.Disabled:
+		return "the application refuses deployment chains: set trigger.onChain.disabled to false in its configuration to allow them"
+	default:
+		return ""
+	}
+}

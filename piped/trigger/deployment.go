@@ -1,0 +1,133 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+// Names that PipeCD v1 gives to facts outside of its messages.
+const (
+	notificationKey = "DeploymentNotification"
+	traceTrailer    = "Pipecd-Dev-Trace-Trigger-Commit-Hash"
+)
+
+// kind is what a deployment comes from, by PipeCD's names.
+type kind string
+
+const (
+	onCommit    kind = "ON_COMMIT"
+	onCommand   kind = "ON_COMMAND"
+	onOutOfSync kind = "ON_OUT_OF_SYNC"
+	onChain     kind = "ON_CHAIN"
+)
+
+// cause is why a deployment is created.
+type cause struct {
+	kind kind
+	// id of the deployment.
+	id string
+	// commander asked for it; empty when nobody did.
+	commander string
+	strategy  model.SyncStrategy
+	// why is the reason for the strategy, shown to users; empty when the planner finds one.
+	why string
+	// chain and block are set for a deployment in a chain that exists.
+	chain string
+	block uint32
+	// log is the reason for the log.
+	log string
+}
+
+// newDeployment fills in all that a control plane checks (PipeCD v1).
+func newDeployment(a *model.Application, application *config.Application, branch, remote string, head git.Commit, c cause, projectID, pipedID string, now time.Time) (*model.Deployment, error) {
+	d := &model.Deployment{
+		Id:                        c.id,
+		ApplicationId:             a.GetId(),
+		ApplicationName:           a.GetName(),
+		PipedId:                   pipedID,
+		ProjectId:                 projectID,
+		Kind:                      a.GetKind(),
+		PlatformProvider:          a.GetPlatformProvider(),
+		GitPath:                   proto.CloneOf(a.GetGitPath()),
+		DeployTargetsByPlugin:     maps.Clone(a.GetDeployTargetsByPlugin()),
+		Labels:                    maps.Clone(a.GetLabels()),
+		Status:                    model.DeploymentStatus_DEPLOYMENT_PENDING,
+		StatusReason:              "The deployment is waiting to be planned",
+		DeploymentChainId:         c.chain,
+		DeploymentChainBlockIndex: c.block,
+		DeploymentTraceCommitHash: head.Trailer(traceTrailer),
+		MetadataV2:                &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{}}},
+		CreatedAt:                 now.Unix(),
+		UpdatedAt:                 now.Unix(),
+		Trigger: &model.DeploymentTrigger{
+			Commit: &model.Commit{
+				Hash:      head.Hash,
+				Message:   cmp.Or(head.Subject, "(no message)"),
+				Author:    cmp.Or(head.Author, "unknown"),
+				Branch:    branch,
+				Url:       commitURL(remote, head.Hash),
+				CreatedAt: max(head.CreatedAt.Unix(), 1),
+			},
+			Commander:       c.commander,
+			Timestamp:       now.Unix(),
+			SyncStrategy:    c.strategy,
+			StrategySummary: c.why,
+		},
+	}
+	if application.Notification != nil {
+		text, err := json.Marshal(application.Notification)
+		if err != nil {
+			return nil, fmt.Errorf("encode the notification settings of application %s: %w", a.GetName(), err)
+		}
+		d.MetadataV2.Shared.KeyValues[notificationKey] = string(text)
+	}
+	return d, nil
+}
+
+// commitURL is where a browser finds the commit: <scheme>://<host>/<path>/commit/<hash> (PipeCD v1), with
+// https in place of ssh and git, without user names. It is empty when the remote has no such form.
+func commitURL(remote, hash string) string {
+	u, err := remoteURL(strings.TrimSuffix(strings.TrimSuffix(remote, "/"), ".git"))
+	if err != nil || u.Path == "" {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	switch u.Scheme {
+	case "ssh", "git", "git+ssh":
+		u.Scheme, u.Host = "https", u.Hostname()
+	case "http", "https", "file":
+	default:
+		return ""
+	}
+	return u.JoinPath("commit", hash).String()
+}
+
+func remoteURL(remote string) (*url.URL, error) {
+	if strings.Contains(remote, "://") {
+		return url.Parse(remote)
+	}
+	// The scp-like form has a colon before the first slash.
+	if host, path, found := strings.Cut(remote, ":"); found && !strings.Contains(host, "/") {
+		return &url.URL{Scheme: "ssh", Host: host[strings.LastIndex(host, "@")+1:], Path: "/" + strings.TrimPrefix(path, "/")}, nil
+	}
+	path, err := filepath.Abs(remote)
+	if err != nil {
+		return nil, err
+	}
+	return &url.URL{Scheme: "file", Path: filepath.ToSlash(path)}, nil
+}

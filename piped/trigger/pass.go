@@ -1,0 +1,198 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// pass brings everything up to date with the news: configurations, then commands, then commits, then
+// drift. What fails does not hold up the rest, unless the control plane cannot be reached.
+func (t *Trigger) pass(ctx context.Context) error {
+	t.begin()
+	if err := t.refresh(ctx); err != nil {
+		return err
+	}
+	diffs := diffs{}
+	var candidates []*candidate
+	steps := []func() error{
+		func() error { return t.reportConfigurations(ctx) },
+		func() error { candidates = t.candidates(); return nil },
+		func() error { return t.carryOut(ctx, candidates) },
+		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },
+		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },
+		func() error { return t.reportMistakes(ctx, candidates) },
+		func() error { return t.reportMended(ctx, candidates) },
+	}
+	var failed error
+	for _, step := range steps {
+		err := step()
+		failed = errors.Join(failed, err)
+		if unreachable(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	if len(t.mistakes) > 0 {
+		t.wakeIn(t.options.Interval)
+	}
+	return failed
+}
+
+// begin takes the news.
+func (t *Trigger) begin() {
+	t.mu.Lock()
+	got := t.news
+	t.news = news{}
+	t.mu.Unlock()
+	t.again, t.next, t.freshList = false, 0, false
+	t.listed = t.listed && !got.applications
+	if got.newCommands {
+		t.take(got.commands)
+	}
+	t.snapshots = map[string]snapshot{}
+	for id, r := range t.repositories {
+		t.snapshots[id] = r.snapshot()
+	}
+}
+
+// refresh lists the applications when they have changed, or when a command names one that is not known.
+func (t *Trigger) refresh(ctx context.Context) error {
+	for _, command := range t.commands {
+		if !t.answered[command.GetId()] && t.findApplication(wishOf(command).application) == nil {
+			t.listed = false
+		}
+	}
+	if t.listed {
+		return nil
+	}
+	if err := t.listApplications(ctx); err != nil {
+		return err
+	}
+	t.listed, t.freshList = true, true
+	return nil
+}
+
+// onCommit creates a deployment when the branch has moved in a way that matters to the application.
+func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error {
+	if c.err != nil || c.deployed {
+		return nil
+	}
+	head := c.snapshot.head.Hash
+	previous, err := t.previous(ctx, c.application)
+	if err != nil {
+		return err
+	}
+	changed := func() ([]string, error) { return diffs.between(ctx, c.repository, previous, head) }
+	reason, due, err := dueOnCommit(c.config.Trigger.OnCommit, c.application.GetGitPath().GetPath(), previous, head, changed)
+	if err != nil {
+		return fmt.Errorf("decide whether application %s is deployed: %w", c.application.GetName(), err)
+	}
+	if !due {
+		t.commits.put(c.application.GetId(), head)
+		return nil
+	}
+	return t.create(ctx, c, cause{kind: onCommit, id: uuid.NewString(), log: reason})
+}
+
+// onOutOfSync creates a deployment when drift was seen and the application wants that. Sync states are only
+// known when the applications were listed in this pass.
+func (t *Trigger) onOutOfSync(ctx context.Context, c *candidate) error {
+	if c.err != nil || c.config.Trigger.OnOutOfSync.Disabled {
+		return nil
+	}
+	t.wakeIn(t.options.Interval)
+	state := c.application.GetSyncState()
+	if c.deployed || !t.freshList || state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
+		return nil
+	}
+	last, err := t.lastDeployment(ctx, c.application)
+	if err != nil {
+		return err
+	}
+	now := t.options.Clock.Now()
+	due, later := dueOnOutOfSync(c.config.Trigger.OnOutOfSync, state, last, now)
+	if !later.IsZero() {
+		t.wakeIn(max(later.Sub(now), time.Second))
+	}
+	if !due {
+		return nil
+	}
+	return t.create(ctx, c, cause{
+		kind: onOutOfSync, id: uuid.NewString(), log: "it is out of sync",
+		strategy: model.SyncStrategy_QUICK_SYNC, why: "Quick sync to undo the drift from the configuration in Git",
+	})
+}
+
+// lastDeployment returns the deployment that was triggered last; nil when there was none.
+func (t *Trigger) lastDeployment(ctx context.Context, a *model.Application) (*model.Deployment, error) {
+	id := t.newest[a.GetId()]
+	if id == "" {
+		id = a.GetMostRecentlyTriggeredDeployment().GetDeploymentId()
+	}
+	if id == "" {
+		return nil, nil
+	}
+	answer, err := t.options.ControlPlane.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: id})
+	if status.Code(err) == codes.NotFound {
+		return nil, nil // the control plane has forgotten it
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask for the last deployment of application %s: %w", a.GetName(), err)
+	}
+	return answer.GetDeployment(), nil
+}
+
+// wakeIn asks for another pass in d, unless one comes earlier.
+func (t *Trigger) wakeIn(d time.Duration) {
+	if t.next == 0 || d < t.next {
+		t.next = d
+	}
+}
+
+// diffs holds what was compared in this pass: many applications of a repository come from one commit.
+type diffs map[[3]string][]string
+
+func (d diffs) between(ctx context.Context, r *repository, from, to string) ([]string, error) {
+	key := [3]string{r.git.ID(), from, to}
+	if files, known := d[key]; known {
+		return files, nil
+	}
+	files, err := r.git.ChangedFiles(ctx, from, to)
+	if err == nil {
+		d[key] = files
+	}
+	return files, err
+}
+
+// each goes on after an error, unless the control plane cannot be reached.
+func each(candidates []*candidate, do func(*candidate) error) error {
+	var failed error
+	for _, c := range candidates {
+		err := do(c)
+		failed = errors.Join(err, failed) // the newest first, for unreachable
+		if unreachable(err) {
+			break
+		}
+	}
+	return failed
+}
+
+func unreachable(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,187 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+const (
+	// A pass or a look that failed is repeated after a pause that doubles between these.
+	firstPause   = time.Second
+	longestPause = time.Minute
+	// maxCommits bounds the memory of commits that were looked at. PipeCD v1: 500 applications.
+	maxCommits = 500
+)
+
+// Deployments takes new deployments; they are not changed afterwards.
+type Deployments interface {
+	Submit(deployments ...*model.Deployment)
+}
+
+// Clock tells the time.
+type Clock interface {
+	Now() time.Time
+	// After sends once, when d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// Options are what a Trigger needs.
+type Options struct {
+	ProjectID, PipedID string
+	// AppSelector holds the labels that an application must have to be reported when it is not registered.
+	AppSelector map[string]string
+	// Repositories are run by somebody else; the Trigger is the only one that listens to Changed.
+	Repositories []*git.Repository
+	ControlPlane pipedservice.PipedServiceClient
+	// Deployments gets what was created, before the control plane could tell of it.
+	Deployments Deployments
+	// Interval is the time between two looks at sync states, which no event tells of, while any application
+	// has onOutOfSync or a broken configuration. Default 1m (PipeCD v1: syncInterval).
+	Interval time.Duration
+	// Clock is the system's when nil.
+	Clock  Clock
+	Logger *slog.Logger
+}
+
+// Trigger creates deployments. Its state belongs to Run; other methods only leave news for it.
+type Trigger struct {
+	options      Options
+	logger       *slog.Logger
+	repositories map[string]*repository
+	wake         chan struct{}
+
+	mu   sync.Mutex
+	news news
+
+	// What is known, across passes.
+	listed       bool
+	applications []*model.Application
+	unregistered []*model.ApplicationInfo     // as reported last
+	commits      *memory                      // looked at last, by application
+	open         map[string]*model.Deployment // found at the start, by application; nil before that
+	newest       map[string]string            // ids of deployments created here, by application
+	mistakes     map[string]mistake           // by application
+	commands     []*model.Command
+	answered     map[string]bool // commands
+	looks        map[string]int  // the look that a command waits for
+
+	// Of the pass under way.
+	snapshots map[string]snapshot
+	freshList bool
+	again     bool          // another pass follows at once
+	next      time.Duration // until another pass is needed; 0 for none
+}
+
+// news is what has happened since the last pass.
+type news struct {
+	applications bool
+	newCommands  bool
+	commands     []*model.Command
+}
+
+// New makes a Trigger; nothing starts before Run.
+func New(options Options) *Trigger {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Clock == nil {
+		options.Clock = systemClock{}
+	}
+	if options.Interval <= 0 {
+		options.Interval = time.Minute
+	}
+	t := &Trigger{
+		options:      options,
+		logger:       options.Logger,
+		repositories: map[string]*repository{},
+		wake:         make(chan struct{}, 1),
+		commits:      newMemory(maxCommits),
+		newest:       map[string]string{},
+		mistakes:     map[string]mistake{},
+		answered:     map[string]bool{},
+		looks:        map[string]int{},
+	}
+	for _, mirror := range options.Repositories {
+		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, t.nudge)
+	}
+	return t
+}
+
+// ApplicationsChanged says that ListApplications has a new answer.
+func (t *Trigger) ApplicationsChanged() {
+	t.mark(func(n *news) { n.applications = true })
+}
+
+func (t *Trigger) mark(change func(*news)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change(&t.news)
+	t.nudge()
+}
+
+func (t *Trigger) nudge() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run makes a pass at once and after every piece of news, until ctx ends. It always returns nil.
+func (t *Trigger) Run(ctx context.Context) error {
+	var follows sync.WaitGroup
+	defer follows.Wait()
+	for _, r := range t.repositories {
+		follows.Go(func() { r.run(ctx) })
+	}
+	t.nudge()
+	pause, told := firstPause, ""
+	var later <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.wake:
+		case <-later:
+			t.ApplicationsChanged() // sync states come with the list
+		}
+		err := t.pass(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			pause, told = firstPause, ""
+			later = t.inTime(t.next)
+		default:
+			if err.Error() != told {
+				t.logger.Error("not everything could be triggered or reported; it is tried again", "error", err)
+				told = err.Error()
+			}
+			later = t.inTime(pause)
+			pause = min(2*pause, longestPause)
+		}
+		if t.again {
+			t.nudge()
+		}
+	}
+}
+
+func (t *Trigger) inTime(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return t.options.Clock.After(d)
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                         { return time.Now() }
+func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
