@@ -152,10 +152,15 @@ func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin,
 		return "", nil, err
 	}
 	for _, name := range bundledPlugins {
-		plugins = append(plugins, workspace.Plugin{
+		plugin := workspace.Plugin{
 			Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
 			Kubernetes: name == "kubernetes" && f.cluster != "none",
-		})
+		}
+		if name == "wait" {
+			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
+			plugin.Config = map[string]any{"allowSkip": true}
+		}
+		plugins = append(plugins, plugin)
 	}
 	// PipeCD's rule: a deployment plugin without a target refuses to start.
 	if f.cluster == "none" {

@@ -24,6 +24,8 @@ type Plugin struct {
 	URL string
 	// Kubernetes gives the plugin the environment's cluster as a deploy target.
 	Kubernetes bool
+	// Config is the plugin's own configuration; may be nil.
+	Config map[string]any
 }
 
 // PipedConfig is what the piped configuration of an environment is made from.
@@ -46,6 +48,9 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		entry := map[string]any{"name": p.Name, "url": p.URL, "port": 0}
 		if len(c.Ports) > 0 {
 			entry["port"] = c.Ports[i]
+		}
+		if p.Config != nil {
+			entry["config"] = p.Config
 		}
 		if p.Kubernetes {
 			entry["deployTargets"] = []map[string]any{{

@@ -56,6 +56,8 @@ func (w *Workspace) Remove() error {
 	if err := os.RemoveAll(w.Dir); err != nil {
 		return fmt.Errorf("remove the environment's directory: %w", err)
 	}
+	// The root goes with its last environment; with others in it this does nothing.
+	_ = os.Remove(filepath.Dir(w.Dir))
 	return nil
 }
 

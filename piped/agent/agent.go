@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
 // Options of an Agent.
@@ -56,6 +57,7 @@ type Agent struct {
 	watcher    *controlplane.Watcher
 	controller *scheduler.Controller
 	commands   *pluginservice.Commands
+	trigger    *trigger.Trigger
 	introduced atomic.Bool
 	unlock     func()
 }
@@ -125,6 +127,11 @@ func (a *Agent) assemble() (err error) {
 		}),
 		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
 	})
+	a.trigger = trigger.New(trigger.Options{
+		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
+		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
+		Interval: a.options.Config.SyncInterval.Std(), Logger: a.logger,
+	})
 	return nil
 }
 
@@ -167,11 +174,12 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works, ctx := errgroup.WithContext(ctx)
 	works.Go(func() error { return a.controller.Run(ctx) })
 	works.Go(func() error { return a.repos.run(ctx) })
+	works.Go(func() error { return a.trigger.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
 	works.Go(func() error {
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
-			plugins: a.plugins, logger: a.logger, restart: stop,
+			trigger: a.trigger, plugins: a.plugins, logger: a.logger, restart: stop,
 		}
 		return f.Run(ctx)
 	})
@@ -197,6 +205,11 @@ func (a *Agent) problems() []string {
 func (a *Agent) close() {
 	if a.client != nil {
 		a.client.Close()
+	}
+	if a.repos != nil {
+		if err := a.repos.close(); err != nil {
+			a.logger.Warn("checked-out sources could not be removed", "error", err)
+		}
 	}
 	if a.unlock != nil {
 		a.unlock()

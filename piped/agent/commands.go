@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
 // ErrRestart is the cause of a stop that the control plane asked for; something else must start piped
@@ -28,6 +29,7 @@ type feed struct {
 	watcher      *controlplane.Watcher
 	controller   *scheduler.Controller
 	commands     *pluginservice.Commands
+	trigger      *trigger.Trigger
 	plugins      *pluginhost.Host
 	logger       *slog.Logger
 	restart      context.CancelCauseFunc
@@ -48,6 +50,9 @@ func (f *feed) Run(ctx context.Context) error {
 			if err := f.plugins.Restart(name); err != nil {
 				f.logger.Warn("a plugin that should be restarted is not known", "error", err)
 			}
+		}
+		if change.Applications {
+			f.trigger.ApplicationsChanged()
 		}
 		if change.Deployments {
 			f.deployments(ctx)
@@ -90,6 +95,7 @@ func (f *feed) handle(ctx context.Context) {
 	}
 	f.commands.Replace(answer.GetCommands())
 	f.controller.HandleCommands(ctx, answer.GetCommands())
+	f.trigger.HandleCommands(answer.GetCommands())
 	for _, command := range answer.GetCommands() {
 		switch command.GetType() {
 		case model.Command_RESTART_PIPED:

@@ -8,33 +8,32 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // repositories are the mirrors of the configured repositories, by id.
 type repositories struct {
-	byID       map[string]*git.Repository
-	sourcesDir string
+	byID    map[string]*git.Repository
+	sources *source.Store
 }
 
 func openRepositories(piped *config.Piped, workDir string, logger *slog.Logger) (*repositories, error) {
-	r := &repositories{byID: map[string]*git.Repository{}, sourcesDir: filepath.Join(workDir, "sources")}
-	// What an earlier piped could not remove.
-	if err := os.RemoveAll(r.sourcesDir); err != nil {
-		return nil, fmt.Errorf("clear the directory for sources: %w", err)
+	sources, err := source.New(filepath.Join(workDir, "sources"), logger)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(r.sourcesDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory for sources: %w", err)
-	}
+	r := &repositories{byID: map[string]*git.Repository{}, sources: sources}
 	password, key, err := gitSecrets(piped.Git)
 	if err != nil {
 		return nil, err
@@ -82,6 +81,18 @@ func (r *repositories) run(ctx context.Context) error {
 	return watches.Wait()
 }
 
+// all are the mirrors in the order of their ids.
+func (r *repositories) all() []*git.Repository {
+	var list []*git.Repository
+	for _, id := range slices.Sorted(maps.Keys(r.byID)) {
+		list = append(list, r.byID[id])
+	}
+	return list
+}
+
+// close removes what was checked out.
+func (r *repositories) close() error { return r.sources.Close() }
+
 func (r *repositories) of(d *model.Deployment) (*git.Repository, error) {
 	id := d.GetGitPath().GetRepo().GetId()
 	repository, ok := r.byID[id]
@@ -108,41 +119,11 @@ func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit,
 	if configFilename == "" {
 		configFilename = d.GetGitPath().GetConfigFilename()
 	}
-	if configFilename == "" {
-		configFilename = "app.pipecd.yaml"
-	}
-	dir, err := os.MkdirTemp(r.sourcesDir, "source-*")
+	prepared, err := r.sources.Prepare(ctx, source.Request{
+		Repository: repository, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: configFilename,
+	})
 	if err != nil {
-		return nil, err
+		return nil, err // not prepared: a nil pointer would not be a nil Source
 	}
-	s := &checkout{dir: dir}
-	if _, err := repository.Checkout(ctx, commit, dir); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	appDir := filepath.Join(dir, d.GetGitPath().GetPath())
-	data, err := os.ReadFile(filepath.Join(appDir, configFilename))
-	if err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	if s.application, err = config.ParseApplication(data, filepath.Join(d.GetGitPath().GetPath(), configFilename)); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	s.proto = &common.DeploymentSource{
-		ApplicationDirectory: appDir, CommitHash: commit, ApplicationConfig: data,
-		ApplicationConfigFilename: configFilename, SharedConfigDirectory: filepath.Join(dir, ".pipe"),
-	}
-	return s, nil
+	return prepared, nil
 }
-
-type checkout struct {
-	dir         string
-	application *config.Application
-	proto       *common.DeploymentSource
-}
-
-func (c *checkout) Proto() *common.DeploymentSource  { return c.proto }
-func (c *checkout) Application() *config.Application { return c.application }
-func (c *checkout) Close() error                     { return os.RemoveAll(c.dir) }

@@ -1,0 +1,181 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCIDeploysHelloWorldAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	r := e.pipedeck("ci", "--cluster", "embedded", "--sample", "hello-world", "--output", "json")
+	require.Zero(t, r.code, r.stderr)
+
+	events := parse(t, r.stdout)
+	require.True(t, events[len(events)-1].is("result"), "the last line is the result")
+	require.EqualValues(t, 0, events[len(events)-1]["exit_code"])
+	for _, app := range []string{"hello-world", "hello-world-quick"} {
+		require.True(t, has(events, func(e event) bool { return e.is("deployment", "app", app, "status", "SUCCESS") }), app)
+	}
+	require.True(t, has(events, func(e event) bool { return e.is("stage", "name", "K8S_SYNC", "status", "RUNNING") }))
+	require.True(t, has(events, func(e event) bool { return e.is("stage", "name", "K8S_SYNC", "status", "SUCCESS") }))
+	require.True(t, has(events, func(e event) bool { return e.is("log") && strings.Contains(e["text"].(string), "ready") }),
+		"the log tells of the rollout")
+	require.True(t, has(events, func(e event) bool { return e.is("plugin", "name", "kubernetes", "state", "RUNNING") }))
+	e.leavesNothing()
+}
+
+func TestCIEndsWith1WhenARolloutFails(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"web/app.pipecd.yaml": application("web", ""),
+		"web/deployment.yaml": strings.Replace(deployment("web"), "pipedeck.dev/web:v1", "registry.invalid/web:v1", 1),
+	})
+	r := e.pipedeck("ci", repo, "--cluster", "embedded", "--output", "json")
+	require.Equal(t, 1, r.code, r.stderr)
+	events := parse(t, r.stdout)
+	require.EqualValues(t, 1, events[len(events)-1]["exit_code"])
+	require.True(t, has(events, func(e event) bool { return e.is("deployment", "app", "web", "status", "FAILURE") }))
+	require.True(t, has(events, func(e event) bool {
+		return e.is("log", "severity", "ERROR") && strings.Contains(e["text"].(string), "registry.invalid/web:v1")
+	}), "the log names the image that cannot be pulled")
+	require.Contains(t, r.stderr, "next step:")
+	e.leavesNothing()
+}
+
+func TestCIEndsWith2AndThePlaceOfASyntaxError(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"web/app.pipecd.yaml":   "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  timeout: soon\n",
+		"other/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: [\n",
+	})
+	r := e.pipedeck("ci", repo, "--output", "json")
+	require.Equal(t, 2, r.code, r.stderr)
+	require.Regexp(t, `web/app\.pipecd\.yaml:5:\d+`, r.stderr)
+	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.stderr, "all mistakes are told at once")
+	events := parse(t, r.stdout)
+	require.EqualValues(t, 2, events[len(events)-1]["exit_code"])
+	e.leavesNothing()
+}
+
+func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"slow/app.pipecd.yaml": application("slow", "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1h\n"),
+	})
+	r := e.pipedeck("ci", repo, "--cluster", "none", "--timeout", "5s")
+	require.Equal(t, 4, r.code, r.stderr)
+	require.Contains(t, r.stderr, "timed out")
+	e.leavesNothing()
+}
+
+func TestAnInterruptedCIEndsWith130AndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.start("ci", "--cluster", "embedded", "--sample", "hello-world")
+	s.await("the start has begun", func(e event) bool { return e.is("component", "name", "kubernetes", "state", "STARTING") })
+	s.interrupt()
+	_, code := s.wait()
+	require.Equal(t, 130, code)
+	e.leavesNothing()
+}
+
+// leavesNothing demands that no process and no file of the environment is left.
+func (e *environment) leavesNothing() {
+	e.t.Helper()
+	waitUntil(e.t, "all processes end", func() bool { return len(e.processes()) == 0 })
+	require.NoDirExists(e.t, e.dir())
+}
+
+// processes are the command lines that name the environment's directory.
+func (e *environment) processes() []string {
+	e.t.Helper()
+	out, err := exec.Command("ps", "-axww", "-o", "pid=,command=").Output()
+	require.NoError(e.t, err)
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, e.stateDir) {
+			found = append(found, strings.TrimSpace(line))
+		}
+	}
+	return found
+}
+
+func parse(t *testing.T, lines string) []event {
+	t.Helper()
+	var events []event
+	for line := range strings.Lines(lines) {
+		var e event
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		at, _ := e["time"].(string)
+		_, err := time.Parse(time.RFC3339Nano, at)
+		require.NoError(t, err, line)
+		require.NotEmpty(t, e["type"], line)
+		events = append(events, e)
+	}
+	require.NotEmpty(t, events)
+	return events
+}
+
+func has(events []event, match func(event) bool) bool {
+	for _, e := range events {
+		if match(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// repository makes a Git repository with one commit.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "repository")
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-qm", "first")
+	return dir
+}
+
+func application(name, more string) string {
+	return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + name + "\n" + more +
+		"  plugins:\n    kubernetes: {}\n"
+}
+
+func deployment(name string) string {
+	return strings.ReplaceAll(`apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: NAME
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: NAME}
+  template:
+    metadata:
+      labels: {app: NAME}
+    spec:
+      containers:
+        - name: main
+          image: pipedeck.dev/NAME:v1
+`, "NAME", name)
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAPluginKilledInTheMiddleOfAStageIsStartedAgainAndTheStageGoesOn(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 4s")),
+	})
+	s := e.start("up", repo, "--cluster", "none")
+	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
+	require.NoError(t, syscall.Kill(e.pluginPID("wait"), syscall.SIGKILL))
+	s.await("the plugin is down", func(e event) bool { return e.is("plugin", "name", "wait", "state", "RESTARTING") })
+	s.await("the deployment succeeds all the same", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	require.NotZero(t, e.pluginPID("wait"))
+}
+
+func TestAKilledPipedIsStartedAgainAndFinishesTheDeployment(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 4s")),
+	})
+	s := e.start("up", repo, "--cluster", "none")
+	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
+	before := e.pluginPID("wait")
+	require.NoError(t, syscall.Kill(e.child("piped"), syscall.SIGKILL))
+	s.await("the deployment succeeds all the same", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	require.NotEqual(t, before, e.pluginPID("wait"), "plugins die with their agent")
+	require.Error(t, syscall.Kill(before, 0), "the old one is gone")
+	require.Len(t, e.list("deployments"), 1, "the commit was not deployed twice")
+}
+
+func TestAKilledPipedeckIsTakenOverByTheNext(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.start("up", "--sample", "hello-world", "--cluster", "embedded")
+	s.await("hello-world is deployed", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
+	require.NoError(t, s.cmd.Process.Kill())
+	s.wait()
+
+	again := e.start("up", "--sample", "hello-world", "--cluster", "embedded")
+	said := again.await("it says what it did", func(e event) bool {
+		detail, _ := e["detail"].(string)
+		return e.is("component", "name", "control plane", "state", "READY") && strings.Contains(detail, "took over")
+	})
+	require.Contains(t, said["detail"], "killed")
+	again.await("hello-world is deployed", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
+	require.Zero(t, e.pipedeck("down").code)
+	_, code := again.wait()
+	require.Zero(t, code, "it was asked to end by another")
+	e.leavesNothing()
+}
+
+func TestTheUIMayBeKilledWithoutHarm(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 100, 30)
+	e.awaitDeployment("hello-world", "SUCCESS")
+	require.NoError(t, ui.cmd.Process.Kill())
+	ui.wait()
+	require.True(t, e.running())
+	require.Zero(t, e.pipedeck("down").code)
+	e.leavesNothing()
+}
+
+// child is the process id of one of the environment's children.
+func (e *environment) child(name string) int {
+	e.t.Helper()
+	data, err := os.ReadFile(e.dir("running.json"))
+	require.NoError(e.t, err)
+	var running struct {
+		Processes map[string]struct{ PID int }
+	}
+	require.NoError(e.t, json.Unmarshal(data, &running))
+	require.NotZero(e.t, running.Processes[name].PID, "%s in %s", name, data)
+	return running.Processes[name].PID
+}
+
+func (e *environment) pluginPID(name string) int {
+	e.t.Helper()
+	for _, p := range e.list("plugins") {
+		if p["name"] == name {
+			return int(p["pid"].(float64))
+		}
+	}
+	e.t.Fatalf("no plugin %s", name)
+	return 0
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36)
+	ui.sees(`hello-world`)
+	ui.sees(`SUCCESS|Succeeded|succeeded`)
+	e.awaitDeployment("hello-world", "SUCCESS")
+	e.awaitDeployment("hello-world-quick", "SUCCESS")
+	ui.sees(`simulated`)
+
+	e.edit("hello-world/deployment.yaml", "value: Hello, world!", "value: Good morning!", "Say good morning")
+	ui.sees(`Say good morning`)
+	ui.sees(`K8S_CANARY_ROLLOUT`)
+	ui.sees(`K8S_CANARY_CLEAN`)
+	e.awaitStage("hello-world", "WAIT_APPROVAL", "RUNNING")
+	ui.sees(`a approve`)
+	ui.presses("a")
+	e.awaitStage("hello-world", "WAIT_APPROVAL", "SUCCESS")
+	e.awaitStage("hello-world", "K8S_CANARY_CLEAN", "SUCCESS")
+	e.awaitDeployment("hello-world", "SUCCESS")
+	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "SCRIPT_RUN").stdout, "everything looks fine")
+
+	ui.presses("?")
+	ui.sees(`approve the selected stage`)
+	ui.presses("\x1b")
+	ui.presses("q")
+	ui.sees(`keep it running`)
+	ui.presses("k")
+	require.Zero(t, ui.wait())
+	require.True(t, ui.restored(), "the terminal is as it was")
+	require.Contains(t, ui.output(), "pipedeck attach")
+
+	again := openTerminal(t, e.command("up"), 120, 36)
+	again.sees(`hello-world`)
+	again.presses("q")
+	again.sees(`tear it down`)
+	again.presses("t")
+	require.Zero(t, again.wait())
+	e.leavesNothing()
+}
+
+func TestABadManifestRollsBackWithTheReasonOnScreen(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36)
+	e.awaitDeployment("hello-world-quick", "SUCCESS")
+	e.awaitDeployment("hello-world", "SUCCESS")
+
+	e.edit("hello-world/deployment.yaml", "image: pipedeck.dev/hello-world:v1", "image: registry.invalid/hello-world:v2", "Use an image that is not there")
+	e.awaitDeployment("hello-world", "FAILURE")
+	ui.sees(`Use an image that is not there`)
+	ui.until("the reason is on screen", func(screen string) bool {
+		return strings.Contains(screen, "registry.invalid") || strings.Contains(screen, "ImagePullBackOff") || strings.Contains(screen, "ErrImagePull")
+	})
+	var stages []string
+	for _, s := range e.newestDeployment("hello-world")["stages"].([]any) {
+		stage := s.(map[string]any)
+		stages = append(stages, stage["name"].(string)+" "+strings.TrimPrefix(stage["status"].(string), "STAGE_STATUS_"))
+	}
+	require.Contains(t, stages, "K8S_CANARY_ROLLOUT FAILURE")
+	require.Contains(t, stages, "K8S_ROLLBACK SUCCESS")
+}
+
+func TestTheUIWorksOnASmallScreenWithoutColoursAndSurvivesResizing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "none"), 80, 24, "NO_COLOR=1")
+	ui.sees(`hello-world`)
+	ui.resize(60, 10)
+	ui.sees(`(?i)too small`)
+	ui.resize(100, 30)
+	ui.sees(`hello-world`)
+	ui.presses("?")
+	ui.sees(`Keys`)
+	ui.presses("\x1b")
+	ui.presses("\x03") // Ctrl-C
+	ui.sees(`tear it down`)
+	ui.presses("t")
+	require.Zero(t, ui.wait())
+	require.True(t, ui.restored())
+	colours := regexp.MustCompile(`\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|9[0-7]|38|48)[;m]`)
+	require.NotRegexp(t, colours, ui.output(), "NO_COLOR is honoured")
+	e.leavesNothing()
+}
+
+// newestDeployment returns an application's newest deployment, or nil.
+func (e *environment) newestDeployment(app string) map[string]any {
+	e.t.Helper()
+	for _, d := range e.list("deployments") {
+		if d["application_name"] == app {
+			return d
+		}
+	}
+	return nil
+}
+
+func (e *environment) awaitDeployment(app, status string) {
+	e.t.Helper()
+	waitUntil(e.t, app+" "+status, func() bool {
+		return e.running() && e.newestDeployment(app)["status"] == "DEPLOYMENT_STATUS_"+status
+	})
+}
+
+func (e *environment) awaitStage(app, stage, status string) {
+	e.t.Helper()
+	waitUntil(e.t, stage+" "+status, func() bool {
+		stages, _ := e.newestDeployment(app)["stages"].([]any)
+		for _, s := range stages {
+			s := s.(map[string]any)
+			if s["name"] == stage && s["status"] == "STAGE_STATUS_"+status {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// running tells whether the environment answers.
+func (e *environment) running() bool {
+	return e.pipedeck("status").code == 0
+}

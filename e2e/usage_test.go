@@ -1,0 +1,100 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
+	t.Parallel()
+	committed := func(t *testing.T) string { return repository(t, map[string]string{"file": "x"}) }
+	for name, c := range map[string]struct {
+		args    func(t *testing.T) []string
+		code    int
+		message string
+	}{
+		"not a Git repository": {func(t *testing.T) []string { return []string{"up", t.TempDir()} }, 2, "is not a Git repository"},
+		"empty repository": {func(t *testing.T) []string {
+			dir := t.TempDir()
+			git(t, dir, "init", "-q", "-b", "trunk")
+			return []string{"up", dir}
+		}, 2, "has no commits on branch trunk yet"},
+		"detached HEAD": {func(t *testing.T) []string {
+			dir := committed(t)
+			git(t, dir, "checkout", "-q", "--detach")
+			return []string{"up", dir}
+		}, 2, "HEAD is detached"},
+		"ci without applications": {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
+		"unknown cluster":         {func(*testing.T) []string { return []string{"up", "--cluster", "moon"} }, 2, `"moon" is unknown`},
+		"unknown sample":          {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
+		"unknown output":          {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
+		"no terminal for the UI":  {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
+		"unknown flag":            {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
+		"unknown command":         {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
+		"plugin that is not there": {func(t *testing.T) []string {
+			return []string{"up", "--plugin", "wait=" + filepath.Join(t.TempDir(), "none")}
+		}, 2, "does not exist"},
+		"plugin that is not executable": {func(t *testing.T) []string {
+			file := filepath.Join(t.TempDir(), "plugin")
+			require.NoError(t, os.WriteFile(file, []byte("text"), 0o644))
+			return []string{"up", "--plugin", "wait=" + file}
+		}, 2, "is not executable"},
+		"status of nothing":  {func(*testing.T) []string { return []string{"status"} }, 3, "pipedeck up"},
+		"approve of nothing": {func(*testing.T) []string { return []string{"approve"} }, 3, "pipedeck up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnvironment(t)
+			r := e.pipedeck(c.args(t)...)
+			require.Equal(t, c.code, r.code, r.stderr)
+			require.Contains(t, r.stderr, c.message)
+			require.Contains(t, r.stderr, "next step:")
+		})
+	}
+}
+
+func TestAPluginThatEndsAtOnceIsShownWithItsLastWordsAndHurtsNoOther(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(broken, []byte("#!/bin/sh\necho 'no licence found in the drawer' >&2\nexit 9\n"), 0o755))
+	repo := repository(t, map[string]string{
+		"fine/app.pipecd.yaml": application("fine", pipeline("SCRIPT_RUN", "run: echo fine")),
+		"sad/app.pipecd.yaml":  application("sad", pipeline("WAIT", "duration: 1s")),
+	})
+	s := e.start("up", repo, "--cluster", "none", "--plugin", "wait="+broken)
+	s.await("the other plugin works", func(e event) bool { return e.is("deployment", "app", "fine", "status", "SUCCESS") })
+	s.await("the broken one makes its application fail", func(e event) bool { return e.is("deployment", "app", "sad", "status", "FAILURE") })
+	waitUntil(t, "the plugin's last words", func() bool {
+		for _, p := range e.list("plugins") {
+			if p["name"] == "wait" {
+				last, _ := p["last_output"].([]any)
+				return len(last) > 0 && last[len(last)-1] == "no licence found in the drawer"
+			}
+		}
+		return false
+	})
+}
+
+func TestAStageNobodyKnowsFailsTheDeploymentWithANameThatIsMeant(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"typo/app.pipecd.yaml": application("typo", pipeline("WIAT", "duration: 1s"))})
+	r := e.pipedeck("ci", repo, "--cluster", "none")
+	require.Equal(t, 1, r.code, r.stderr)
+	require.Contains(t, r.stderr, "WIAT")
+	require.Contains(t, r.stderr, "WAIT")
+}
+
+// pipeline is a spec with one stage that always runs.
+func pipeline(stage, with string) string {
+	return "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: " + stage + "\n        with:\n          " + with + "\n"
+}
