@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -29,6 +28,8 @@ type (
 	}
 	// crashMsg ends the UI with an error.
 	crashMsg struct{ err error }
+	// interruptMsg ends the UI because its context has.
+	interruptMsg struct{}
 )
 
 const (
@@ -70,13 +71,13 @@ func (f feed) run(ctx context.Context) {
 func (f feed) watch(ctx context.Context) (heard bool, err error) {
 	client, err := f.client(ctx)
 	if err != nil {
-		return false, fmt.Errorf("connect to the environment: %w", err)
+		return false, err // the banner says what was tried
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := client.Watch(ctx, &deckv1.WatchRequest{})
 	if err != nil {
 		cancel()
-		return false, fmt.Errorf("watch the environment: %w", err)
+		return false, err
 	}
 
 	received := make(chan []*deckv1.Event, 16)

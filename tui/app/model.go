@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,8 +34,10 @@ type model struct {
 	work  *work
 	clock clock
 	send  func(tea.Msg)
-	theme theme.Theme
-	keys  keymap.Map
+	// before sees messages first; nil outside tests.
+	before func(tea.Msg)
+	theme  theme.Theme
+	keys   keymap.Map
 
 	width, height int
 	now, begun    time.Time
@@ -84,15 +87,28 @@ func newModel(cfg Config, work *work, clock clock) *model {
 		now: clock.now(), begun: clock.now(),
 	}
 	m.cfg.Name, m.cfg.Version = text.Line(cfg.Name), text.Line(cfg.Version)
-	m.log = view.Log{Theme: m.theme, Following: true, Wrap: true}
+	m.log = view.Log{Theme: m.theme, Zone: m.now.Location(), Following: true, Wrap: true}
 	return m
 }
 
 // Init starts the clock; everything else is under way already.
 func (m *model) Init() tea.Cmd { return m.keepTime() }
 
-// Update takes one message.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update takes one message. A panic ends the UI in order, so that the terminal is restored.
+func (m *model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.err = &PanicError{Value: r, Stack: debug.Stack()}
+			cmd = tea.Quit
+		}
+	}()
+	if m.before != nil {
+		m.before(msg)
+	}
+	return m, m.take(msg)
+}
+
+func (m *model) take(msg tea.Msg) tea.Cmd {
 	m.now = m.clock.now()
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
@@ -122,11 +138,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case disconnectedMsg:
 		m.trouble = msg.err
 		if msg.ended || m.deck.Stopping() {
-			return m, m.leave(EnvironmentGone)
+			return m.leave(EnvironmentGone)
 		}
 	case crashMsg:
 		m.err = msg.err
-		return m, tea.Quit
+		return tea.Quit
+	case interruptMsg:
+		return m.leave(Interrupted)
 	case logMsg:
 		m.grow(msg)
 	case foundMsg:
@@ -141,7 +159,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if !m.main && m.deck.Ready() && m.deck.Synced() {
 		m.enterMain()
 	}
-	return m, tea.Batch(cmd, m.settle(), m.keepTime())
+	return tea.Batch(cmd, m.settle(), m.keepTime())
 }
 
 func (m *model) enterMain() {

@@ -4,6 +4,8 @@
 package app
 
 import (
+	"context"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +24,19 @@ const (
 	minHeight = 24
 )
 
-// View draws the screen.
-func (m *model) View() tea.View {
-	v := tea.NewView(m.render())
+// View draws the screen. A panic ends the UI in order, so that the terminal is restored.
+func (m *model) View() (v tea.View) {
 	v.AltScreen = true
+	if m.err != nil {
+		return v
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err := &PanicError{Value: r, Stack: debug.Stack()}
+			m.work.spawn(func(context.Context) { m.send(crashMsg{err}) })
+		}
+	}()
+	v.SetContent(m.render())
 	return v
 }
 

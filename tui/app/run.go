@@ -63,6 +63,14 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
+// PanicError is a bug in the UI: what panicked, and where.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("the terminal UI panicked: %v", e.Value) }
+
 // ErrEnvironmentGone says that there is nothing left to connect to.
 var ErrEnvironmentGone = errors.New("the environment is gone")
 
@@ -75,8 +83,8 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 // seams are where tests reach in.
 type seams struct {
 	clock clock
-	// filter sees every message before the model does.
-	filter func(tea.Model, tea.Msg) tea.Msg
+	// before sees every message before the model does.
+	before func(tea.Msg)
 }
 
 // clock is the time: what it is, and a wait.
@@ -100,38 +108,33 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 
 	work := newWork(ctx)
 	m := newModel(cfg, work, seams.clock)
-	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler(),
-	}
+	m.before = seams.before
+	// Neither the context nor signals are given to Bubble Tea: it would stop without waiting for its own
+	// reader of the terminal. The model is asked to quit instead.
+	options := []tea.ProgramOption{tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler()}
 	if cfg.Input != nil {
 		options = append(options, tea.WithInput(cfg.Input))
 	}
 	if cfg.Output != nil {
 		options = append(options, tea.WithOutput(cfg.Output))
 	}
-	if seams.filter != nil {
-		options = append(options, tea.WithFilter(seams.filter))
-	}
 	program := tea.NewProgram(m, options...)
 	m.send = program.Send
+	work.crashed = func(err error) { program.Send(crashMsg{err}) }
 	work.spawn(func(ctx context.Context) {
-		defer func() {
-			if r := recover(); r != nil {
-				program.Send(crashMsg{fmt.Errorf("panic while talking to the environment: %v", r)})
-			}
-		}()
 		feed{client: cfg.Client, send: program.Send, clock: seams.clock}.run(ctx)
+	})
+	work.spawn(func(ctx context.Context) {
+		<-ctx.Done()
+		program.Send(interruptMsg{})
 	})
 
 	_, err := program.Run()
-	interrupted := ctx.Err() != nil
 	work.stop()
 
 	switch {
 	case m.err != nil:
 		return Interrupted, m.err
-	case interrupted:
-		return Interrupted, nil
 	case err != nil:
 		return Interrupted, fmt.Errorf("run the terminal UI: %w; try --output plain", err)
 	}

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,6 +15,8 @@ import (
 type work struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	// crashed is told of panics.
+	crashed func(error)
 
 	mu      sync.Mutex
 	stopped bool
@@ -32,6 +35,7 @@ func (w *work) do(f func(ctx context.Context) tea.Msg) tea.Cmd {
 			return nil
 		}
 		defer w.running.Done()
+		defer w.recover()
 		return f(w.ctx)
 	}
 }
@@ -43,8 +47,19 @@ func (w *work) spawn(f func(ctx context.Context)) {
 	}
 	go func() {
 		defer w.running.Done()
+		defer w.recover()
 		f(w.ctx)
 	}()
+}
+
+// recover reports a panic; without a receiver it goes on.
+func (w *work) recover() {
+	if w.crashed == nil {
+		return
+	}
+	if r := recover(); r != nil {
+		w.crashed(&PanicError{Value: r, Stack: debug.Stack()})
+	}
 }
 
 func (w *work) begin() bool {

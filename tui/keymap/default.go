@@ -6,6 +6,7 @@ package keymap
 // Default returns the bindings of pipedeck.
 func Default() Map {
 	anywhere := []Scope{Anywhere}
+	everywhere := []Scope{Anywhere, Startup}
 	lists := []Scope{Applications, Deployment, Log, Plugins, History, Environment}
 	log := []Scope{Log, Plugins}
 	return Map{
@@ -14,11 +15,11 @@ func Default() Map {
 		{Action: Skip, Keys: []string{"S"}, Short: "skip", Rank: 2, Group: "Act",
 			Help: "skip the selected stage", Scopes: anywhere},
 		{Action: Sync, Keys: []string{"s"}, Short: "sync", Rank: 4, Group: "Act",
-			Help: "deploy the newest commit of the application", Scopes: anywhere},
+			Help: "deploy the newest commit", Scopes: anywhere},
 		{Action: Cancel, Keys: []string{"c"}, Short: "cancel", Rank: 3, Group: "Act",
 			Help: "cancel the deployment", Scopes: anywhere},
 		{Action: Restart, Keys: []string{"r"}, Short: "restart", Rank: 1, Group: "Act",
-			Help: "restart the selected plugin", Scopes: anywhere},
+			Help: "restart the plugin", Scopes: anywhere},
 
 		{Action: NextPane, Keys: []string{"tab"}, Short: "next pane", Rank: 8, Group: "Go to",
 			Help: "next pane", Scopes: anywhere},
@@ -26,25 +27,25 @@ func Default() Map {
 			Help: "previous pane", Scopes: anywhere},
 		{Action: ShowApplications, Keys: []string{"1"}, Group: "Go to", Help: "applications", Scopes: anywhere},
 		{Action: ShowDeployment, Keys: []string{"2"}, Group: "Go to", Help: "deployment and its stages", Scopes: anywhere},
-		{Action: ShowLog, Keys: []string{"3"}, Group: "Go to", Help: "log of the selected stage", Scopes: anywhere},
+		{Action: ShowLog, Keys: []string{"3"}, Group: "Go to", Help: "log of the stage", Scopes: anywhere},
 		{Action: ShowPlugins, Keys: []string{"4"}, Group: "Go to", Help: "plugins and their output", Scopes: anywhere},
 		{Action: ShowEnvironment, Keys: []string{"e"}, Short: "environment", Rank: 10, Group: "Go to",
 			Help: "parts of the environment", Scopes: anywhere},
 		{Action: ShowHistory, Keys: []string{"d"}, Short: "history", Rank: 9, Group: "Go to",
-			Help: "earlier deployments of the application", Scopes: anywhere},
+			Help: "earlier deployments", Scopes: anywhere},
 
 		{Action: Up, Keys: []string{"up", "k"}, Label: "↑ k", Group: "Move", Help: "up", Scopes: lists},
 		{Action: Down, Keys: []string{"down", "j"}, Label: "↓ j", Group: "Move", Help: "down", Scopes: lists},
 		{Action: Left, Keys: []string{"left", "h"}, Label: "← h", Group: "Move",
-			Help: "pane to the left; in an unwrapped log, scroll left", Scopes: lists},
+			Help: "left (also unwrapped logs)", Scopes: lists},
 		{Action: Right, Keys: []string{"right", "l"}, Label: "→ l", Group: "Move",
-			Help: "pane to the right; in an unwrapped log, scroll right", Scopes: lists},
+			Help: "right (also unwrapped logs)", Scopes: lists},
 		{Action: Top, Keys: []string{"g", "home"}, Group: "Move", Help: "first", Scopes: lists},
 		{Action: Bottom, Keys: []string{"G", "end"}, Group: "Move", Help: "last; follow the log", Scopes: lists},
 		{Action: PageUp, Keys: []string{"pgup", "ctrl+u"}, Group: "Move", Help: "page up", Scopes: lists},
 		{Action: PageDown, Keys: []string{"pgdown", "ctrl+d", "space"}, Group: "Move", Help: "page down", Scopes: lists},
-		{Action: Open, Keys: []string{"enter"}, Group: "Move", Help: "go into the selected thing", Scopes: anywhere},
-		{Action: Back, Keys: []string{"esc"}, Group: "Move", Help: "back; select what is running again", Scopes: anywhere},
+		{Action: Open, Keys: []string{"enter"}, Group: "Move", Help: "go into it", Scopes: anywhere},
+		{Action: Back, Keys: []string{"esc"}, Group: "Move", Help: "back to what is running", Scopes: anywhere},
 
 		{Action: Search, Keys: []string{"/"}, Short: "search", Rank: 5, Group: "Log", Help: "search", Scopes: []Scope{Log, Deployment}},
 		{Action: NextMatch, Keys: []string{"n"}, Group: "Log", Help: "next match", Scopes: []Scope{Log, Deployment}},
@@ -53,11 +54,14 @@ func Default() Map {
 			Help: "follow the end of the log", Scopes: []Scope{Log, Deployment}},
 		{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Log", Help: "wrap long lines", Scopes: append(log, Deployment)},
 
-		{Action: Help, Keys: []string{"?"}, Short: "help", Rank: 0, Group: "Leave", Help: "this help", Scopes: anywhere},
+		{Action: Help, Keys: []string{"?"}, Short: "help", Rank: 0, Group: "Leave", Help: "this help", Scopes: everywhere},
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Group: "Leave",
-			Help: "leave: keep the environment running or tear it down", Scopes: anywhere},
-		{Action: Interrupt, Keys: []string{"ctrl+c"}, Group: "Leave", Help: "leave; again: leave at once, keep running",
-			Scopes: []Scope{Anywhere, QuitDialog, ConfirmDialog, HelpOverlay}},
+			Help: "leave, or tear down", Scopes: everywhere},
+		{Action: Interrupt, Keys: []string{"ctrl+c"}, Group: "Leave", Help: "leave; twice: at once",
+			Scopes: append(everywhere, QuitDialog, ConfirmDialog, HelpOverlay)},
+
+		{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
+			Help: "leave the start-up steps for the main screen", Scopes: []Scope{Startup}},
 
 		{Action: KeepRunning, Keys: []string{"k"}, Help: "leave, keep the environment running", Scopes: []Scope{QuitDialog}},
 		{Action: TearDown, Keys: []string{"t"}, Help: "leave and tear the environment down", Scopes: []Scope{QuitDialog}},

@@ -57,10 +57,9 @@ const (
 // Scope is a place in which keys hold.
 type Scope string
 
-// The scopes. The first group is panes, in which Anywhere holds too; the others stand over everything.
+// The scopes. The first group is panes, in which Anywhere holds too; the others stand for themselves.
 const (
 	Anywhere     Scope = "anywhere"
-	Startup      Scope = "start-up"
 	Applications Scope = "applications"
 	Deployment   Scope = "deployment"
 	Log          Scope = "log"
@@ -68,6 +67,7 @@ const (
 	Environment  Scope = "environment"
 	History      Scope = "history"
 
+	Startup       Scope = "start-up"
 	QuitDialog    Scope = "quit dialog"
 	ConfirmDialog Scope = "confirm dialog"
 	HelpOverlay   Scope = "help"
@@ -76,7 +76,7 @@ const (
 // IsPane reports whether Anywhere holds in s too.
 func (s Scope) IsPane() bool {
 	switch s {
-	case Startup, Applications, Deployment, Log, Plugins, Environment, History:
+	case Applications, Deployment, Log, Plugins, Environment, History:
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -17,6 +18,8 @@ import (
 // Log shows the log of one stage. It keeps the place of the reader in it.
 type Log struct {
 	Theme theme.Theme
+	// Zone is where times are told; nil means local.
+	Zone *time.Location
 	// Stage is the name of the stage; empty when none is selected.
 	Stage string
 	// Buffer is nil when there is nothing to show.
@@ -177,7 +180,7 @@ func (v *Log) render(line logbuf.Line) []string {
 	if v.gutter() > iconWidth {
 		stamp := strings.Repeat(" ", timeWidth-1)
 		if !line.Time.IsZero() {
-			stamp = line.Time.Local().Format("15:04:05")
+			stamp = line.Time.In(v.zone()).Format("15:04:05")
 		}
 		lead = th.Dim.Render(stamp) + " " + lead
 	}
@@ -216,4 +219,11 @@ func (v *Log) rowsOf(line logbuf.Line) int {
 		return 1
 	}
 	return len(text.Chop(line.Text, max(1, v.width-v.gutter())))
+}
+
+func (v *Log) zone() *time.Location {
+	if v.Zone == nil {
+		return time.Local
+	}
+	return v.Zone
 }

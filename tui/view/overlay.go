@@ -137,5 +137,9 @@ func TooSmall(width, height, minWidth, minHeight int) string {
 func Over(base, top string, width, height int) string {
 	x := max(0, (width-lipgloss.Width(top))/2)
 	y := max(0, (height-lipgloss.Height(top))/2)
-	return lipgloss.NewCompositor(lipgloss.NewLayer(base), lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render()
+	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base), lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
+	for i, line := range lines {
+		lines[i] = text.Pad(line, width, "") // the compositor leaves spaces at the end out
+	}
+	return strings.Join(lines[:min(len(lines), height)], "\n")
 }

@@ -90,19 +90,20 @@ func (v PluginTable) table(width, height int) string {
 		name = max(name, text.Width(plugin.GetName()))
 	}
 	// What the other columns take, first on a narrow screen, then with room to spare.
-	stateWidth, again, title := 8, 3, th.Undo
+	stateWidth, memory, again := 7, "mem", th.Undo
 	if inner >= 70 {
-		stateWidth, again, title = 10, 9, "restarts"
+		stateWidth, memory, again = 10, "memory", "restarts"
 	}
-	name = max(8, min(name, inner-29-stateWidth-again))
+	memoryWidth, againWidth := max(5, text.Width(memory)), max(2, text.Width(again))
+	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth))
 	row := func(cells [7]string) string {
 		return strings.Join([]string{
 			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], stateWidth, th.Ellipsis),
-			text.PadLeft(cells[2], 6, ""), text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], 6, ""),
-			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], again, ""),
+			text.PadLeft(cells[2], 6, ""), text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], memoryWidth, ""),
+			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], againWidth, ""),
 		}, " ")
 	}
-	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", "memory", "cpu", title}))}
+	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", memory, "cpu", again}))}
 	from, to := window(len(v.List), height-3, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]

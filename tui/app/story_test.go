@@ -1,0 +1,296 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+func call(t *testing.T, server *decktest.Server) proto.Message {
+	t.Helper()
+	select {
+	case request := <-server.Calls:
+		return request
+	case <-time.After(patience):
+		t.Fatal("no call came")
+		return nil
+	}
+}
+
+func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("Starting default", "connecting")
+
+	server.Tell(starting()...)
+	s.seesText("Kubernetes", "55%", "compiling the embedded server")
+
+	server.Tell(decktest.Running()...)
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "Waiting for approval by ada\nor grace")
+	s.seesText("1 Applications", "hello-world", "press a to approve", "or grace", "simulated: no container runs")
+
+	s.types("a")
+	approval := call(t, server).(*deckv1.ApproveStageRequest)
+	require.Equal(t, "dep-1", approval.GetDeploymentId())
+	require.Equal(t, "s3", approval.GetStageId())
+	require.Equal(t, "ada", approval.GetCommander())
+	s.seesText("approved WAIT_APPROVAL")
+
+	d := decktest.Failed()
+	server.Log("s4", deckv1.Severity_SEVERITY_ERROR, "ImagePullBackOff")
+	server.CompleteLog("s4")
+	server.Tell(d)
+	s.seesText("FAILURE", "exceeded its progress", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff", "complete")
+
+	s.types("q")
+	s.seesText("Leave pipedeck", "tear it down")
+	s.types("t")
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, TearDown, outcome)
+}
+
+func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	server.Refuse(status.Error(codes.FailedPrecondition, "the stage \x1b[2Jhas ended"))
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	s.types("a")
+	s.seesText("cannot approve WAIT_APPROVAL: the stage has ended")
+	server.Refuse(nil)
+	_ = call(t, server)
+	s.types("S")
+	require.Equal(t, "s3", call(t, server).(*deckv1.SkipStageRequest).GetStageId())
+	s.types("s")
+	require.Equal(t, "app-1", call(t, server).(*deckv1.SyncApplicationRequest).GetApplicationId())
+	s.types("c")
+	s.seesText("Cancel the deployment of hello-world?")
+	s.types("y")
+	require.Equal(t, "dep-1", call(t, server).(*deckv1.CancelDeploymentRequest).GetDeploymentId())
+	s.types("r")
+	s.seesText("select a plugin first")
+	s.types("4")
+	s.seesText("last output")
+	s.types("r")
+	require.Equal(t, "kubernetes", call(t, server).(*deckv1.RestartPluginRequest).GetName())
+}
+
+func TestTheQuitDialog(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys []string
+		want Outcome
+	}{
+		"keep running":                     {[]string{"q", "k"}, LeaveRunning},
+		"tear down by arrows":              {[]string{"q", "\x1b[B", "\r"}, TearDown},
+		"ctrl+c twice keeps running":       {[]string{"\x03", "\x03"}, LeaveRunning},
+		"staying closes it":                {[]string{"q", "s", "q", "k"}, LeaveRunning},
+		"ctrl+c out of another dialog":     {[]string{"c", "\x03", "t"}, TearDown},
+		"ctrl+c while a search is typed":   {[]string{"/", "\x03", "\x03"}, LeaveRunning},
+		"ctrl+c in the help, then a key":   {[]string{"?", "\x03", "t"}, TearDown},
+		"tab and enter choose tear down":   {[]string{"q", "\t", "\r"}, TearDown},
+		"a key that means nothing does so": {[]string{"q", "x", "k"}, LeaveRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			server.Tell(decktest.Running()...)
+			s := play(t, dial(t, server), 80, 24, seams{})
+			s.seesText("press a to approve")
+			for _, key := range c.keys {
+				s.types(key)
+			}
+			outcome, err := s.ends()
+			require.NoError(t, err)
+			require.Equal(t, c.want, outcome)
+		})
+	}
+}
+
+func TestResizingAndATerminalThatIsTooSmall(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 60, 10, seams{})
+	s.seesText("terminal too small (60x10), needs 80x24")
+	s.resize(120, 40)
+	s.seesText("1 Applications", "press a to approve", "v0.1.0")
+	s.resize(79, 24)
+	s.seesText("terminal too small (79x24), needs 80x24")
+	s.resize(80, 24)
+	s.seesText("1 Applications", "press a to approve")
+	s.resize(20, 5)
+	s.seesText("too small")
+	s.types("q")
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, LeaveRunning, outcome)
+}
+
+func TestNoColorInTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, seams{}, "NO_COLOR=yes")
+	s.seesText("press a to approve")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for y := range 24 {
+		for x := range 80 {
+			cell := s.screen.Cell(x, y)
+			plain := cell.FG == vt10x.DefaultFG && cell.BG == vt10x.DefaultBG
+			reversed := cell.FG == vt10x.DefaultBG && cell.BG == vt10x.DefaultFG
+			require.Truef(t, plain || reversed, "column %d of line %d has a colour: %v on %v", x, y, cell.FG, cell.BG)
+		}
+	}
+}
+
+func TestALongLogCanBeScrolledAndSearched(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	var all []string
+	for i := range 5000 {
+		all = append(all, fmt.Sprintf("number %04d", i))
+	}
+	all[1234] = "number 1234 has a Needle"
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, all...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("number 4999", "5000 lines")
+	s.types("3g")
+	s.seesText("number 0000", "f: follow")
+	s.types("/needle\r")
+	s.seesText("has a Needle", "n next")
+	s.types("G")
+	s.seesText("number 4999")
+	s.types("/absent\r")
+	s.seesText("not found: absent")
+	s.types("\x1b")
+	s.losesText("not found")
+	server.Log("s3", deckv1.Severity_SEVERITY_SUCCESS, "the very end")
+	s.seesText("the very end", "5001 lines")
+}
+
+func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "before")
+	client := server.Dial(t)
+	attempts := make(chan error, 8)
+	attempts <- nil
+	s := play(t, func(ctx context.Context) (deckv1.DeckServiceClient, error) {
+		select {
+		case err := <-attempts:
+			return client, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}, 80, 24, seams{})
+	s.seesText("press a to approve", "before")
+
+	attempts <- errors.New("nobody listens")
+	server.Break()
+	s.seesText("not answering, reconnecting", "hello-world")
+	s.types("a")
+	s.seesText("nobody listens")
+
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "after")
+	attempts <- nil
+	s.losesText("reconnecting")
+	s.seesText("before", "after")
+}
+
+func TestAnEnvironmentThatIsShutDownEndsTheUI(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	server.End()
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, EnvironmentGone, outcome)
+}
+
+func TestAnInterruptRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	ctx, cancel := context.WithCancel(context.Background())
+	s := playUntil(t, ctx, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	cancel()
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, Interrupted, outcome)
+}
+
+func TestAPanicRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, panicOn("x"))
+	s.seesText("press a to approve")
+	s.types("x")
+	_, err := s.ends()
+	require.ErrorContains(t, err, "panicked: broken on purpose")
+	var crash *PanicError
+	require.ErrorAs(t, err, &crash)
+	require.Contains(t, string(crash.Stack), "terminal_test.go")
+}
+
+func TestAPanicWhileConnectingRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := play(t, func(context.Context) (deckv1.DeckServiceClient, error) { panic("no such thing") }, 80, 24, seams{})
+	_, err := s.ends()
+	require.ErrorContains(t, err, "no such thing")
+}
+
+func TestWithoutATerminalRunSaysSo(t *testing.T) {
+	t.Parallel()
+	closed, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	_, err = Run(context.Background(), Config{
+		Client: func(ctx context.Context) (deckv1.DeckServiceClient, error) { <-ctx.Done(); return nil, ctx.Err() },
+		Input:  closed, Output: &strings.Builder{}, Environ: []string{"TERM=xterm"},
+	})
+	require.Error(t, err)
+	require.ErrorContains(t, err, "--output plain")
+}
+
+func TestAPanicWhileDrawingEndsTheUI(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	sent := make(chan tea.Msg, 1)
+	m.send = func(msg tea.Msg) { sent <- msg }
+	m.keys, m.deck = nil, nil // a view that reads this panics
+	require.Empty(t, m.View().Content)
+	select {
+	case msg := <-sent:
+		require.ErrorContains(t, msg.(crashMsg).err, "panicked")
+	case <-time.After(patience):
+		t.Fatal("nobody was told")
+	}
+}

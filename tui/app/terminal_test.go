@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+// patience bounds every wait for the screen; a machine under load is slow, not wrong.
+const patience = 20 * time.Second
+
+// terminal is the UI in a real pseudo-terminal with an emulated screen.
+type terminal struct {
+	t      *testing.T
+	master *os.File
+	slave  *os.File
+	screen vt10x.Terminal
+	before *term.State
+
+	mu sync.Mutex
+	// changed is closed and replaced whenever the screen has changed.
+	changed chan struct{}
+	raw     bytes.Buffer
+
+	done    chan struct{}
+	outcome Outcome
+	err     error
+}
+
+// play starts the UI.
+func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams, environ ...string) *terminal {
+	t.Helper()
+	return playUntil(t, context.Background(), client, width, height, seams, environ...)
+}
+
+// playUntil starts the UI with a context.
+func playUntil(t *testing.T, ctx context.Context, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams, environ ...string) *terminal {
+	t.Helper()
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}))
+	before, err := term.GetState(slave.Fd())
+	require.NoError(t, err)
+	s := &terminal{
+		t: t, master: master, slave: slave, before: before, changed: make(chan struct{}), done: make(chan struct{}),
+		screen: vt10x.New(vt10x.WithSize(width, height)),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	read := make(chan struct{})
+	go func() { defer close(read); s.emulate() }()
+	go func() {
+		defer close(s.done)
+		s.outcome, s.err = run(ctx, Config{
+			Client: client, Name: "default", Version: "v0.1.0", Commander: "ada",
+			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, environ...),
+		}, seams)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-s.done
+		_ = slave.Close()
+		<-read
+		_ = master.Close()
+	})
+	return s
+}
+
+func dial(t *testing.T, server *decktest.Server) func(context.Context) (deckv1.DeckServiceClient, error) {
+	client := server.Dial(t)
+	return func(context.Context) (deckv1.DeckServiceClient, error) { return client, nil }
+}
+
+// emulate feeds what the UI writes to the screen until the terminal is closed.
+func (s *terminal) emulate() {
+	var held privateFilter
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := s.master.Read(buffer)
+		if n > 0 {
+			s.mu.Lock()
+			s.raw.Write(buffer[:n])
+			_, _ = s.screen.Write(held.filter(buffer[:n]))
+			close(s.changed)
+			s.changed = make(chan struct{})
+			s.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// privateFilter takes out the keyboard protocol requests (CSI < = > …, CSI ? … u), which the emulator
+// mistakes for cursor movements.
+type privateFilter struct{ sequence []byte }
+
+func (f *privateFilter) filter(in []byte) []byte {
+	var out []byte
+	for _, b := range in {
+		switch {
+		case len(f.sequence) == 0 && b == 0x1b:
+			f.sequence = append(f.sequence, b)
+		case len(f.sequence) == 0:
+			out = append(out, b)
+		case len(f.sequence) == 1 && b != '[':
+			out = append(append(out, f.sequence...), b)
+			f.sequence = f.sequence[:0]
+		default:
+			f.sequence = append(f.sequence, b)
+			if len(f.sequence) > 2 && b >= 0x40 && b <= 0x7e {
+				marker := f.sequence[2]
+				private := marker == '<' || marker == '=' || marker == '>' || (marker == '?' && (b == 'u' || b == 'p'))
+				if !private {
+					out = append(out, f.sequence...)
+				}
+				f.sequence = f.sequence[:0]
+			}
+		}
+	}
+	return out
+}
+
+// sees waits until the screen satisfies the condition, which may read the screen further.
+func (s *terminal) sees(what string, condition func(screen string) bool) {
+	s.t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		s.mu.Lock()
+		screen, changed := s.screen.String(), s.changed
+		met := condition(screen)
+		s.mu.Unlock()
+		if met {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			s.t.Fatalf("never saw %s on:\n%s", what, screen)
+		}
+	}
+}
+
+func (s *terminal) seesText(texts ...string) {
+	s.t.Helper()
+	s.sees(strings.Join(texts, ", "), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (s *terminal) losesText(text string) {
+	s.t.Helper()
+	s.sees("an end of "+text, func(screen string) bool { return !strings.Contains(screen, text) })
+}
+
+func (s *terminal) types(keys string) {
+	s.t.Helper()
+	_, err := s.master.WriteString(keys)
+	require.NoError(s.t, err)
+}
+
+func (s *terminal) resize(width, height int) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.screen.Resize(width, height)
+	s.mu.Unlock()
+	require.NoError(s.t, pty.Setsize(s.master, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}))
+	// The kernel signals only processes whose controlling terminal it is; that of a test is another.
+	require.NoError(s.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
+}
+
+// ends waits for the UI to end and checks that the terminal is as it was.
+func (s *terminal) ends() (Outcome, error) {
+	s.t.Helper()
+	select {
+	case <-s.done:
+	case <-time.After(patience):
+		s.t.Fatal("the UI does not end")
+	}
+	after, err := term.GetState(s.slave.Fd())
+	require.NoError(s.t, err)
+	require.Equal(s.t, s.before, after, "the modes of the terminal are restored")
+	s.sees("the main screen with a cursor", func(string) bool {
+		return s.screen.Mode()&vt10x.ModeAltScreen == 0 && s.screen.CursorVisible()
+	})
+	return s.outcome, s.err
+}
+
+// panicOn is a seam that panics inside the event loop when a key is pressed.
+func panicOn(key string) seams {
+	return seams{before: func(msg tea.Msg) {
+		if press, ok := msg.(tea.KeyPressMsg); ok && press.String() == key {
+			panic("broken on purpose")
+		}
+	}}
+}

@@ -1,0 +1,244 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package decktest
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Server is a deck server that a test scripts.
+type Server struct {
+	deckv1.UnimplementedDeckServiceServer
+	// Calls are the requests for actions, in their order. A test that expects more than 64 must read.
+	Calls chan proto.Message
+
+	address string
+	grpc    *grpc.Server
+
+	mu sync.Mutex
+	// changed is closed and replaced at every change.
+	changed chan struct{}
+	// history is all that was told; a stream sends it from its beginning.
+	history  []*deckv1.Event
+	logs     map[string]*stageLog
+	refusal  error
+	over     bool
+	breaking int
+}
+
+type stageLog struct {
+	blocks   []*deckv1.LogBlock
+	complete bool
+}
+
+// Start serves until the test ends.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &Server{
+		Calls: make(chan proto.Message, 64), address: listener.Addr().String(), grpc: grpc.NewServer(),
+		changed: make(chan struct{}), logs: map[string]*stageLog{},
+	}
+	deckv1.RegisterDeckServiceServer(s.grpc, s)
+	var served sync.WaitGroup
+	served.Go(func() { _ = s.grpc.Serve(listener) })
+	t.Cleanup(func() {
+		s.grpc.Stop()
+		served.Wait()
+	})
+	return s
+}
+
+// Dial returns a client whose connection ends with the test.
+func (s *Server) Dial(t testing.TB) deckv1.DeckServiceClient {
+	t.Helper()
+	connection, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close() })
+	return deckv1.NewDeckServiceClient(connection)
+}
+
+// Tell publishes objects: Environment, Component, Application, Deployment, Plugin, Removed, LogBlock, Synced or Reset.
+func (s *Server) Tell(objects ...proto.Message) {
+	s.change(func() {
+		for _, object := range objects {
+			s.history = append(s.history, event(proto.Clone(object)))
+		}
+	})
+}
+
+// Log adds blocks to the log of a stage.
+func (s *Server) Log(stage string, severity deckv1.Severity, texts ...string) {
+	s.change(func() {
+		l := s.log(stage)
+		for _, text := range texts {
+			l.blocks = append(l.blocks, &deckv1.LogBlock{StageId: stage, Text: text, Severity: severity, Index: int64(len(l.blocks))})
+		}
+	})
+}
+
+// CompleteLog ends the log of a stage.
+func (s *Server) CompleteLog(stage string) { s.change(func() { s.log(stage).complete = true }) }
+
+// Refuse answers actions with err from now on; nil accepts them again.
+func (s *Server) Refuse(err error) { s.change(func() { s.refusal = err }) }
+
+// End closes every stream on purpose, as an environment does that is being shut down.
+func (s *Server) End() { s.change(func() { s.over = true }) }
+
+// Break ends every stream as a lost connection would.
+func (s *Server) Break() { s.change(func() { s.breaking++ }) }
+
+func (s *Server) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) log(stage string) *stageLog {
+	if s.logs[stage] == nil {
+		s.logs[stage] = &stageLog{}
+	}
+	return s.logs[stage]
+}
+
+func event(object proto.Message) *deckv1.Event {
+	e := &deckv1.Event{Time: timestamppb.Now()}
+	switch x := object.(type) {
+	case *deckv1.Environment:
+		e.Kind = &deckv1.Event_Environment{Environment: x}
+	case *deckv1.Component:
+		e.Kind = &deckv1.Event_Component{Component: x}
+	case *deckv1.Application:
+		e.Kind = &deckv1.Event_Application{Application: x}
+	case *deckv1.Deployment:
+		e.Kind = &deckv1.Event_Deployment{Deployment: x}
+	case *deckv1.Plugin:
+		e.Kind = &deckv1.Event_Plugin{Plugin: x}
+	case *deckv1.LogBlock:
+		e.Kind = &deckv1.Event_Log{Log: x}
+	case *deckv1.Removed:
+		e.Kind = &deckv1.Event_Removed{Removed: x}
+	case *deckv1.Reset:
+		e.Kind = &deckv1.Event_Reset_{Reset_: x}
+	case *deckv1.Synced:
+		e.Kind = &deckv1.Event_Synced{Synced: x}
+	}
+	return e
+}
+
+// Watch sends what has been told so far, Synced, and then what is told.
+func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer[deckv1.WatchResponse]) error {
+	sent, synced := 0, false
+	s.mu.Lock()
+	breaking := s.breaking
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		events := s.history[sent:]
+		changed, over, broken := s.changed, s.over, s.breaking != breaking
+		s.mu.Unlock()
+		if broken {
+			return status.Error(codes.Unavailable, "connection lost")
+		}
+		sent += len(events)
+		if !synced {
+			events, synced = append(append([]*deckv1.Event(nil), events...), event(&deckv1.Synced{})), true
+		}
+		if len(events) > 0 {
+			if err := stream.Send(&deckv1.WatchResponse{Events: events}); err != nil {
+				return err
+			}
+		}
+		if over {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-stream.Context().Done():
+			return nil
+		}
+	}
+}
+
+// WatchStageLog sends the log of a stage by its id, whatever the deployment.
+func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
+	sent := 0
+	s.mu.Lock()
+	breaking := s.breaking
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		l := s.log(request.GetStageId())
+		blocks, complete := l.blocks[sent:], l.complete
+		changed, over, broken := s.changed, s.over, s.breaking != breaking
+		s.mu.Unlock()
+		if broken {
+			return status.Error(codes.Unavailable, "connection lost")
+		}
+		sent += len(blocks)
+		if len(blocks) > 0 || complete {
+			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete}); err != nil {
+				return err
+			}
+		}
+		if complete || over {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-stream.Context().Done():
+			return nil
+		}
+	}
+}
+
+func (s *Server) called(request proto.Message) error {
+	s.mu.Lock()
+	refusal := s.refusal
+	s.mu.Unlock()
+	s.Calls <- request
+	return refusal
+}
+
+// SyncApplication notes the call.
+func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
+	return &deckv1.SyncApplicationResponse{}, s.called(r)
+}
+
+// ApproveStage notes the call.
+func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) (*deckv1.ApproveStageResponse, error) {
+	return &deckv1.ApproveStageResponse{}, s.called(r)
+}
+
+// SkipStage notes the call.
+func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
+	return &deckv1.SkipStageResponse{}, s.called(r)
+}
+
+// CancelDeployment notes the call.
+func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
+	return &deckv1.CancelDeploymentResponse{}, s.called(r)
+}
+
+// RestartPlugin notes the call.
+func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
+	return &deckv1.RestartPluginResponse{}, s.called(r)
+}
