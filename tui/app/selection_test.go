@@ -1,0 +1,163 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+func TestTheSelectionFollowsWhatMattersMost(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+
+	d := decktest.Failed()
+	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
+	d.Stages[5].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+	m.told(d)
+	require.Equal(t, "K8S_ROLLBACK", m.stage().GetName(), "what runs comes before what failed")
+	m.told(decktest.Failed())
+	require.Equal(t, "K8S_PRIMARY_ROLLOUT", m.stage().GetName(), "what failed comes before what ended well")
+
+	for _, s := range d.Stages {
+		s.Status, s.StartedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(1)
+	}
+	d.Stages[5].Status, d.Stages[5].StartedAt = deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, nil
+	m.told(d)
+	require.Equal(t, "K8S_CANARY_CLEAN", m.stage().GetName(), "the last that ran")
+}
+
+func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	m.key("up")
+	require.Equal(t, "WAIT", m.stage().GetName())
+	m.told(decktest.Canary())
+	require.Equal(t, "WAIT", m.stage().GetName())
+	m.key("esc")
+	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+
+	m.key("up")
+	next := decktest.Canary()
+	next.Id, next.CreatedAt = "dep-2", decktest.At(40)
+	m.told(next)
+	require.Equal(t, "dep-2", m.deployment().GetId())
+	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+}
+
+func TestANewDeploymentOfAnotherApplicationIsShownUnlessOneWasChosen(t *testing.T) {
+	t.Parallel()
+	for _, chosen := range []bool{false, true} {
+		m := waiting(t, 80, 24)
+		m.told(decktest.Failed())
+		if chosen {
+			m.key("1", "up")
+		}
+		app, d := decktest.Application(), decktest.Canary()
+		app.Id, app.Name = "app-2", "other"
+		d.Id, d.ApplicationId, d.ApplicationName, d.CreatedAt = "dep-9", "app-2", "other", decktest.At(41)
+		m.told(app, d)
+		want := "other"
+		if chosen {
+			want = "hello-world"
+		}
+		require.Equal(t, want, m.application().GetName())
+	}
+}
+
+func TestTheHistoryShowsAnEarlierDeployment(t *testing.T) {
+	t.Parallel()
+	m := withHistory(t)
+	m.key("enter")
+	require.Equal(t, "dep-0", m.deployment().GetId())
+	require.Equal(t, keymap.Deployment, m.focus)
+	m.key("a")
+	require.Contains(t, m.toast.text, "does not wait for approval")
+	m.key("esc")
+	require.Equal(t, "dep-1", m.deployment().GetId())
+}
+
+func TestTheLogOfAnotherStageReplacesTheFormer(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	former := m.reader
+	m.key("up")
+	require.NotSame(t, former, m.reader)
+	require.Error(t, former.ctx.Err(), "its stream has ended")
+	m.Update(logMsg{log: former, complete: true})
+	require.False(t, m.log.Complete, "late news of the former do not count")
+	m.key("down", "down")
+	require.Nil(t, m.reader, "a stage that has not started has no log")
+	require.Equal(t, "The stage has not started.", m.log.Waiting)
+}
+
+func TestAStageThatRunsAgainHasItsLogReadAgain(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	former := m.reader
+	m.Update(logMsg{log: former, complete: true})
+	again := decktest.Canary()
+	again.Stages[2].Retries = 1
+	m.told(again)
+	require.NotSame(t, former, m.reader)
+}
+
+func TestTheClockTicksOnlyAsOftenAsSomethingGrows(t *testing.T) {
+	t.Parallel()
+	m := still(t)
+	require.Equal(t, spinTick, m.pace(), "before anything is known the spinner turns")
+	m.size(80, 24)
+	m.see(starting()...)
+	require.Equal(t, spinTick, m.pace())
+	m = waiting(t, 80, 24)
+	require.Equal(t, time.Second, m.pace())
+	require.Nil(t, m.keepTime(), "one tick is under way already")
+	m.told(decktest.Failed())
+	require.Equal(t, time.Minute, m.pace())
+	m.Update(tickMsg{number: m.ticks})
+	require.Equal(t, time.Minute, m.ticking)
+	m.told(decktest.Canary())
+	require.Equal(t, time.Second, m.ticking, "a faster tick does not wait for a slower one")
+	number := m.ticks
+	m.Update(tickMsg{number: number - 1})
+	require.Equal(t, number, m.ticks, "and the slower one is ignored")
+}
+
+func TestKeysOfTheSearchAreNotKeysOfTheScreen(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	m.key("/", "q", "a", "backspace")
+	require.Equal(t, "q", *m.log.Typing)
+	require.Nil(t, m.dialog)
+	m.key("backspace", "backspace")
+	require.Nil(t, m.log.Typing)
+	m.key("n")
+	require.Contains(t, m.log.Notice, "press / first")
+}
+
+func TestEveryPaneIsReachedByTabAndByNumber(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	for _, want := range []keymap.Scope{keymap.Log, keymap.Plugins, keymap.Applications, keymap.Deployment} {
+		m.key("tab")
+		require.Equal(t, want, m.focus)
+	}
+	for key, want := range map[string]keymap.Scope{
+		"1": keymap.Applications, "2": keymap.Deployment, "3": keymap.Log, "4": keymap.Plugins, "e": keymap.Environment, "d": keymap.History,
+	} {
+		m.key("2", key)
+		require.Equal(t, want, m.focus)
+	}
+	m.key("d")
+	require.Equal(t, keymap.History, m.focus)
+	m.key("d")
+	require.Equal(t, keymap.Deployment, m.focus, "the key that opens closes")
+}

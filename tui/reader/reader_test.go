@@ -1,0 +1,183 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reader_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+type read func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Options) error
+
+// story tells a server the way of a deployment that fails, and returns what was written about it.
+func story(t *testing.T, to read, opts reader.Options) string {
+	t.Helper()
+	server := decktest.Start(t)
+	server.Tell(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(), decktest.Canary())
+	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n", Severity: deckv1.Severity_SEVERITY_INFO})
+	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image", Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
+	server.Tell(decktest.Failed())
+	opts.Until = func(d *state.Deck) bool {
+		settled, failed, _ := d.SettledAt("8b21f00cafe5")
+		return settled && len(failed) == 1
+	}
+	var out bytes.Buffer
+	require.NoError(t, to(context.Background(), server.Dial(t), &out, opts))
+	return out.String()
+}
+
+func withoutTimes(text string) []string {
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		lines = append(lines, line[len("12:00:00.000  "):])
+	}
+	return lines
+}
+
+func TestPlainIsOneLineForEachChange(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"environment  default  embedded cluster  simulated: no container runs  /home/ada/.local/state/pipedeck/default/repo",
+		"component    piped  READY  pid 20114, 4 plugins",
+		"plugin       kubernetes  RUNNING  pid 20120",
+		"application  hello-world  DEPLOYING  HEALTHY",
+		"deployment   hello-world 8b21f00  RUNNING  Greet the world in Welsh",
+		"stage        hello-world K8S_CANARY_ROLLOUT  SUCCESS",
+		"stage        hello-world WAIT  SUCCESS",
+		"stage        hello-world WAIT_APPROVAL  RUNNING",
+		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve WAIT_APPROVAL",
+		"log          hello-world WAIT_APPROVAL  waiting",
+		"log          hello-world WAIT_APPROVAL  for ada",
+		"log          hello-world WAIT_APPROVAL  ERROR no such image",
+		"stage        hello-world WAIT_APPROVAL  SUCCESS",
+		"stage        hello-world K8S_PRIMARY_ROLLOUT  FAILURE  the rollout did not become ready in time",
+		"stage        hello-world K8S_CANARY_CLEAN  CANCELLED",
+		"stage        hello-world K8S_ROLLBACK  SUCCESS",
+		"deployment   hello-world 8b21f00  FAILURE  " + decktest.Failed().GetStatusReason(),
+	}, withoutTimes(story(t, reader.Plain, reader.Options{})))
+}
+
+func TestSentencesAreWholeSentences(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")
+	require.Contains(t, lines, "Environment default watches the repository /home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs.")
+	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: pipedeck approve WAIT_APPROVAL")
+	require.Contains(t, lines, "Stage K8S_CANARY_ROLLOUT of hello-world has succeeded after 1.6 seconds.")
+	require.Contains(t, lines, "WAIT_APPROVAL, error: no such image")
+	require.Equal(t, "Deployment of hello-world has failed: "+decktest.Failed().GetStatusReason()+".", lines[len(lines)-1])
+}
+
+func TestJSONKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	fields := map[string][]string{
+		"component":   {"name", "state", "detail"},
+		"application": {"name", "sync", "health"},
+		"deployment":  {"id", "app", "status", "commit", "reason"},
+		"stage":       {"deployment", "id", "name", "status", "requires"},
+		"log":         {"deployment", "stage", "severity", "text"},
+		"plugin":      {"name", "state", "pid", "restarts", "rss", "cpu"},
+	}
+	var stages []string
+	seen := map[string]bool{}
+	lines := bufio.NewScanner(strings.NewReader(story(t, reader.JSON, reader.Options{})))
+	for lines.Scan() {
+		require.True(t, strings.HasPrefix(lines.Text(), `{"time":"`), lines.Text())
+		var line map[string]any
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
+		kind := line["type"].(string)
+		require.Contains(t, fields, kind)
+		for _, field := range fields[kind] {
+			require.Contains(t, line, field, kind)
+		}
+		seen[kind] = true
+		if kind == "stage" {
+			require.NotNil(t, line["requires"], "a list, also when it is empty")
+			stages = append(stages, line["name"].(string)+" "+line["status"].(string))
+		}
+	}
+	require.Len(t, seen, len(fields))
+	require.Equal(t, []string{
+		"K8S_CANARY_ROLLOUT SUCCESS", "WAIT SUCCESS", "WAIT_APPROVAL RUNNING", "K8S_PRIMARY_ROLLOUT NOT_STARTED",
+		"K8S_CANARY_CLEAN NOT_STARTED", "K8S_ROLLBACK NOT_STARTED",
+		"WAIT_APPROVAL SUCCESS", "K8S_PRIMARY_ROLLOUT FAILURE", "K8S_CANARY_CLEAN CANCELLED", "K8S_ROLLBACK SUCCESS",
+	}, stages)
+}
+
+func TestResultIsTheLastLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, reader.Result(&out, 1, "the deployment of hello-world failed"))
+	require.Regexp(t, `^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`, out.String())
+}
+
+func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
+	t.Parallel()
+	d := reader.NewDiffer()
+	tell := func(objects ...proto.Message) (changes []reader.Change) {
+		for _, event := range decktest.Events(objects...) {
+			changes = append(changes, d.Apply(event)...)
+		}
+		return changes
+	}
+	block := &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "a", Index: 0}
+	require.NotEmpty(t, tell(decktest.Running()...))
+	require.Len(t, tell(block, &deckv1.Synced{}), 1)
+	require.Empty(t, tell(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), block, &deckv1.Synced{})...))
+
+	busy := decktest.Plugins()[0]
+	busy.CpuPercent, busy.RssBytes = 99, 1<<30
+	require.Empty(t, tell(busy), "figures alone are no event")
+	busy.Restarts = 1
+	require.Len(t, tell(busy), 1)
+
+	part := decktest.Component(2, "Kubernetes", "compiling 1 of 820")
+	require.Len(t, tell(part), 0+1)
+	part.Detail = "compiling 2 of 820"
+	require.Empty(t, tell(part), "progress alone is no event")
+
+	again := decktest.Canary()
+	again.Stages[2].Retries = 1
+	changes := tell(again)
+	require.Len(t, changes, 1)
+	require.Equal(t, reader.Stage, changes[0].Kind)
+}
+
+func TestReadingEndsWithTheEnvironment(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Environment())
+	server.End()
+	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), io.Discard, reader.Options{}), reader.ErrEnded)
+}
+
+func TestReadingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Environment())
+	ctx, cancel := context.WithCancel(context.Background())
+	err := reader.Plain(ctx, server.Dial(t), io.Discard, reader.Options{OnChange: func(reader.Change) { cancel() }})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAWriterThatFailsEndsReading(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Environment())
+	_, closed := io.Pipe()
+	require.NoError(t, closed.Close())
+	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), closed, reader.Options{}), io.ErrClosedPipe)
+}

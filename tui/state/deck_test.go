@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func told(objects ...proto.Message) *state.Deck {
+	d := state.New()
+	tell(d, objects...)
+	return d
+}
+
+func tell(d *state.Deck, objects ...proto.Message) {
+	for _, event := range decktest.Events(objects...) {
+		d.Apply(event)
+	}
+}
+
+func TestALaterObjectReplacesAnEarlierOne(t *testing.T) {
+	t.Parallel()
+	d := told(append(decktest.Running(), decktest.Failed(), &deckv1.Synced{})...)
+	require.True(t, d.Synced())
+	require.Len(t, d.Deployments("app-1"), 1)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, d.Deployment("dep-1").GetStatus())
+	require.Equal(t, "Preflight", d.Components()[0].GetName())
+	require.Equal(t, "kubernetes", d.Plugins()[0].GetName())
+
+	tell(d, &deckv1.Removed{ApplicationId: "app-1"}, &deckv1.Removed{PluginName: "wait"})
+	require.Empty(t, d.Applications())
+	require.Nil(t, d.Plugin("wait"))
+}
+
+func TestAfterAResetTheOldStateStaysUntilTheNewOneIsComplete(t *testing.T) {
+	t.Parallel()
+	d := told(append(decktest.Running(), &deckv1.Synced{})...)
+	app := decktest.Application()
+	app.Id, app.Name = "app-2", "other"
+	tell(d, &deckv1.Reset{}, app)
+	require.Equal(t, "hello-world", d.Applications()[0].GetName())
+	tell(d, &deckv1.Synced{})
+	require.Len(t, d.Applications(), 1)
+	require.Equal(t, "other", d.Applications()[0].GetName())
+	require.Empty(t, d.Plugins())
+}
+
+func TestBeforeTheFirstCompleteStateEverythingShowsAtOnce(t *testing.T) {
+	t.Parallel()
+	d := told(decktest.Environment(), &deckv1.Reset{}, decktest.Application())
+	require.False(t, d.Synced())
+	require.Len(t, d.Applications(), 1)
+	require.Nil(t, d.Environment())
+}
+
+func TestOnlySoManyDeploymentsAreKept(t *testing.T) {
+	t.Parallel()
+	d := state.New()
+	for i := range 250 {
+		deployment := decktest.Canary()
+		deployment.Id, deployment.CreatedAt = fmt.Sprintf("dep-%03d", i), decktest.At(float64(i))
+		tell(d, deployment)
+	}
+	list := d.Deployments("app-1")
+	require.Len(t, list, 100)
+	require.Equal(t, "dep-249", list[0].GetId(), "the newest first")
+	require.Nil(t, d.Deployment("dep-000"))
+}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	part := func(name string, state deckv1.Component_State) *deckv1.Component {
+		c := decktest.Component(0, name, "")
+		c.State = state
+		return c
+	}
+	ready, starting := deckv1.Component_STATE_READY, deckv1.Component_STATE_STARTING
+	for name, c := range map[string]struct {
+		objects []proto.Message
+		want    bool
+	}{
+		"nothing known":                   {nil, false},
+		"only the control plane":          {[]proto.Message{part("Control plane", ready), part("piped", starting)}, false},
+		"control plane and agent":         {[]proto.Message{part("control-plane", ready), part("Piped", ready), part("kubernetes", starting)}, true},
+		"everything, by other names":      {[]proto.Message{part("a", ready), part("b", ready)}, true},
+		"an application, whatever starts": {[]proto.Message{part("a", starting), decktest.Application()}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, told(c.objects...).Ready())
+		})
+	}
+}
+
+func TestSettledAt(t *testing.T) {
+	t.Parallel()
+	const head = "8b21f00cafe5"
+	succeeded := decktest.Canary()
+	succeeded.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	older := decktest.Canary()
+	older.Status, older.Commit.Hash = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, "0123456"
+	synced, invalid, outOfSync := decktest.Application(), decktest.Application(), decktest.Application()
+	synced.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
+	invalid.Sync = deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
+	outOfSync.Sync = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
+	for name, c := range map[string]struct {
+		objects        []proto.Message
+		settled        bool
+		failed, broken int
+	}{
+		"no application yet":                 {nil, false, 0, 0},
+		"no deployment yet":                  {[]proto.Message{synced}, false, 0, 0},
+		"running":                            {[]proto.Message{synced, decktest.Canary()}, false, 0, 0},
+		"succeeded":                          {[]proto.Message{synced, succeeded}, true, 0, 0},
+		"failed":                             {[]proto.Message{outOfSync, decktest.Failed()}, true, 1, 0},
+		"an older commit that is in sync":    {[]proto.Message{synced, older}, true, 0, 0},
+		"an older commit that has to follow": {[]proto.Message{outOfSync, older}, false, 0, 0},
+		"a configuration that is not valid":  {[]proto.Message{invalid}, true, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := told(append(c.objects, &deckv1.Synced{})...)
+			settled, failed, broken := d.SettledAt(head)
+			require.Equal(t, c.settled, settled)
+			require.Len(t, failed, c.failed)
+			require.Len(t, broken, c.broken)
+		})
+	}
+	settled, _, _ := told(synced, succeeded).SettledAt(head)
+	require.False(t, settled, "the state is not complete")
+}
+
+func TestElapsed(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 42*time.Second, state.Elapsed(decktest.At(0), nil, decktest.Now()))
+	require.Equal(t, 3*time.Second, state.Elapsed(decktest.At(1), decktest.At(4), decktest.Now()))
+	require.Zero(t, state.Elapsed(nil, decktest.At(4), decktest.Now()))
+	require.Zero(t, state.Elapsed(decktest.At(50), nil, decktest.Now()), "clocks of two processes may differ")
+}
