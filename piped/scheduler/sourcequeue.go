@@ -62,8 +62,9 @@ func newSourceQueue(prepare planner.Prepare, d *model.Deployment) *sourceQueue {
 	}
 }
 
-// take returns the prepared pair, preparing it now when nobody did before. The caller closes it.
-func (q *sourceQueue) take(ctx context.Context) (*sourcePair, error) {
+// take returns the prepared pair, preparing it now when nobody did before. The caller closes it. It waits
+// no longer than work; the preparation goes on then, for the stages of a rollback.
+func (q *sourceQueue) take(ctx, work context.Context) (*sourcePair, error) {
 	q.prefetch(ctx)
 	q.mu.Lock()
 	next := q.next
@@ -72,13 +73,11 @@ func (q *sourceQueue) take(ctx context.Context) (*sourcePair, error) {
 	select {
 	case prepared := <-next:
 		return prepared.pair, prepared.err
-	case <-ctx.Done():
-		go func() { // it ends soon: the preparation has the same context
-			if prepared := <-next; prepared.pair != nil {
-				prepared.pair.close()
-			}
-		}()
-		return nil, context.Cause(ctx)
+	case <-work.Done():
+		q.mu.Lock()
+		q.next = next
+		q.mu.Unlock()
+		return nil, context.Cause(work)
 	}
 }
 

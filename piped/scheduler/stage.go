@@ -61,7 +61,7 @@ func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) er
 
 // tryStage is one attempt.
 func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) stageResult {
-	pair, err := r.sources.take(work)
+	pair, err := r.sources.take(ctx, work)
 	if err != nil {
 		r.setStage(ctx, stage, model.StageStatus_STAGE_RUNNING, "")
 		return r.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))

@@ -25,7 +25,8 @@ type plugin struct {
 // options are the "with" of a stage.
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
-	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block).
+	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block),
+	// block-once (touch in the first attempt).
 	Do   string `json:"do"`
 	Log  string `json:"log"`
 	File string `json:"file"`
@@ -127,7 +128,10 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 	case "block":
 		<-ctx.Done()
 		return nil, ctx.Err()
-	case "touch":
+	case "touch", "block-once":
+		if o.Do == "block-once" && attempt > 0 {
+			break
+		}
 		if err := os.WriteFile(o.File, nil, 0o600); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,153 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+func TestPipedDeploysTheHeadAndEveryCommit(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{log: hello}", "{}"))
+	p := e.start(t)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 0).GetStatus())
+	e.commit(t, "second", pipeline("{do: error}"))
+	second := e.deck.awaitEnd(t, 1)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, second.GetStatus())
+	require.Equal(t, "Failed while executing stage A: the moon is missing", second.GetStatusReason())
+	require.Equal(t, "second", second.GetCommit().GetMessage())
+
+	status, body := p.admin(t, "/healthz")
+	require.Equal(t, http.StatusOK, status, body)
+	_, body = p.admin(t, "/version")
+	require.Equal(t, "dev", body)
+	p.terminate(t)
+}
+
+func TestStoppedPipedLeavesDeploymentsToTheNext(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *pipedProcess){
+		"SIGTERM": func(t *testing.T, p *pipedProcess) { p.terminate(t) },
+		"SIGKILL": func(t *testing.T, p *pipedProcess) {
+			require.NoError(t, p.Process.Kill())
+			p.exit(t)
+		},
+		"end of stdin": func(t *testing.T, p *pipedProcess) {
+			require.NoError(t, p.stdin.Close())
+			require.Zero(t, p.exit(t))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			marker := filepath.Join(t.TempDir(), "marker")
+			e := newEnvironment(t, pipeline("{}", fmt.Sprintf("{do: block-once, file: %q}", marker)))
+			first := e.start(t, "--exit-with-stdin")
+			require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, wait, time.Millisecond)
+			plugin := e.deck.pluginPID()
+			end(t, first)
+			require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
+			d := e.deck.awaitStage(t, 1, deckv1.StageStatus_STAGE_STATUS_RUNNING)
+			require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, d.GetStatus())
+
+			e.start(t)
+			d = e.deck.awaitEnd(t, 0)
+			require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
+			require.EqualValues(t, 0, d.GetStages()[0].GetRetries(), "an ended stage is not run again")
+			require.EqualValues(t, 1, d.GetStages()[1].GetRetries())
+		})
+	}
+}
+
+func TestMistakesInTheConfigurationEndWithCode2AndThePlace(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	good, err := os.ReadFile(e.config)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		args []string
+		text string
+		want string
+	}{
+		"wrong type":     {nil, strings.Replace(string(good), "port: 0", "port: many", 1), "bad.yaml:9:"},
+		"missing file":   {[]string{"--config-file", "/no/such/file"}, "", "/no/such/file"},
+		"unknown flag":   {[]string{"--no-such-flag"}, "", "--no-such-flag"},
+		"two sources":    {[]string{"--config-data", "e30="}, "", "exclude each other"},
+		"log level":      {[]string{"--log-level", "loud"}, "", "want debug, info, warn or error"},
+		"log encoding":   {[]string{"--log-encoding", "xml"}, "", "want json, humanize or console"},
+		"secret manager": {[]string{"--config-gcp-secret", "x"}, "", "not supported"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := c.args
+			if c.text != "" {
+				args = []string{"--config-file", e.write(t, "bad.yaml", c.text)}
+			}
+			p := e.start(t, args...)
+			require.Equal(t, 2, p.exit(t), "%s", p.output)
+			require.Contains(t, p.output.String(), c.want)
+		})
+	}
+}
+
+func TestRefusedKeyEndsWithCode1AndTheNextStep(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.write(t, "key", strings.Repeat("x", 50))
+	p := e.start(t)
+	require.Equal(t, 1, p.exit(t), "%s", p.output)
+	require.Contains(t, p.output.String(), "check projectID, pipedID and the piped key")
+}
+
+func TestMissingControlPlaneIsWaitedForAndHealthzSaysSo(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	nobody := taken.Addr().String()
+	taken.Close()
+	config, err := os.ReadFile(e.config)
+	require.NoError(t, err)
+	p := e.start(t, "--config-file", e.write(t, "alone.yaml", strings.Replace(string(config), e.address, nobody, 1)))
+	status, body := p.admin(t, "/healthz")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "not connected to the control plane at "+nobody)
+	p.terminate(t)
+}
+
+func TestTwoPipedsDoNotShareAWorkDirectory(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	second := e.start(t)
+	require.Equal(t, 1, second.exit(t))
+	require.Contains(t, second.output.String(), "another piped is using the work directory")
+}
+
+func TestFailedPluginFailsItsDeploymentsAndPipedGoesOn(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	config, err := os.ReadFile(e.config)
+	require.NoError(t, err)
+	e.write(t, "piped.yaml", strings.Replace(string(config), "rollback: ROLLBACK", "start: exit", 1))
+	p := e.start(t)
+	end := e.deck.awaitEnd(t, 0)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, end.GetStatus())
+	require.Contains(t, end.GetStatusReason(), "exited with code 3")
+	require.Contains(t, end.GetStatusReason(), "cannot find the moon")
+	status, body := p.admin(t, "/healthz")
+	require.Equal(t, http.StatusOK, status, body)
+	p.terminate(t)
+}
