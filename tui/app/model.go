@@ -95,11 +95,11 @@ func newModel(cfg Config, work *work, clock clock) *model {
 func (m *model) Init() tea.Cmd { return m.keepTime() }
 
 // Update takes one message. A panic ends the UI in order, so that the terminal is restored.
-func (m *model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
 			m.err = &PanicError{Value: r, Stack: debug.Stack()}
-			cmd = tea.Quit
+			next, cmd = m, tea.Quit
 		}
 	}()
 	if m.before != nil {

@@ -174,6 +174,9 @@ func (m *model) drawHeader() string {
 		Theme: m.theme, Name: m.cfg.Name, Version: m.cfg.Version, Cluster: m.deck.Environment().GetClusterKind(),
 		Failed: len(m.deck.Failed()),
 	}
+	if m.main {
+		header.Hint = ", press e"
+	}
 	for _, c := range m.deck.Components() {
 		header.All++
 		if c.GetState() == deckv1.Component_STATE_READY {

@@ -156,7 +156,7 @@ func TestEveryPaneIsReachedByTabAndByNumber(t *testing.T) {
 		m.key("2", key)
 		require.Equal(t, want, m.focus)
 	}
-	m.key("d")
+	m.key("2", "d")
 	require.Equal(t, keymap.History, m.focus)
 	m.key("d")
 	require.Equal(t, keymap.Deployment, m.focus, "the key that opens closes")

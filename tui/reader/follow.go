@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
@@ -42,7 +45,7 @@ func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, 
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), status.Code(err) == codes.Unavailable:
 			return ErrEnded
 		case err != nil:
 			return fmt.Errorf("watch the environment: %w", err)

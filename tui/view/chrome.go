@@ -21,6 +21,8 @@ type Header struct {
 	Cluster string
 	// Ready of All parts run; Failed of them do not.
 	Ready, All, Failed int
+	// Hint is what to do about a failure.
+	Hint string
 }
 
 // Draw returns one line of width columns.
@@ -33,7 +35,7 @@ func (v Header) Draw(width int) string {
 	parts := ""
 	switch {
 	case v.Failed > 0:
-		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed, press e", th.Failed, v.Failed, v.All))
+		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed", th.Failed, v.Failed, v.All) + v.Hint)
 	case v.All > 0 && v.Ready < v.All:
 		parts = th.Running.Render(fmt.Sprintf("%s %d of %d parts ready", th.Active, v.Ready, v.All))
 	case v.All > 0:
