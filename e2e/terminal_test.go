@@ -93,6 +93,13 @@ func (term *terminal) sees(pattern string) string {
 	return term.until(pattern, regexp.MustCompile(pattern).MatchString)
 }
 
+// loses waits for a screen without any text that matches the pattern.
+func (term *terminal) loses(pattern string) {
+	term.t.Helper()
+	gone := regexp.MustCompile(pattern)
+	term.until("anything but "+pattern, func(screen string) bool { return !gone.MatchString(screen) })
+}
+
 // presses types keys.
 func (term *terminal) presses(keys string) {
 	term.t.Helper()

@@ -67,7 +67,9 @@ func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep 
 	}
 	connection := &connection{workspace: w, host: h}
 	defer connection.close()
-	outcome, err := app.Run(ctx, app.Config{Client: connection.client, Name: w.Name, Version: buildVersion()})
+	outcome, err := app.Run(ctx, app.Config{
+		Client: connection.client, Name: w.Name, Version: buildVersion(), Commander: commander(),
+	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}

@@ -91,7 +91,8 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 		stages = append(stages, sdk.Stage{Name: configured.Name, Desc: configured.Desc, Index: configured.Index})
 	}
 	if req.Rollback && len(req.Stages) > 0 {
-		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true}) // PipeCD v1: the first one's index
+		// PipeCD v1: the rollback stage has the index of the first one.
+		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true})
 	}
 	return stages, nil
 }

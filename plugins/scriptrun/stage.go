@@ -57,7 +57,9 @@ func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[s
 		}
 		stages = append(stages, sdk.Stage{Name: configured.Name, Index: configured.Index})
 		if req.Rollback && opts.OnRollback != "" {
-			stages = append(stages, sdk.Stage{Name: stageScriptRunRollback, Index: configured.Index, Rollback: true})
+			stages = append(stages, sdk.Stage{
+				Name: stageScriptRunRollback, Index: configured.Index, Rollback: true,
+			})
 		}
 	}
 	return stages, nil

@@ -224,7 +224,7 @@ func TestBuildAddsRollbackStagesWhereThereIsAScriptForThem(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"SCRIPT_RUN 0 first", "SCRIPT_RUN_ROLLBACK 0 first", "SCRIPT_RUN 3 "}, names())
+	require.Equal(t, []string{"SCRIPT_RUN 0 first", "SCRIPT_RUN_ROLLBACK 0 ", "SCRIPT_RUN 3 "}, names())
 	request.Rollback = false
 	require.Equal(t, []string{"SCRIPT_RUN 0 first", "SCRIPT_RUN 3 "}, names())
 

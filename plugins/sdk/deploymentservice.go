@@ -72,7 +72,10 @@ func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context, req *de
 		return nil, status.Error(codes.Internal, err.Error())
 	}
 	for i := range stages {
-		stages[i].Desc = descs[stages[i].Index]
+		// PipeCD v1 gives it to rollback stages as well, but it describes another stage.
+		if !stages[i].Rollback {
+			stages[i].Desc = descs[stages[i].Index]
+		}
 	}
 	return &deployment.BuildPipelineSyncStagesResponse{Stages: s.wireStages(stages)}, nil
 }
