@@ -105,15 +105,14 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 	return t.create(ctx, c, cause{kind: onCommit, id: uuid.NewString(), log: reason})
 }
 
-// onOutOfSync creates a deployment when drift was seen and the application wants that. Sync states are only
-// known when the applications were listed in this pass.
+// onOutOfSync creates a deployment when drift was seen and the application wants that.
 func (t *Trigger) onOutOfSync(ctx context.Context, c *candidate) error {
 	if c.err != nil || c.config.Trigger.OnOutOfSync.Disabled {
 		return nil
 	}
 	t.wakeIn(t.options.Interval)
 	state := c.application.GetSyncState()
-	if c.deployed || !t.freshList || state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
+	if c.deployed || state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
 		return nil
 	}
 	last, err := t.lastDeployment(ctx, c.application)

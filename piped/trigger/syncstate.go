@@ -27,7 +27,7 @@ func (t *Trigger) reportMistakes(ctx context.Context, candidates []*candidate) e
 		}
 		id, state := c.application.GetId(), c.application.GetSyncState()
 		known, told := t.mistakes[id]
-		stands := !t.freshList || state.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG
+		stands := state.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG
 		if told && known.reason == c.err.Error() && stands {
 			continue
 		}
@@ -49,7 +49,7 @@ func (t *Trigger) reportMended(ctx context.Context, candidates []*candidate) err
 	for _, c := range candidates {
 		id, state := c.application.GetId(), c.application.GetSyncState()
 		known, told := t.mistakes[id]
-		if c.err != nil || !told && !(t.freshList && isOurs(state)) {
+		if c.err != nil || !told && !isOurs(state) {
 			continue
 		}
 		t.logger.Info("application configuration is valid again", "application", c.application.GetName(), "commit", c.snapshot.head.Hash)
@@ -75,14 +75,11 @@ func isOurs(state *model.ApplicationSyncState) bool {
 }
 
 func (t *Trigger) reportState(ctx context.Context, a *model.Application, status model.ApplicationSyncStatus, short, reason string) error {
-	_, err := t.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{
-		ApplicationId: a.GetId(),
-		State: &model.ApplicationSyncState{
-			Status: status, ShortReason: short, Reason: reason, Timestamp: t.options.Clock.Now().Unix(),
-		},
-	})
+	state := &model.ApplicationSyncState{Status: status, ShortReason: short, Reason: reason, Timestamp: t.options.Clock.Now().Unix()}
+	_, err := t.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
 	if err != nil {
 		return fmt.Errorf("report the sync state of application %s: %w", a.GetName(), err)
 	}
+	a.SyncState = state // until the applications are listed again
 	return nil
 }

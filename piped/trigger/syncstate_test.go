@@ -1,0 +1,161 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+const (
+	invalid   = model.ApplicationSyncStatus_INVALID_CONFIG
+	outOfSync = model.ApplicationSyncStatus_OUT_OF_SYNC
+)
+
+// report sets the sync state of an application, as another part of piped would.
+func (w *world) report(dir string, status model.ApplicationSyncStatus, short string) {
+	w.plane.read(func() {
+		w.plane.states[appID(dir)] = append(w.plane.states[appID(dir)], &model.ApplicationSyncState{Status: status, ShortReason: short, Timestamp: 1, HeadDeploymentId: "d"})
+	})
+	w.trigger.ApplicationsChanged()
+}
+
+func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+
+	w.application("web", "  name: web\n  timeout: soon\n  planner:\n    autoRollback: 1\n")
+	w.commit("Break it")
+	state := w.state("web", invalid)
+	require.Contains(t, state.GetShortReason(), "web/app.pipecd.yaml:5:12: spec.timeout")
+	require.NotContains(t, state.GetShortReason(), "\n")
+	require.Contains(t, state.GetReason(), "web/app.pipecd.yaml:7:19: spec.planner.autoRollback", "all mistakes")
+	w.write("web/x", "x")
+	w.commit("Change it while broken")
+	require.Equal(t, 1, w.settle())
+
+	w.application("web", "  name: web\n  timeout: 5m\n")
+	head := w.commit("Mend it")
+	require.Equal(t, head, w.awaitDeployment(2).GetTrigger().GetCommit().GetHash())
+	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment tells the state") })
+}
+
+func TestAConfigurationThatIsTakenBackGetsItsStateBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.report("web", outOfSync, "drifted")
+	require.Equal(t, 1, w.settle())
+
+	w.application("web", "  name: [\n")
+	w.commit("Break it")
+	w.state("web", invalid)
+	w.git("revert", "--no-edit", "HEAD")
+	require.Equal(t, "drifted", w.state("web", outOfSync).GetShortReason())
+	require.Equal(t, 1, w.settle(), "nothing has changed since the last deployment")
+}
+
+func TestAnotherStateDoesNotHideABrokenConfiguration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.application("web", "  nme: web\n  timeout: soon\n")
+	w.commit("Break it during the deployment")
+	w.state("web", invalid)
+	// The deployment before ends well; nobody tells of that.
+	w.plane.read(func() {
+		w.plane.states[appID("web")] = append(w.plane.states[appID("web")], &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: 1})
+	})
+	w.clock.advance(t, time.Minute)
+	w.state("web", invalid)
+}
+
+func TestARestartedPipedEndsTheStateThatItLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.application("web", "  name: [\n")
+	w.commit("Break it")
+	w.state("web", invalid)
+	w.stop()
+	w.git("revert", "--no-edit", "HEAD")
+	w.start()
+	require.Contains(t, w.state("web", model.ApplicationSyncStatus_UNKNOWN).GetShortReason(), "valid again")
+}
+
+func TestABrokenConfigurationOfANewApplicationIsShownToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: the web\n  pipeline: [\n")
+	w.commit("Add a broken one")
+	w.start()
+	require.Contains(t, w.state("web", invalid).GetShortReason(), "web/app.pipecd.yaml:5:")
+	w.plane.read(func() { require.Equal(t, "the web", w.plane.applications[0].GetName()) })
+	require.Equal(t, 0, w.settle())
+	w.application("web", "  name: web\n")
+	w.commit("Mend it")
+	require.Equal(t, "web", w.awaitDeployment(1).GetApplicationName())
+}
+
+func TestAConfigurationThatIsRemovedIsMissed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.git("rm", "-q", "-r", "web")
+	w.commit("Remove it")
+	require.Contains(t, w.state("web", invalid).GetShortReason(), "web/app.pipecd.yaml does not exist")
+	require.Equal(t, 1, w.settle())
+}
+
+func TestDriftIsDeployedAfterTheWindow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n  trigger:\n    onOutOfSync:\n      disabled: false\n      minWindow: 10m\n")
+	w.application("shop", "  name: shop\n")
+	w.commit("Add")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.awaitDeployment(2)
+	if first.GetApplicationName() != "web" {
+		w.plane.read(func() { first = w.plane.deployments[w.plane.order[1]] })
+	}
+	w.report("web", outOfSync, "drifted")
+	w.report("shop", outOfSync, "drifted")
+	require.Equal(t, 2, w.settle(), "not while a deployment is under way")
+
+	w.plane.read(func() { w.plane.deployments[first.GetId()].CompletedAt = w.clock.Now().Unix() })
+	w.trigger.ApplicationsChanged()
+	require.Equal(t, 2, w.settle(), "not within the window")
+	for range 9 {
+		w.clock.advance(t, time.Minute)
+	}
+	require.Equal(t, 2, w.settle(), "not at the end of the window, either")
+	w.clock.advance(t, time.Minute)
+	d := w.awaitDeployment(3)
+	require.Equal(t, "web", d.GetApplicationName(), "shop does not want that")
+	require.Equal(t, model.SyncStrategy_QUICK_SYNC, d.GetTrigger().GetSyncStrategy())
+	require.NotEmpty(t, d.GetTrigger().GetStrategySummary())
+	w.clock.advance(t, time.Minute)
+	require.Equal(t, 3, w.settle(), "once")
+}

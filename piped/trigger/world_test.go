@@ -1,0 +1,253 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/trigger"
+)
+
+// world is a user's repository, a control plane, and a piped's triggers, one after the other.
+type world struct {
+	t       *testing.T
+	dir     string // the user's repository
+	mirrors string
+	plane   *controlPlane
+	clock   *clock
+	// more are further repositories by id.
+	more map[string]string
+	// selector is the appSelector.
+	selector map[string]string
+
+	trigger *trigger.Trigger
+	stop    func()
+
+	mu        sync.Mutex
+	submitted []*model.Deployment
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), mirrors: t.TempDir(), plane: startControlPlane(t), clock: &clock{now: time.Now()}, stop: func() {}}
+	w.git("init", "-q", "-b", "main")
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, "git %s: %s", strings.Join(args, " "), out)
+	return strings.TrimSpace(string(out))
+}
+
+func (w *world) write(name, content string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(w.t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+// application writes an application configuration; spec is indented by two.
+func (w *world) application(dir, spec string) {
+	w.t.Helper()
+	w.write(filepath.Join(dir, "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+spec)
+}
+
+func (w *world) commit(message string) string {
+	w.t.Helper()
+	w.git("add", "-A")
+	w.git("commit", "-q", "--allow-empty", "-m", message)
+	return w.git("rev-parse", "HEAD")
+}
+
+// start starts a piped's trigger; the one before must have been stopped.
+func (w *world) start() {
+	w.t.Helper()
+	client, err := controlplane.Dial(controlplane.Options{Address: w.plane.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var runs sync.WaitGroup
+	var repositories []*git.Repository
+	remotes := map[string]string{"apps": w.dir}
+	for id, remote := range w.more {
+		remotes[id] = remote
+	}
+	for id, remote := range remotes {
+		r, err := git.Open(ctx, git.Options{ID: id, Remote: remote, Branch: "main", Dir: filepath.Join(w.mirrors, id)})
+		require.NoError(w.t, err)
+		repositories = append(repositories, r)
+		runs.Go(func() { _ = r.Run(ctx) })
+	}
+	w.trigger = trigger.New(trigger.Options{
+		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client, Deployments: w, Clock: w.clock,
+	})
+	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
+	runs.Go(func() { _ = w.trigger.Run(ctx) })
+	w.stop = func() {
+		cancel()
+		runs.Wait()
+		client.Close()
+		w.stop = func() {}
+	}
+}
+
+// Submit is the scheduler's.
+func (w *world) Submit(deployments ...*model.Deployment) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.submitted = append(w.submitted, deployments...)
+}
+
+// awaitDeployment waits until the n-th deployment is created and reported, and returns it.
+func (w *world) awaitDeployment(n int) *model.Deployment {
+	w.t.Helper()
+	var d *model.Deployment
+	w.plane.await(w.t, "a deployment", func() bool {
+		if len(w.plane.order) < n || w.plane.calls["ReportApplicationMostRecentDeployment"] < n {
+			return false
+		}
+		d = w.plane.deployments[w.plane.order[n-1]]
+		return true
+	})
+	return d
+}
+
+// settle waits until the trigger has dealt with everything so far, and returns the number of deployments.
+// For that it adds an application that is never deployed, and sends commands that are refused.
+func (w *world) settle() int {
+	w.t.Helper()
+	head := w.git("rev-parse", "HEAD")
+	w.application("settle/"+head[:12], "  name: settle\n  trigger:\n    onCommit:\n      disabled: true\n")
+	w.commit("Settle")
+	w.plane.await(w.t, "the last commit to be seen", func() bool {
+		return slices.ContainsFunc(w.plane.applications, func(a *model.Application) bool { return a.GetGitPath().GetPath() == "settle/"+head[:12] })
+	})
+	answer := w.send(&model.Command{Id: "settle " + head, Type: model.Command_SYNC_APPLICATION, Commander: "test",
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: "nobody"}})
+	require.Equal(w.t, model.CommandStatus_COMMAND_FAILED, answer.status)
+	// The refusal comes before the commits of its pass; the next pass begins after that one has ended.
+	answer = w.send(&model.Command{Id: "settled " + head, Type: model.Command_SYNC_APPLICATION, Commander: "test",
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: "nobody"}})
+	require.Equal(w.t, model.CommandStatus_COMMAND_FAILED, answer.status)
+	var count int
+	w.plane.read(func() { count = len(w.plane.order) })
+	return count
+}
+
+type answer struct {
+	status   model.CommandStatus
+	metadata map[string]string
+}
+
+// send gives piped a command and waits for the answer.
+func (w *world) send(commands ...*model.Command) answer {
+	w.t.Helper()
+	w.plane.read(func() { w.plane.commands = append(w.plane.commands, commands...) })
+	w.feed()
+	var got answer
+	w.plane.await(w.t, "the answer to a command", func() bool {
+		for _, command := range commands {
+			handled := w.plane.handled[command.GetId()]
+			if len(handled) == 0 {
+				return false
+			}
+			got = answer{handled[0].GetStatus(), handled[0].GetMetadata()}
+		}
+		return true
+	})
+	return got
+}
+
+// feed is the agent's: it passes on what ListUnhandledCommands answers.
+func (w *world) feed() {
+	var unhandled []*model.Command
+	w.plane.read(func() {
+		for _, command := range w.plane.commands {
+			if len(w.plane.handled[command.GetId()]) == 0 {
+				unhandled = append(unhandled, command)
+			}
+		}
+	})
+	w.trigger.HandleCommands(unhandled)
+}
+
+// state waits until the application of the directory has the sync state.
+func (w *world) state(dir string, want model.ApplicationSyncStatus) *model.ApplicationSyncState {
+	w.t.Helper()
+	var got *model.ApplicationSyncState
+	w.plane.await(w.t, "sync state "+want.String(), func() bool {
+		if states := w.plane.states[appID(dir)]; len(states) > 0 {
+			got = states[len(states)-1]
+		}
+		return got.GetTimestamp() > 0 && got.GetStatus() == want
+	})
+	return got
+}
+
+func appID(dir string) string { return "id:apps:" + dir + ":app.pipecd.yaml" }
+
+// clock stands still until a test moves it.
+type clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	alarms []alarm
+}
+
+type alarm struct {
+	at   time.Time
+	ring chan time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) After(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := alarm{c.now.Add(d), make(chan time.Time, 1)}
+	c.alarms = append(c.alarms, a)
+	return a.ring
+}
+
+// advance waits until somebody has asked to be woken in at most d, and wakes all who are due by then.
+func (c *clock) advance(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return slices.ContainsFunc(c.alarms, func(a alarm) bool { return !a.at.After(c.now.Add(d)) })
+	}, 10*time.Second, time.Millisecond, "nobody waits for the clock")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	c.alarms = slices.DeleteFunc(c.alarms, func(a alarm) bool {
+		if a.at.After(c.now) {
+			return false
+		}
+		a.ring <- c.now
+		return true
+	})
+}
