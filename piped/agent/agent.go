@@ -203,6 +203,12 @@ func (a *Agent) problems() []string {
 }
 
 func (a *Agent) close() {
+	if a.service != nil {
+		a.service.Close()
+	}
+	if a.admin != nil {
+		a.admin.listener.Close() // a second time after Run, which does no harm
+	}
 	if a.client != nil {
 		a.client.Close()
 	}

@@ -5,8 +5,8 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -101,8 +101,10 @@ func (f *feed) handle(ctx context.Context) {
 		case model.Command_RESTART_PIPED:
 			f.report(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, command.GetId())
 			f.restart(ErrRestart)
-		case model.Command_BUILD_PLAN_PREVIEW, model.Command_UPDATE_APPLICATION_CONFIG:
-			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, fmt.Sprintf("this piped does not support the command %s", command.GetType()))
+		case model.Command_BUILD_PLAN_PREVIEW:
+			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, noPlanPreview(command))
+		case model.Command_UPDATE_APPLICATION_CONFIG:
+			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, "this piped does not change application configurations: edit them in Git")
 		}
 	}
 }
@@ -114,4 +116,15 @@ func (f *feed) report(ctx context.Context, command *model.Command, status model.
 	if err != nil {
 		f.logger.Error("report of a handled command failed", "command", command.GetId(), "error", err)
 	}
+}
+
+// noPlanPreview is the result that pipectl shows, in the form of PipeCD v1: encoding/json, not protojson.
+func noPlanPreview(command *model.Command) string {
+	data, err := json.Marshal(&model.PlanPreviewCommandResult{
+		CommandId: command.GetId(), PipedId: command.GetPipedId(), Error: "this piped does not make plan previews",
+	})
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }

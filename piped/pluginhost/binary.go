@@ -58,6 +58,7 @@ func store(dir, plugin, source string) (string, error) {
 	if _, err := io.Copy(hash, in); err != nil {
 		return "", fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
+	plugin = fileName(plugin)
 	target := filepath.Join(dir, plugin+"-"+hex.EncodeToString(hash.Sum(nil)[:8]))
 	if _, err := os.Stat(target); err == nil {
 		return target, nil
@@ -89,6 +90,9 @@ func copyAtomically(in io.ReadSeeker, dir, target string) error {
 	}
 	return os.Rename(out.Name(), target)
 }
+
+// fileName makes the name of a plugin fit for a file: PipeCD v1 has no rule for names.
+func fileName(plugin string) string { return url.PathEscape(plugin) }
 
 // keptBinaries bounds the copies of one plugin: an author rebuilds it hundreds of times.
 const keptBinaries = 3

@@ -51,13 +51,11 @@ func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	p.mu.Lock()
-	proc, ready := p.process, p.ready
-	p.mu.Unlock()
-	if !ready {
-		return p.notRunning()
+	proc, err := p.readyProcess()
+	if err != nil {
+		return err
 	}
-	err := proc.conn.Invoke(ctx, method, args, reply, opts...)
+	err = proc.conn.Invoke(ctx, method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
 		return err
 	}

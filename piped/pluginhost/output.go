@@ -35,7 +35,7 @@ type output struct {
 func newOutput(dir, plugin string) *output {
 	o := &output{}
 	if dir != "" {
-		o.path = filepath.Join(dir, plugin+".log")
+		o.path = filepath.Join(dir, fileName(plugin)+".log")
 	}
 	return o
 }

@@ -290,16 +290,23 @@ func (p *Plugin) hasSettled() bool {
 
 // notRunning is nil when the plugin answers.
 func (p *Plugin) notRunning() error {
+	_, err := p.readyProcess()
+	return err
+}
+
+// readyProcess is the process that answers calls, or a NotRunningError.
+func (p *Plugin) readyProcess() (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ready {
-		return nil
+	if p.ready && !p.process.over() {
+		return p.process, nil
 	}
 	words := map[agentv1.Plugin_State]string{
 		agentv1.Plugin_STATE_STARTING:   "is starting",
+		agentv1.Plugin_STATE_RUNNING:    "has just ended",
 		agentv1.Plugin_STATE_RESTARTING: "is being started again",
 		agentv1.Plugin_STATE_FAILED:     "has failed",
 		agentv1.Plugin_STATE_STOPPED:    "is stopped",
 	}
-	return &NotRunningError{Plugin: p.config.Name, State: words[p.state], Detail: p.detail}
+	return nil, &NotRunningError{Plugin: p.config.Name, State: words[p.state], Detail: p.detail}
 }

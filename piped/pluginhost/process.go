@@ -106,6 +106,16 @@ func (p *process) stop(grace time.Duration) {
 	<-p.exited
 }
 
+// over tells whether the process has ended or is being made to.
+func (p *process) over() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return p.stopping.Load()
+	}
+}
+
 func (p *process) exitError(err error, lastOutput []string) *ExitError {
 	exit := &ExitError{
 		Plugin:     p.plugin,

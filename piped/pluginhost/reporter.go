@@ -46,6 +46,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		changed := r.host.Changed()
+		r.host.Sample()
 		err := r.report(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -64,7 +65,6 @@ func (r *Reporter) Run(ctx context.Context) error {
 			return nil
 		case <-changed:
 		case <-ticker.C:
-			r.host.Sample()
 		}
 	}
 }

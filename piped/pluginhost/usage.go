@@ -9,6 +9,10 @@ import (
 	processes "github.com/shirou/gopsutil/v4/process"
 )
 
+// shortestInterval is the least time that a CPU figure is taken over: the system counts in hundredths of a
+// second.
+const shortestInterval = time.Second
+
 // usage is what a process took at the last sampling.
 type usage struct {
 	rss uint64  // bytes
@@ -57,10 +61,14 @@ func measure(pid int32, before usage) (usage, bool) {
 		return usage{}, false
 	}
 	now := usage{rss: memory.RSS, pid: pid, seconds: times.User + times.System, at: time.Now()}
-	if before.pid == pid {
-		if elapsed := now.at.Sub(before.at).Seconds(); elapsed > 0 {
-			now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed)
-		}
+	if before.pid != pid {
+		return now, true
 	}
+	elapsed := now.at.Sub(before.at)
+	if elapsed < shortestInterval {
+		before.rss = now.rss
+		return before, true
+	}
+	now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed.Seconds())
 	return now, true
 }

@@ -94,6 +94,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
+// Close gives the port back when Run was never called; after Run it does nothing.
+func (s *Server) Close() { s.listener.Close() }
+
 // validate refuses requests that break the rules of their message, with PipeCD v1's code and words.
 func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if v, ok := request.(interface{ Validate() error }); ok {

@@ -87,7 +87,11 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
 		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
 	})
 	require.NoError(t, err)
-	prepare := func(_ context.Context, d *model.Deployment, commit, _ string) (planner.Source, error) {
+	prepare := func(ctx context.Context, _ *model.Deployment, _, _ string) (planner.Source, error) {
+		if spec == "slow" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
 		if spec == "" {
 			return nil, errors.New("app.pipecd.yaml:3:5: no such key")
 		}
@@ -285,6 +289,61 @@ func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
 	a.controlPlane.await(t, "the command", func() bool {
 		return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
 	})
+}
+
+func TestCancelWithoutRollback(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {do: block}"))
+	a.Submit(newDeployment("d", "app"))
+	a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+	command := cancelCommand("c", "d")
+	command.CancelDeployment.ForceNoRollback = true
+	a.HandleCommands(t.Context(), []*model.Command{command})
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.NotContains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
+}
+
+func TestCancelWhilePlanning(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, "slow")
+	a.Submit(newDeployment("d", "app"))
+	a.controlPlane.await(t, "the application to be deployed", func() bool { return a.controlPlane.deploying["app"] })
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+	require.Equal(t, "Cancelled by carol while planning", end.GetStatusReason())
+	a.controlPlane.await(t, "the command", func() bool { return a.controlPlane.handled["c"] != nil })
+}
+
+func TestRollbackThatAnEarlierPipedBeganGoesOn(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}"))
+	stage := func(name string, status model.StageStatus, rollback bool) *model.PipelineStage {
+		return &model.PipelineStage{Id: name + "-id", Name: name, Status: status, Rollback: rollback, CreatedAt: 1, UpdatedAt: 1}
+	}
+	undone := stage("ROLLBACK", model.StageStatus_STAGE_SUCCESS, true)
+	undone.Id = "undone"
+	a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
+		d.Status, d.StatusReason = model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, "Cancelled by dave"
+		d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
+		d.Stages = []*model.PipelineStage{stage("A", model.StageStatus_STAGE_CANCELLED, false), undone, stage("ROLLBACK", model.StageStatus_STAGE_RUNNING, true)}
+	}))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+	require.Equal(t, "Cancelled by dave", end.GetStatusReason())
+	require.Equal(t, []string{"Stage ROLLBACK-id RUNNING 1", "Stage ROLLBACK-id SUCCESS 1", "Completed CANCELLED"}, a.controlPlane.recorded())
+}
+
+func TestRestartOfAPluginRunsItsStageAgain(t *testing.T) {
+	t.Parallel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	a := startAgent(t, pipeline(fmt.Sprintf("with: {do: block-once, file: %q}", marker)))
+	a.Submit(newDeployment("d", "app"))
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	require.NoError(t, a.host.Restart("p"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Contains(t, a.controlPlane.recorded(), "Stage A SUCCESS 1")
+	require.Contains(t, a.controlPlane.stageLog(), "was stopped by piped")
 }
 
 func TestCancelOfAWaitingDeployment(t *testing.T) {

@@ -104,7 +104,7 @@ func (r *run) complete(ctx context.Context, outcome Outcome) error {
 		Deployment:    reference(r.deployment, now),
 	})
 	if err != nil {
-		return fmt.Errorf("report deployment %s as the last successful one: %w", r.deployment.GetId(), err)
+		r.options.Logger.Error("report of the last successful deployment failed", "deployment", r.deployment.GetId(), "error", err)
 	}
 	return nil
 }

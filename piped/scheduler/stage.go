@@ -101,8 +101,12 @@ func (r *run) owner(ctx context.Context, stage *model.PipelineStage) (*pluginhos
 // execute makes the call. Its context ends with work or at the stage's own timeout.
 func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair) stageResult {
 	options, timeout := stageOptions(r.deployment, stage, pair.target.Application())
-	call, cancel := context.WithTimeoutCause(work, timeout, &TimeoutError{What: "the stage", After: timeout})
-	defer cancel()
+	// Not a deadline: gRPC would tell the plugin, which may then end the call before the time is up here
+	// (PipeCD v1 tells plugins no timeout either).
+	call, cancel := context.WithCancelCause(work)
+	defer cancel(nil)
+	timer := time.AfterFunc(timeout, func() { cancel(&TimeoutError{What: "the stage", After: timeout}) })
+	defer timer.Stop()
 	end := r.options.Registry.BeginStage(r.deployment.GetId(), stage.GetId(), stage.GetRetriedCount())
 	defer end()
 

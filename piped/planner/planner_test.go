@@ -1,0 +1,251 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+var testPlugin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "testplugin-*")
+	if err != nil {
+		panic(err)
+	}
+	testPlugin = filepath.Join(dir, "testplugin")
+	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// controlPlane answers the planner; success is the last successful deployment.
+type controlPlane struct {
+	pipedservice.PipedServiceClient
+	success *model.ApplicationDeploymentReference
+	planned *pipedservice.ReportDeploymentPlannedRequest
+}
+
+func (c *controlPlane) GetApplicationMostRecentDeployment(context.Context, *pipedservice.GetApplicationMostRecentDeploymentRequest, ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+	if c.success == nil {
+		return nil, status.Error(codes.NotFound, "none")
+	}
+	return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: c.success}, nil
+}
+
+func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest, _ ...grpc.CallOption) (*pipedservice.ReportDeploymentPlannedResponse, error) {
+	c.planned = r
+	return &pipedservice.ReportDeploymentPlannedResponse{}, r.Validate()
+}
+
+type source struct{ application *config.Application }
+
+func (s source) Application() *config.Application { return s.application }
+func (s source) Close() error                     { return nil }
+func (s source) Proto() *common.DeploymentSource  { return &common.DeploymentSource{} }
+
+// host runs "deployer", which has a quick sync and this opinion, and "steps", which owns stages only.
+func host(t *testing.T, opinion string) *pluginhost.Host {
+	t.Helper()
+	entry := func(name string, settings map[string]any) config.Plugin {
+		data, err := json.Marshal(settings)
+		require.NoError(t, err)
+		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
+	}
+	h, err := pluginhost.New(pluginhost.Options{
+		Plugins: []config.Plugin{
+			entry("steps", map[string]any{"stages": []string{"WAIT"}}),
+			entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"}}),
+		},
+		BinaryDir: t.TempDir(), GracePeriod: 2 * time.Second,
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return h
+}
+
+func deployment() *model.Deployment {
+	return &model.Deployment{
+		Id: "d", ApplicationId: "a", ApplicationName: "app", PipedId: "piped", ProjectId: "project",
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "app"},
+		Trigger: &model.DeploymentTrigger{
+			Commit:    &model.Commit{Hash: "new", Message: "Release it", Author: "dev", Branch: "main", CreatedAt: 1},
+			Timestamp: 1,
+		},
+	}
+}
+
+func ran() *model.ApplicationDeploymentReference {
+	return &model.ApplicationDeploymentReference{
+		DeploymentId: "before", ConfigFilename: "old.pipecd.yaml", StartedAt: 1,
+		Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "old"}, Timestamp: 1},
+	}
+}
+
+const stages = "  pipeline: {stages: [{name: WAIT, with: {a: 1}}, {name: ROLLOUT}, {name: WAIT}]}\n"
+
+func TestStrategyFollowsTheRulesInTheirOrder(t *testing.T) {
+	t.Parallel()
+	quick, pipeline := model.SyncStrategy_QUICK_SYNC, model.SyncStrategy_PIPELINE
+	for name, c := range map[string]struct {
+		spec    string
+		opinion string
+		first   bool
+		change  func(*model.Deployment)
+		want    model.SyncStrategy
+		summary string
+	}{
+		"the trigger names it": {
+			spec: stages + "  planner: {alwaysUsePipeline: true}\n", want: quick, summary: "asked for",
+			change: func(d *model.Deployment) {
+				d.Trigger.SyncStrategy, d.Trigger.StrategySummary, d.Trigger.Commander = quick, "asked for", "carol"
+			},
+		},
+		"no pipeline":                          {spec: "  plugins: {deployer: {}}\n", opinion: "PIPELINE", want: quick, summary: "Quick sync due to the pipeline was not configured"},
+		"always the pipeline":                  {spec: stages + "  planner: {alwaysUsePipeline: true}\n  commitMatcher: {quickSync: .*}\n", first: true, want: pipeline, summary: "Sync with the specified pipeline (alwaysUsePipeline was set)"},
+		"commit message asks for the pipeline": {spec: stages + "  commitMatcher: {pipeline: ^Release}\n", first: true, want: pipeline},
+		"commit message asks for a quick sync": {spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: quick},
+		"commit message does not count for a command": {
+			spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE",
+			change: func(d *model.Deployment) { d.Trigger.Commander = "carol" },
+		},
+		"first deployment":           {spec: stages, opinion: "PIPELINE", first: true, want: quick, summary: "Quick sync, it seems this is the first deployment of the application"},
+		"the plugin wants pipeline":  {spec: stages, opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE"},
+		"the plugin wants quick":     {spec: stages, opinion: "QUICK_SYNC", want: quick, summary: "the plugin says QUICK_SYNC"},
+		"no plugin has an opinion":   {spec: stages, want: pipeline, summary: "Sync with the specified pipeline, since no plugin has an opinion on the strategy"},
+		"the plugin's error is left": {spec: stages, opinion: "error", want: pipeline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cp := &controlPlane{}
+			if !c.first {
+				cp.success = ran()
+			}
+			d := deployment()
+			if c.change != nil {
+				c.change(d)
+			}
+			planned, err := plan(t, cp, host(t, c.opinion), c.spec, d)
+			require.NoError(t, err)
+			require.Equal(t, c.want, planned.GetTrigger().GetSyncStrategy())
+			require.Equal(t, c.want, cp.planned.GetSyncStrategy())
+			if c.summary != "" {
+				require.Equal(t, c.summary, planned.GetSummary())
+			}
+			if !c.first {
+				require.Equal(t, "old", cp.planned.GetRunningCommitHash())
+				require.Equal(t, "old.pipecd.yaml", cp.planned.GetRunningConfigFilename())
+			}
+		})
+	}
+}
+
+func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *model.Deployment) (*model.Deployment, error) {
+	t.Helper()
+	return planner.New(planner.Options{
+		Plugins: h, ControlPlane: cp,
+		Prepare: func(_ context.Context, _ *model.Deployment, commit, _ string) (planner.Source, error) {
+			if commit == "lost" {
+				return nil, errors.New("no such commit")
+			}
+			application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n"+spec), "app/app.pipecd.yaml")
+			if err != nil {
+				return nil, err
+			}
+			return source{application}, nil
+		},
+	}).Plan(t.Context(), d)
+}
+
+func TestPipelineStagesAreChainedAndRollbackStagesComeLast(t *testing.T) {
+	t.Parallel()
+	cp := &controlPlane{success: ran()}
+	planned, err := plan(t, cp, host(t, "PIPELINE"), stages, deployment())
+	require.NoError(t, err)
+	var names []string
+	previous := ""
+	for _, stage := range planned.GetStages() {
+		names = append(names, fmt.Sprint(stage.GetName(), " ", stage.GetIndex()))
+		require.NoError(t, uuid.Validate(stage.GetId()))
+		require.Equal(t, model.StageStatus_STAGE_NOT_STARTED_YET, stage.GetStatus())
+		if stage.GetRollback() {
+			require.Empty(t, stage.GetRequires())
+			continue
+		}
+		if previous != "" {
+			require.Equal(t, []string{previous}, stage.GetRequires())
+		}
+		previous = stage.GetId()
+	}
+	require.Equal(t, []string{"WAIT 0", "ROLLOUT 1", "WAIT 2", "UNDO 1"}, names)
+	require.Len(t, planned.GetVersions(), 2)
+}
+
+func TestQuickSyncStagesHaveNoRequirements(t *testing.T) {
+	t.Parallel()
+	planned, err := plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}}\n  planner: {autoRollback: false}\n", deployment())
+	require.NoError(t, err)
+	require.Len(t, planned.GetStages(), 1)
+	require.Equal(t, "SYNC", planned.GetStages()[0].GetName())
+}
+
+func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
+	t.Parallel()
+	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", deployment())
+	require.NoError(t, err)
+	require.Equal(t, "unknown", planned.GetVersions()[0].GetVersion())
+	require.Equal(t, "Sync with the specified pipeline (plugin steps has no quick sync)", planned.GetSummary())
+}
+
+func TestLostRunningCommitDoesNotBlockDeployments(t *testing.T) {
+	t.Parallel()
+	cp := &controlPlane{success: ran()}
+	cp.success.Trigger.Commit.Hash = "lost"
+	planned, err := plan(t, cp, host(t, "PIPELINE"), stages, deployment())
+	require.NoError(t, err)
+	require.Empty(t, planned.GetRunningCommitHash())
+	require.Contains(t, planned.GetSummary(), "planned without the running commit lost: no such commit")
+}
+
+func TestMistakesAreToldWithTheirPlace(t *testing.T) {
+	t.Parallel()
+	h := host(t, "")
+	_, err := plan(t, &controlPlane{}, h, "  timeout: soon\n", deployment())
+	require.ErrorContains(t, err, "app/app.pipecd.yaml:5:")
+	d := deployment()
+	d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
+	_, err = plan(t, &controlPlane{}, h, "  plugins: {deployer: {}}\n", d)
+	require.ErrorContains(t, err, "the application has none")
+}
