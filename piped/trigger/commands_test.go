@@ -5,7 +5,6 @@ package trigger_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -68,34 +67,6 @@ func TestASyncCommandDeploysWhatWasPushedBeforeIt(t *testing.T) {
 			require.Equal(t, head, w.plane.deployments[got.metadata["TriggeredDeploymentID"]].GetTrigger().GetCommit().GetHash())
 		})
 	}
-}
-
-func TestACommandAndACommitTogetherGiveOneDeployment(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.application("web", "  name: web\n")
-	w.commit("Add")
-	w.plane.applications = []*model.Application{{
-		Id: "web", Name: "web", PipedId: "p", ProjectId: "dev", CreatedAt: 1, UpdatedAt: 1,
-		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "apps"}, Path: "web", ConfigFilename: "app.pipecd.yaml"},
-	}}
-	// The list comes late, so that both are there at once.
-	w.plane.fail("ListApplications", status.Error(codes.FailedPrecondition, "not now"))
-	w.plane.commands = []*model.Command{syncCommand("1", "web", model.SyncStrategy_AUTO)}
-	w.start()
-	w.feed()
-	w.clock.advance(t, time.Second)
-	w.plane.await(t, "the answer", func() bool { return len(w.plane.handled["1"]) > 0 })
-	require.LessOrEqual(t, w.settle(), 2)
-	w.plane.read(func() {
-		commits := map[string]bool{}
-		for _, d := range w.plane.deployments {
-			if d.GetTrigger().GetCommander() == "" {
-				require.False(t, commits[d.GetTrigger().GetCommit().GetHash()])
-				commits[d.GetTrigger().GetCommit().GetHash()] = true
-			}
-		}
-	})
 }
 
 func TestCommandsThatCannotBeCarriedOutAreRefusedWithTheReason(t *testing.T) {
