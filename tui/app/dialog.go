@@ -30,7 +30,7 @@ func (m *model) askLeave() {
 	m.dialog = &dialog{
 		scope: keymap.QuitDialog,
 		title: "Leave pipedeck",
-		lines: []string{"What shall become of the environment?"},
+		lines: []string{"What should happen to the environment?"},
 		choices: []choice{
 			{"k", "keep it running and leave", func() tea.Cmd { return m.leave(LeaveRunning) }},
 			{"t", "tear it down and leave", func() tea.Cmd { return m.leave(TearDown) }},

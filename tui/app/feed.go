@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"google.golang.org/grpc"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -33,6 +34,8 @@ type (
 )
 
 const (
+	// maxMessage bounds one message of the server, in bytes; the start of a long log can come as one.
+	maxMessage = 64 << 20
 	// maxBatch bounds how many events the model takes at once.
 	maxBatch = 512
 	// firstRetry and lastRetry bound the wait before connecting again.
@@ -74,7 +77,7 @@ func (f feed) watch(ctx context.Context) (heard bool, err error) {
 		return false, err // the banner says what was tried
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := client.Watch(ctx, &deckv1.WatchRequest{})
+	stream, err := client.Watch(ctx, &deckv1.WatchRequest{}, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		cancel()
 		return false, err

@@ -146,7 +146,11 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case interruptMsg:
 		return m.leave(Interrupted)
 	case logMsg:
-		m.grow(msg)
+		cmd = m.grow(msg)
+	case retryLogMsg:
+		if msg.log == m.reader {
+			m.closeLog() // and settle opens it again
+		}
 	case foundMsg:
 		m.found(msg)
 	case actionMsg:

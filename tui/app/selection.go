@@ -187,15 +187,24 @@ func (m *model) closeLog() {
 	m.reader, m.log.Buffer, m.log.Complete, m.log.Truncated, m.log.Trouble = nil, nil, false, false, ""
 }
 
-// grow takes news of a log.
-func (m *model) grow(msg logMsg) {
+// grow takes news of a log. One that cannot be read is tried again.
+func (m *model) grow(msg logMsg) tea.Cmd {
 	if msg.log != m.reader {
-		return
+		return nil
 	}
 	m.log.Complete, m.log.Truncated = msg.complete, msg.truncated
-	if msg.err != nil {
-		m.log.Trouble = "cannot read the log: " + plain(msg.err)
+	if msg.err == nil {
+		return nil
 	}
+	m.log.Trouble = "cannot read the log: " + plain(msg.err)
+	return m.work.do(func(ctx context.Context) tea.Msg {
+		select {
+		case <-m.clock.after(logRetry):
+			return retryLogMsg{msg.log}
+		case <-ctx.Done():
+			return nil
+		}
+	})
 }
 
 // index is the position of the element with that key, at least 0.

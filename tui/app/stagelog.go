@@ -11,6 +11,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"google.golang.org/grpc"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
@@ -23,6 +24,12 @@ type logMsg struct {
 	complete, truncated bool
 	err                 error
 }
+
+// retryLogMsg says that it is time to read a log again that could not be read.
+type retryLogMsg struct{ log *stageLog }
+
+// logRetry is the wait before reading a log again.
+const logRetry = 2 * time.Second
 
 // stageLog reads the log of one stage into a buffer. It owns the buffer and closes it.
 type stageLog struct {
@@ -68,7 +75,8 @@ func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) erro
 
 func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {
 	msg := logMsg{log: l}
-	stream, err := client.WatchStageLog(l.ctx, &deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage})
+	stream, err := client.WatchStageLog(l.ctx, &deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage},
+		grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		msg.err = err
 		return msg

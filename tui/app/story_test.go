@@ -98,6 +98,22 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	require.Equal(t, "kubernetes", call(t, server).(*deckv1.RestartPluginRequest).GetName())
 }
 
+func TestAnEnvironmentThatStopsBeforeTheConnectionBreaksEndsTheUI(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	stopped := decktest.Component(4, "piped", "stopped")
+	stopped.State = deckv1.Component_STATE_STOPPED
+	server.Tell(stopped)
+	s.seesText("4 of 5 parts ready")
+	server.Break()
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, EnvironmentGone, outcome)
+}
+
 func TestTheQuitDialog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -222,6 +238,30 @@ func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
 	attempts <- nil
 	s.losesText("reconnecting")
 	s.seesText("before", "after")
+}
+
+func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "first line")
+	retry := make(chan time.Time)
+	s := play(t, dial(t, server), 80, 24, seams{clock: clock{now: time.Now, after: func(d time.Duration) <-chan time.Time {
+		if d == logRetry {
+			return retry
+		}
+		return time.After(d)
+	}}})
+	s.seesText("first line")
+	server.RefuseLogs(status.Error(codes.Internal, "the disk is gone"))
+	s.seesText("first line", "cannot read the log: the disk is gone")
+	retry <- time.Now()
+	s.losesText("first line")
+	s.seesText("cannot read the log: the disk is gone")
+	server.RefuseLogs(nil)
+	retry <- time.Now()
+	s.seesText("first line")
+	s.losesText("cannot read")
 }
 
 func TestAnEnvironmentThatIsShutDownEndsTheUI(t *testing.T) {

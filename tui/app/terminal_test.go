@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -96,7 +97,7 @@ func (s *terminal) emulate() {
 		if n > 0 {
 			s.mu.Lock()
 			s.raw.Write(buffer[:n])
-			_, _ = s.screen.Write(held.filter(buffer[:n]))
+			_, _ = s.screen.Write(held.whole(held.filter(buffer[:n])))
 			close(s.changed)
 			s.changed = make(chan struct{})
 			s.mu.Unlock()
@@ -109,7 +110,23 @@ func (s *terminal) emulate() {
 
 // privateFilter takes out the keyboard protocol requests (CSI < = > …, CSI ? … u), which the emulator
 // mistakes for cursor movements.
-type privateFilter struct{ sequence []byte }
+type privateFilter struct{ sequence, rest []byte }
+
+// whole holds back a character that is not complete yet; the emulator takes writes apart by characters.
+func (f *privateFilter) whole(in []byte) []byte {
+	in = append(f.rest, in...)
+	end := len(in)
+	for back := 1; back <= min(len(in), utf8.UTFMax); back++ {
+		if utf8.RuneStart(in[len(in)-back]) {
+			if !utf8.FullRune(in[len(in)-back:]) {
+				end = len(in) - back
+			}
+			break
+		}
+	}
+	f.rest = append([]byte(nil), in[end:]...)
+	return in[:end]
+}
 
 func (f *privateFilter) filter(in []byte) []byte {
 	var out []byte

@@ -33,11 +33,13 @@ type Server struct {
 	// changed is closed and replaced at every change.
 	changed chan struct{}
 	// history is all that was told; a stream sends it from its beginning.
-	history  []*deckv1.Event
-	logs     map[string]*stageLog
-	refusal  error
-	over     bool
-	breaking int
+	history []*deckv1.Event
+	logs    map[string]*stageLog
+	refusal error
+	// unreadable is the answer to whoever reads a log; nil lets them.
+	unreadable error
+	over       bool
+	breaking   int
 }
 
 type stageLog struct {
@@ -97,6 +99,9 @@ func (s *Server) CompleteLog(stage string) { s.change(func() { s.log(stage).comp
 
 // Refuse answers actions with err from now on; nil accepts them again.
 func (s *Server) Refuse(err error) { s.change(func() { s.refusal = err }) }
+
+// RefuseLogs answers readers of logs with err from now on; nil lets them read again.
+func (s *Server) RefuseLogs(err error) { s.change(func() { s.unreadable = err }) }
 
 // End closes every stream on purpose, as an environment does that is being shut down.
 func (s *Server) End() { s.change(func() { s.over = true }) }
@@ -189,7 +194,11 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc
 		l := s.log(request.GetStageId())
 		blocks, complete := l.blocks[sent:], l.complete
 		changed, over, broken := s.changed, s.over, s.breaking != breaking
+		unreadable := s.unreadable
 		s.mu.Unlock()
+		if unreadable != nil {
+			return unreadable
+		}
 		if broken {
 			return status.Error(codes.Unavailable, "connection lost")
 		}

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"google.golang.org/grpc"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
@@ -27,6 +29,9 @@ type Options struct {
 	WithoutLogs bool
 }
 
+// maxMessage bounds one message of the server, in bytes.
+const maxMessage = 64 << 20
+
 // ErrEnded says that the environment closed the stream before Until was satisfied: it has stopped.
 var ErrEnded = errors.New("the environment has stopped")
 
@@ -35,7 +40,7 @@ var ErrEnded = errors.New("the environment has stopped")
 func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, tell func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := client.Watch(ctx, &deckv1.WatchRequest{Logs: !opts.WithoutLogs})
+	stream, err := client.Watch(ctx, &deckv1.WatchRequest{Logs: !opts.WithoutLogs}, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		return fmt.Errorf("watch the environment: %w", err)
 	}

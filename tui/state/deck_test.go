@@ -102,6 +102,16 @@ func TestReady(t *testing.T) {
 	}
 }
 
+func TestStopping(t *testing.T) {
+	t.Parallel()
+	part := decktest.Component(0, "Kubernetes", "")
+	part.State = deckv1.Component_STATE_STOPPED
+	require.False(t, told(part).Stopping())
+	agent := decktest.Component(0, "piped", "")
+	agent.State = deckv1.Component_STATE_STOPPED
+	require.True(t, told(part, agent).Stopping())
+}
+
 func TestSettledAt(t *testing.T) {
 	t.Parallel()
 	const head = "8b21f00cafe5"

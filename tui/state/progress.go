@@ -61,10 +61,12 @@ func (d *Deck) Failed() []*deckv1.Component {
 	return failed
 }
 
-// Stopping reports whether a part of the environment has been stopped on purpose.
+// Stopping reports whether the control plane or the agent has been stopped on purpose: the environment
+// is going away. Other parts may stop and start while it runs.
 func (d *Deck) Stopping() bool {
-	for _, component := range d.components {
-		if component.GetState() == deckv1.Component_STATE_STOPPED {
+	for name, component := range d.components {
+		stopped := component.GetState() == deckv1.Component_STATE_STOPPED
+		if kind := plainName(name); stopped && (kind == "controlplane" || kind == "piped") {
 			return true
 		}
 	}

@@ -59,7 +59,7 @@ const (
 // Resize tells the size in which Draw will be called; scrolling depends on it.
 func (v *Log) Resize(width, height int) {
 	v.width, v.height = max(1, width-2), max(1, height-2)
-	if v.Typing != nil || v.Notice != "" {
+	if v.Typing != nil || v.notice() != "" {
 		v.height = max(1, v.height-1)
 	}
 }
@@ -95,8 +95,8 @@ func (v *Log) Draw(width, height int) string {
 	switch {
 	case v.Typing != nil:
 		lines = append(lines[:v.height], " "+th.Key.Render("/")+*v.Typing+th.Selected.Render(" "))
-	case v.Notice != "":
-		lines = append(lines[:v.height], " "+th.Warn.Render(v.Notice))
+	case v.notice() != "":
+		lines = append(lines[:v.height], " "+th.Warn.Render(v.notice()))
 	}
 	return frame.draw(lines, width, height)
 }
@@ -123,6 +123,16 @@ func (v *Log) status() (long, short string) {
 	}
 	th := v.Theme
 	return th.Dim.Render(length + " " + th.Dot + " " + short), th.Dim.Render(short)
+}
+
+// notice is the line below the text: what is wrong with it, or the outcome of a search.
+func (v *Log) notice() string {
+	if v.Trouble != "" && v.Buffer != nil {
+		if first, next := v.Buffer.Span(); next > first {
+			return v.Trouble
+		}
+	}
+	return v.Notice
 }
 
 func (v *Log) empty() []string {
