@@ -6,8 +6,10 @@
 package e2e
 
 import (
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,6 +94,82 @@ func TestAStageNobodyKnowsFailsTheDeploymentWithANameThatIsMeant(t *testing.T) {
 	require.Equal(t, 1, r.code, r.stderr)
 	require.Contains(t, r.stderr, "WIAT")
 	require.Contains(t, r.stderr, "WAIT")
+}
+
+func TestAPluginNobodyConfiguredFailsTheDeploymentWithTheKnownNames(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"typo/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: typo\n  plugins:\n    kuberntes: {}\n",
+	})
+	r := e.pipedeck("ci", repo, "--cluster", "embedded")
+	require.Equal(t, 1, r.code, r.stderr)
+	require.Contains(t, r.stderr, "kuberntes")
+	require.Contains(t, r.stderr, "kubernetes", "the name that was meant")
+}
+
+func TestAPortThatSomebodyTookIsReplaced(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"a/app.pipecd.yaml": application("a", pipeline("SCRIPT_RUN", "run: 'true'"))})
+	first := e.start("up", repo, "--cluster", "none")
+	deployed := func(e event) bool { return e.is("deployment", "app", "a", "status", "SUCCESS") }
+	first.await("it deploys", deployed)
+	first.interrupt()
+	_, code := first.wait()
+	require.Equal(t, 130, code)
+	last, err := os.ReadFile(e.dir("address"))
+	require.NoError(t, err)
+	taken, err := net.Listen("tcp", strings.TrimSpace(string(last)))
+	require.NoError(t, err)
+	defer taken.Close()
+
+	again := e.start("up", repo, "--cluster", "none")
+	again.await("it deploys all the same", deployed)
+}
+
+func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"a/app.pipecd.yaml": application("a", pipeline("WAIT", "duration: 1h"))})
+	host := e.start("up", repo, "--cluster", "none")
+	running := func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") }
+	host.await("the stage runs", running)
+
+	second := e.start("attach")
+	second.await("it is seen from elsewhere", running)
+	third := e.start("up", repo)
+	third.await("up attaches to what runs", running)
+	for _, table := range []string{"status", "apps", "deployments", "plugins"} {
+		r := e.pipedeck(table)
+		require.Zero(t, r.code, r.stderr)
+		require.NotEmpty(t, r.stdout)
+	}
+	require.Equal(t, 2, e.pipedeck("approve").code, "nothing waits for an approval")
+	require.Zero(t, e.pipedeck("skip", "WAIT").code)
+	host.await("the skipped stage ends", func(e event) bool { return e.is("deployment", "app", "a", "status", "SUCCESS") })
+
+	require.Zero(t, e.pipedeck("sync", "a").code)
+	waitUntil(t, "the second deployment runs", func() bool {
+		return len(e.list("deployments")) == 2 && e.newestDeployment("a")["status"] == "DEPLOYMENT_STATUS_RUNNING"
+	})
+	require.Zero(t, e.pipedeck("cancel", e.newestDeployment("a")["id"].(string)).code)
+	e.awaitDeployment("a", "CANCELLED")
+	require.Zero(t, e.pipedeck("restart", "wait").code)
+	waitUntil(t, "the plugin was restarted", func() bool {
+		for _, p := range e.list("plugins") {
+			if p["name"] == "wait" {
+				return p["restarts"].(float64) >= 1 && p["state"] == "STATE_RUNNING"
+			}
+		}
+		return false
+	})
+	require.Zero(t, e.pipedeck("down").code)
+	for _, s := range []*stream{host, second, third} {
+		_, code := s.wait()
+		require.Zero(t, code)
+	}
+	e.leavesNothing()
 }
 
 // pipeline is a spec with one stage that always runs.
