@@ -235,7 +235,7 @@ func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, &model.ArtifactVersion{Kind: model.ArtifactVersion_UNKNOWN, Version: "unknown"})
+		all = append(all, &model.ArtifactVersion{Version: "unknown"})
 	}
 	return all
 }

@@ -5,7 +5,6 @@ package pluginhost
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,11 +76,6 @@ func (o *output) since(mark int) []string {
 		lines = append(lines, clean(o.partial))
 	}
 	return lines[max(0, len(lines)-keptLines):]
-}
-
-// note adds a line of piped's own, such as the start of another process.
-func (o *output) note(format string, args ...any) {
-	fmt.Fprintf(o, "-- "+format+" --\n", args...)
 }
 
 func (o *output) close() {
