@@ -86,7 +86,7 @@ func (m *model) drawLeft(width, height int) string {
 	below := max(4, min(len(plugins)+2, height/2))
 	apps := view.Applications{Theme: m.theme, Focused: m.focus == keymap.Applications}
 	for i, app := range m.deck.Applications() {
-		apps.List = append(apps.List, view.Application{Application: app, Newest: m.newest(app.GetId())})
+		apps.List = append(apps.List, view.Application{Application: app, Newest: m.deck.Newest(app.GetId())})
 		if app.GetId() == m.app {
 			apps.Selected = i
 		}
@@ -133,7 +133,7 @@ func (m *model) drawDeployment(width, height int) string {
 	d := m.deployment()
 	deployment := view.Deployment{
 		Theme: m.theme, Application: m.application(), Deployment: d,
-		Earlier: d != nil && m.pinnedDeployment != "" && d != m.newest(m.app),
+		Earlier: d != nil && m.pinnedDeployment != "" && d != m.deck.Newest(m.app),
 		Stage:   m.stageID, Focused: m.focus == keymap.Deployment, Now: m.now,
 	}
 	m.log.Focused = m.focus == keymap.Log
@@ -155,7 +155,7 @@ func (m *model) drawDeployment(width, height int) string {
 func (m *model) busy(plugins []*deckv1.Plugin) map[string][]string {
 	busy := map[string][]string{}
 	for _, app := range m.deck.Applications() {
-		for _, stage := range m.newest(app.GetId()).GetStages() {
+		for _, stage := range m.deck.Newest(app.GetId()).GetStages() {
 			if stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
 				continue
 			}

@@ -41,14 +41,7 @@ func (m *model) deployment() *deckv1.Deployment {
 	if d := m.deck.Deployment(m.pinnedDeployment); d != nil {
 		return d
 	}
-	return m.newest(m.app)
-}
-
-func (m *model) newest(app string) *deckv1.Deployment {
-	if list := m.deck.Deployments(app); len(list) > 0 {
-		return list[0]
-	}
-	return nil
+	return m.deck.Newest(m.app)
 }
 
 func (m *model) stage() *deckv1.Stage {
@@ -81,12 +74,12 @@ func (m *model) settleApplication() {
 			m.app = apps[0].GetId()
 		}
 	}
-	if m.appPinned || running(m.newest(m.app)) {
+	if m.appPinned || running(m.deck.Newest(m.app)) {
 		return
 	}
 	var latest *deckv1.Deployment
 	for _, app := range apps {
-		if d := m.newest(app.GetId()); running(d) && (latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
+		if d := m.deck.Newest(app.GetId()); running(d) && (latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
 			latest = d
 		}
 	}

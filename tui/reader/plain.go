@@ -70,8 +70,9 @@ func plainLines(c Change) []string {
 		return line("plugin", p.GetName(), Name(p.GetState()), detail)
 	case Log:
 		var lines []string
+		whose := text.Line(c.Deployment.GetApplicationName() + " " + c.Stage.GetName())
 		for part := range strings.SplitSeq(strings.TrimRight(text.Clean(c.Log.GetText()), "\n"), "\n") {
-			lines = append(lines, fmt.Sprintf("%-11s  %s %s  %s%s", "log", c.Deployment.GetApplicationName(), c.Stage.GetName(), severity(c.Log), part))
+			lines = append(lines, fmt.Sprintf("%-11s  %s  %s%s", "log", whose, severity(c.Log), part))
 		}
 		return lines
 	}

@@ -181,3 +181,23 @@ func TestAWriterThatFailsEndsReading(t *testing.T) {
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), closed, reader.Options{}), io.ErrClosedPipe)
 }
+
+func TestNamesCannotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	for name, to := range map[string]read{"plain": reader.Plain, "sentences": reader.Sentences} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			d := decktest.Failed()
+			d.ApplicationName, d.Stages[2].Name, d.StatusReason = "a\x1b[2Jpp", "S\x1b]0;x\x07TAGE", "because\r\x1b[1A"
+			d.Commit.Message = "\x1bcmessage"
+			server.Tell(d, &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "x\x1b[31my"})
+			var out bytes.Buffer
+			err := to(context.Background(), server.Dial(t), &out, reader.Options{Until: func(*state.Deck) bool { return true }})
+			require.NoError(t, err)
+			require.NotContains(t, out.String(), "\x1b")
+			require.NotContains(t, out.String(), "\r")
+			require.Contains(t, out.String(), "STAGE")
+		})
+	}
+}

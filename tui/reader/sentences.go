@@ -163,7 +163,7 @@ func pluginSentence(p *deckv1.Plugin) string {
 
 // logSentences gives the words of the plugin as they are, led in by whose they are.
 func logSentences(c Change) []string {
-	lead := c.Stage.GetName()
+	lead := text.Line(c.Stage.GetName())
 	if lead == "" {
 		lead = "A stage"
 	}

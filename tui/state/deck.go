@@ -28,7 +28,9 @@ type objects struct {
 	components   map[string]*deckv1.Component
 	applications map[string]*deckv1.Application
 	deployments  map[string]*deckv1.Deployment
-	plugins      map[string]*deckv1.Plugin
+	// byApplication has the deployments of each application, the newest first.
+	byApplication map[string][]*deckv1.Deployment
+	plugins       map[string]*deckv1.Plugin
 }
 
 // New returns an empty deck.
@@ -48,12 +50,11 @@ func (d *Deck) Apply(event *deckv1.Event) {
 	case *deckv1.Event_Application:
 		put(&target.applications, kind.Application.GetId(), kind.Application)
 	case *deckv1.Event_Deployment:
-		put(&target.deployments, kind.Deployment.GetId(), kind.Deployment)
-		target.forgetOldest(kind.Deployment.GetApplicationId())
+		target.putDeployment(kind.Deployment)
 	case *deckv1.Event_Plugin:
 		put(&target.plugins, kind.Plugin.GetName(), kind.Plugin)
 	case *deckv1.Event_Removed:
-		delete(target.applications, kind.Removed.GetApplicationId())
+		target.removeApplication(kind.Removed.GetApplicationId())
 		delete(target.plugins, kind.Removed.GetPluginName())
 	case *deckv1.Event_Reset_:
 		d.Restart()
@@ -82,27 +83,30 @@ func put[T any](m *map[string]T, key string, value T) {
 	(*m)[key] = value
 }
 
-func (o *objects) forgetOldest(application string) {
-	for {
-		kept := o.deploymentsOf(application)
-		if len(kept) <= maxDeployments {
-			return
-		}
-		delete(o.deployments, kept[len(kept)-1].GetId())
-	}
-}
-
-func (o *objects) deploymentsOf(application string) []*deckv1.Deployment {
-	var found []*deckv1.Deployment
-	for _, deployment := range o.deployments {
-		if deployment.GetApplicationId() == application {
-			found = append(found, deployment)
-		}
-	}
-	slices.SortFunc(found, func(a, b *deckv1.Deployment) int {
+// putDeployment adds or replaces one, and forgets the oldest of its application when there are too many.
+func (o *objects) putDeployment(deployment *deckv1.Deployment) {
+	put(&o.deployments, deployment.GetId(), deployment)
+	application := deployment.GetApplicationId()
+	list := slices.DeleteFunc(slices.Clone(o.byApplication[application]), func(d *deckv1.Deployment) bool {
+		return d.GetId() == deployment.GetId()
+	})
+	list = append(list, deployment)
+	slices.SortFunc(list, func(a, b *deckv1.Deployment) int {
 		return cmp.Or(b.GetCreatedAt().AsTime().Compare(a.GetCreatedAt().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
 	})
-	return found
+	for _, forgotten := range list[min(len(list), maxDeployments):] {
+		delete(o.deployments, forgotten.GetId())
+	}
+	put(&o.byApplication, application, list[:min(len(list), maxDeployments)])
+}
+
+// removeApplication forgets an application and its deployments.
+func (o *objects) removeApplication(id string) {
+	for _, deployment := range o.byApplication[id] {
+		delete(o.deployments, deployment.GetId())
+	}
+	delete(o.byApplication, id)
+	delete(o.applications, id)
 }
 
 // Synced reports whether the state has been complete once.
@@ -133,7 +137,15 @@ func (d *Deck) Deployment(id string) *deckv1.Deployment { return d.deployments[i
 
 // Deployments of one application, the newest first.
 func (d *Deck) Deployments(application string) []*deckv1.Deployment {
-	return d.deploymentsOf(application)
+	return d.byApplication[application]
+}
+
+// Newest is the newest deployment of an application; nil before the first.
+func (d *Deck) Newest(application string) *deckv1.Deployment {
+	if list := d.byApplication[application]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
 }
 
 // Plugins by name.

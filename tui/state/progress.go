@@ -99,7 +99,8 @@ func (d *Deck) Deploying() bool {
 // SettledAt reports whether every application has been brought to commit or will not be: the newest
 // deployment of each has ended and none that has to be deployed is left. failed are the newest
 // deployments that did not succeed, broken the applications whose configuration is invalid.
-// It is false before the state is complete and while there is no application.
+// It is false before the state is complete and while there is no application. Only applications that
+// have been seen count: whoever waits for all of them must know how many there are.
 func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
 	if !d.synced || d.next != nil || len(d.applications) == 0 {
 		return false, nil, nil
@@ -113,7 +114,7 @@ func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployme
 			broken = append(broken, app)
 			continue
 		}
-		newest := d.newest(app.GetId())
+		newest := d.Newest(app.GetId())
 		switch {
 		case newest == nil:
 			settled = false
@@ -126,13 +127,6 @@ func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployme
 		}
 	}
 	return settled, failed, broken
-}
-
-func (d *Deck) newest(application string) *deckv1.Deployment {
-	if list := d.deploymentsOf(application); len(list) > 0 {
-		return list[0]
-	}
-	return nil
 }
 
 // plainName makes "Control plane", "control-plane" and "controlplane" one.

@@ -139,7 +139,10 @@ func Over(base, top string, width, height int) string {
 	y := max(0, (height-lipgloss.Height(top))/2)
 	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base), lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
 	for i, line := range lines {
-		lines[i] = text.Pad(line, width, "") // the compositor leaves spaces at the end out
+		lines[i] = text.Pad(line, width, "") // the compositor leaves spaces and blank lines at the end out
 	}
-	return strings.Join(lines[:min(len(lines), height)], "\n")
+	for len(lines) < height {
+		lines = append(lines, strings.Repeat(" ", width))
+	}
+	return strings.Join(lines[:height], "\n")
 }
