@@ -32,7 +32,10 @@ mkdir -p .cache/tools
 step "room rules"
 ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
 step "staticcheck"
-.cache/tools/staticcheck ./... || failed=1
+# Fields that PipeCD calls deprecated are still on its wire, so they are read and written; generated
+# code is as its generator likes it.
+findings=$(.cache/tools/staticcheck ./... | grep -v -e 'pipedeck/api/.* is deprecated: .*(SA1019)$' -e '\.pb\.validate\.go:' || true)
+[ -z "$findings" ] || fail "$findings"
 
 [ "$failed" = 0 ] && echo "lint: ok"
 exit "$failed"

@@ -74,9 +74,22 @@ func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep 
 		return cause
 	}
 	if err != nil {
-		return err
+		return keepPanic(w, err)
 	}
 	return leave(ctx, w, outcome, keep)
+}
+
+// keepPanic writes where the UI broke into the environment's logs: the screen has no room for it.
+func keepPanic(w *workspace.Workspace, err error) error {
+	panicked := (*app.PanicError)(nil)
+	if !errors.As(err, &panicked) {
+		return err
+	}
+	file := w.Path("logs", "ui-panic.log")
+	if writeErr := workspace.WriteFile(file, panicked.Stack); writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	return &exitError{exitFailed, err, "the environment goes on; please report " + file + ", and look again with: pipedeck attach"}
 }
 
 func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, keep bool) error {

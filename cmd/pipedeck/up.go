@@ -105,14 +105,15 @@ const (
 )
 
 func chooseOutput(given string, canTUI bool) (outputMode, error) {
-	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	// A dumb terminal cannot place a cursor.
+	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb"
 	switch mode := outputMode(given); {
 	case given == "auto" && canTUI && onTerminal:
 		return outputTUI, nil
 	case given == "auto":
 		return outputPlain, nil
 	case mode == outputTUI && !onTerminal:
-		return "", usageError(errors.New("there is no terminal to draw on"), "use --output plain")
+		return "", usageError(errors.New("there is no terminal that can be drawn on"), "use --output plain")
 	case mode == outputTUI && canTUI, mode == outputPlain, mode == outputReader, mode == outputJSON:
 		return mode, nil
 	default:

@@ -34,7 +34,11 @@ func (r *Repository) CheckApplications() error {
 		if err != nil {
 			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
 		}
-		_, err = config.ParseApplication([]byte(content), name)
+		application, err := config.ParseApplication([]byte(content), name)
+		if err == nil && application.Name == "" {
+			// PipeCD v1: only an application with a name is offered for registration.
+			err = fmt.Errorf("%s:1:1: spec.name is missing; without it the application is not registered", name)
+		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)

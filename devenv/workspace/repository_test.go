@@ -125,3 +125,20 @@ func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, made.Applications, 1)
 }
+
+func TestAllMistakesInTheApplicationsAreToldAtOnceWithTheirPlaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  timeout: soon\n")
+	write(t, filepath.Join(dir, "b", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {}\n")
+	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n")
+	runGit(t, dir, "init", "-q", "-b", "main")
+	runGit(t, dir, "add", "-A")
+	runGit(t, dir, "commit", "-qm", "first")
+	repository, err := OpenRepository(dir)
+	require.NoError(t, err)
+	err = repository.CheckApplications()
+	require.ErrorContains(t, err, "a/app.pipecd.yaml:5:")
+	require.ErrorContains(t, err, "b/app.pipecd.yaml:1:1: spec.name is missing")
+	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
+}

@@ -85,7 +85,7 @@ func linkedDir(file string) (string, error) {
 	}
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir:")
 	if !ok {
-		return "", errors.New("it does not start with gitdir:")
+		return "", errors.New(`it does not start with "gitdir:"`)
 	}
 	dir := absolute(filepath.Dir(file), strings.TrimSpace(target))
 	_, err = os.Stat(dir)
