@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -181,6 +183,9 @@ func (m *model) drawHeader() string {
 		header.All++
 		if c.GetState() == deckv1.Component_STATE_READY {
 			header.Ready++
+		}
+		if m.main && c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
+			header.Starting = fmt.Sprintf("%s: %s %d%%", text.Line(c.GetName()), text.FirstLine(c.GetDetail()), 100*c.GetDone()/c.GetTotal())
 		}
 	}
 	return header.Draw(m.width)

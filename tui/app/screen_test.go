@@ -168,7 +168,15 @@ func TestScreens(t *testing.T) {
 			m.see(append(starting(), failed)...)
 			return m
 		},
-		"main-80x24":      func(t *testing.T) *model { return waiting(t, 80, 24) },
+		"main-80x24": func(t *testing.T) *model { return waiting(t, 80, 24) },
+		"compiling-100x30": func(t *testing.T) *model {
+			m := waiting(t, 100, 30)
+			healthless := decktest.Application()
+			healthless.Health, healthless.Sync = deckv1.HealthStatus_HEALTH_STATUS_UNKNOWN, deckv1.SyncStatus_SYNC_STATUS_SYNCED
+			healthless.Id, healthless.Name, healthless.LatestDeploymentId = "healthless", "healthless", ""
+			m.see(append(starting(), healthless)...)
+			return m
+		},
 		"main-100x30":     func(t *testing.T) *model { return waiting(t, 100, 30) },
 		"main-120x40":     func(t *testing.T) *model { return waiting(t, 120, 40) },
 		"main-180x45":     func(t *testing.T) *model { return waiting(t, 180, 45) },

@@ -69,13 +69,16 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
 	default:
-		health := healthBadge(th, app.GetHealth())
+		health := ""
+		if known := healthBadge(th, app.GetHealth()); known.word != "" {
+			health = known.style.Render(known.word)
+		}
 		version := ""
 		if versions := app.GetRunningVersions(); len(versions) > 0 {
 			version = th.Dim.Render(text.Line(versions[0]))
 		}
 		dot := th.Dim.Render(" " + th.Dot + " ")
-		second = join(dot, sync.style.Render(sync.word), health.style.Render(health.word))
+		second = join(dot, sync.style.Render(sync.word), health)
 		if full := join(dot, second, version); text.Width(full)+3 <= width {
 			second = full
 		}

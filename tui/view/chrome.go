@@ -23,6 +23,8 @@ type Header struct {
 	Ready, All, Failed int
 	// Hint is what to do about a failure.
 	Hint string
+	// Starting is the part that keeps the others waiting, and how far it is; "" when the number says enough.
+	Starting string
 }
 
 // Draw returns one line of width columns.
@@ -36,6 +38,8 @@ func (v Header) Draw(width int) string {
 	switch {
 	case v.Failed > 0:
 		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed", th.Failed, v.Failed, v.All) + v.Hint)
+	case v.Starting != "":
+		parts = th.Running.Render(fmt.Sprintf("%s %s", th.Active, v.Starting))
 	case v.All > 0 && v.Ready < v.All:
 		parts = th.Running.Render(fmt.Sprintf("%s %d of %d parts ready", th.Active, v.Ready, v.All))
 	case v.All > 0:
