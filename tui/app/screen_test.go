@@ -174,6 +174,7 @@ func TestScreens(t *testing.T) {
 			healthless := decktest.Application()
 			healthless.Health, healthless.Sync = deckv1.HealthStatus_HEALTH_STATUS_UNKNOWN, deckv1.SyncStatus_SYNC_STATUS_SYNCED
 			healthless.Id, healthless.Name, healthless.LatestDeploymentId = "healthless", "healthless", ""
+			healthless.Deploying = false
 			m.see(append(starting(), healthless)...)
 			return m
 		},
