@@ -52,6 +52,7 @@ func TestCIEndsWith1WhenARolloutFails(t *testing.T) {
 	require.True(t, has(events, func(e event) bool {
 		return e.is("log", "severity", "ERROR") && strings.Contains(e["text"].(string), "registry.invalid/web:v1")
 	}), "the log names the image that cannot be pulled")
+	require.Contains(t, r.stderr, "registry.invalid/web:v1", "and so does the last word")
 	require.Contains(t, r.stderr, "next step:")
 	e.leavesNothing()
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -168,7 +169,19 @@ func outcome(ctx context.Context, result Result, err error, log *StageLog) (*dep
 	if errors.As(err, &invalid) {
 		return nil, invalid.err
 	}
-	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_FAILURE}, nil
+	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_FAILURE, Message: headline(err)}, nil
+}
+
+// maxHeadline keeps the reason of a stage to what fits a line or two; the whole error is in the log.
+const maxHeadline = 512
+
+// headline is the first line of an error. PipeCD v1 has the field for it but neither fills nor reads it.
+func headline(err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	if len(line) > maxHeadline {
+		line = strings.ToValidUTF8(line[:maxHeadline], "") + "…"
+	}
+	return line
 }
 
 // requestError is an error in piped's request, found before the plugin was asked. It holds a gRPC status.

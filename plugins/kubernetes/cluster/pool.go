@@ -66,34 +66,33 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 	if patience == 0 {
 		patience = defaultPatience
 	}
-	start := time.Now()
+	w := wait{begun: time.Now(), patience: patience}
 	pause := firstPause
-	said := ""
 	for {
 		client, err := p.get(target)
 		if err == nil {
 			err = client.probe(ctx)
 		}
-		waited := time.Since(start)
+		now := time.Now()
+		changed, reason := w.see(now, client, err)
 		switch {
 		case err == nil:
-			if said != "" {
-				log.Infof("The Kubernetes API at %s answers after %s", client.Server, waited.Round(10*time.Millisecond))
+			if w.kind != "" {
+				log.Infof("The Kubernetes API at %s answers after %s", client.Server, now.Sub(w.begun).Round(10*time.Millisecond))
 			}
 			return client, nil
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("waiting for the Kubernetes API: %w", context.Cause(ctx))
-		case waited > patienceFor(err, patience):
+		case w.over(now, err):
 			var starting *notReadyError
 			if errors.As(err, &starting) {
 				log.Infof("The Kubernetes API at %s still says that it is not ready; trying nevertheless", client.Server)
 				return client, nil
 			}
-			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy target's kubeConfigPath and that the cluster runs", at(client), waited.Round(time.Second), err)
+			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second), err)
 		}
-		if kind, reason := waitingFor(client, err); kind != said {
+		if changed {
 			log.Infof("waiting for the Kubernetes API%s", reason)
-			said = kind
 		}
 		select {
 		case <-ctx.Done():
@@ -101,6 +100,34 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// wait is one wait for an API, through what it is waited for: a kubeconfig, an answer, readiness.
+type wait struct {
+	begun    time.Time
+	patience time.Duration
+	// kind is what is missing now, since that moment; empty while nothing was.
+	kind  string
+	since time.Time
+}
+
+// see notes what is missing now. It tells whether that is another thing than before, and describes it.
+func (w *wait) see(now time.Time, c *Client, err error) (changed bool, reason string) {
+	if err == nil {
+		return false, ""
+	}
+	kind, reason := waitingFor(c, err)
+	if kind == w.kind {
+		return false, reason
+	}
+	w.kind, w.since = kind, now
+	return true, reason
+}
+
+// over tells whether it lasts too long: the whole wait, or what is missing now. A cluster that came late gets the
+// same time to become ready as one that was there at once.
+func (w *wait) over(now time.Time, err error) bool {
+	return now.Sub(w.begun) > w.patience || now.Sub(w.since) > patienceFor(err, w.patience)
 }
 
 func at(c *Client) string {
