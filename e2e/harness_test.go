@@ -121,6 +121,8 @@ func (e *environment) edit(file, old, new, message string) {
 // showLogs prints what the environment's processes wrote, to explain a failure.
 func (e *environment) showLogs() {
 	logs, _ := filepath.Glob(e.dir("logs", "*.log"))
+	plugins, _ := filepath.Glob(e.dir("logs", "plugins", "*.log"))
+	logs = append(logs, plugins...)
 	for _, log := range logs {
 		content, _ := os.ReadFile(log)
 		e.t.Logf("==> %s\n%s", filepath.Base(log), content[max(0, len(content)-4000):])

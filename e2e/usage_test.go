@@ -145,6 +145,8 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 		require.Zero(t, r.code, r.stderr)
 		require.NotEmpty(t, r.stdout)
 	}
+	require.Contains(t, e.pipedeck("logs", "--plugin", "wait").stdout, "plugin is ready")
+	require.Equal(t, 2, e.pipedeck("logs", "--plugin", "nothing").code)
 	require.Equal(t, 2, e.pipedeck("approve").code, "nothing waits for an approval")
 	require.Zero(t, e.pipedeck("skip", "WAIT").code)
 	host.await("the skipped stage ends", func(e event) bool { return e.is("deployment", "app", "a", "status", "SUCCESS") })

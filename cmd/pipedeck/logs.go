@@ -137,7 +137,7 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 	if filepath.Base(plugin) != plugin {
 		return usageError(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
 	}
-	path := filepath.Join(w.LogsDir(), "plugin-"+plugin+".log")
+	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
 	file, err := os.Open(path)
 	if err != nil {
 		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), "see pipedeck plugins")

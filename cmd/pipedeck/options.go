@@ -130,7 +130,7 @@ func (f *environmentFlags) provider(w *workspace.Workspace, c embedded.Config) (
 			return nil, err
 		}
 		c.Program, c.Dir, c.Kubeconfig = program, w.ClusterDir(), w.Kubeconfig()
-		c.LogFile = w.Path("logs", "kubernetes.log")
+		c.LogFile = w.Path("logs", "cluster.log")
 		return embedded.New(c), nil
 	case "kind", "existing":
 		return nil, usageError(fmt.Errorf("--cluster %s is not in this version", f.cluster), "use --cluster embedded")

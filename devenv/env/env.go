@@ -159,7 +159,7 @@ func (e *Environment) runCluster(ctx context.Context) error {
 		func(detail string, done, total int64) { e.components.progress(componentCluster, detail, done, total) },
 		func(detail string) { e.components.ready(componentCluster, detail) })
 	if err != nil {
-		return &StartError{componentCluster, err, "see " + e.Workspace.LogsDir()}
+		return &StartError{componentCluster, err, e.seeLogs()}
 	}
 	e.components.stopped(componentCluster)
 	return nil
@@ -207,6 +207,16 @@ func (e *Environment) publish() error {
 	defer e.mu.Unlock()
 	e.running.Cluster = string(e.provider.Describe().Kind)
 	return e.Workspace.Publish(e.running)
+}
+
+// seeLogs is the next step when the error itself does not say one.
+func (e *Environment) seeLogs() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.remove {
+		return "run it again with --keep and see the logs in " + e.Workspace.LogsDir()
+	}
+	return "see the logs in " + e.Workspace.LogsDir()
 }
 
 // shutdown ends the environment because a user asked for it.

@@ -47,7 +47,7 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		now := time.Now()
 		restarts = append(restarts, now)
 		if n := len(restarts); n > restartLimit && now.Sub(restarts[n-1-restartLimit]) < restartWindow {
-			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), "see " + e.Workspace.LogsDir()}
+			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), e.seeLogs()}
 		}
 		e.Logger.Error("piped ended and is started again", "error", piped.Err())
 		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d) and is started again", len(restarts)))
@@ -114,7 +114,7 @@ func (e *Environment) pipedArguments() ([]string, error) {
 		"--plugin-service-port", strconv.Itoa(pluginPort), "--admin-port", strconv.Itoa(adminPort),
 	}
 	if !e.ForeignPiped {
-		args = append(args, "--work-dir", e.Workspace.PipedDir(), "--log-file-dir", e.Workspace.LogsDir(),
+		args = append(args, "--work-dir", e.Workspace.PipedDir(), "--log-file-dir", e.Workspace.PluginLogsDir(),
 			"--grace-period", (pipedGrace / 2).String(), "--exit-with-stdin")
 	}
 	return args, nil

@@ -37,7 +37,7 @@ func At(root, name string) (*Workspace, error) {
 
 // Create makes the directories.
 func (w *Workspace) Create() error {
-	for _, dir := range []string{w.Dir, w.SecretsDir(), w.LogsDir(), w.PipedDir(), w.ClusterDir()} {
+	for _, dir := range []string{w.Dir, w.SecretsDir(), w.PluginLogsDir(), w.PipedDir(), w.ClusterDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make the environment's directory (choose another with --state-dir): %w", err)
 		}
@@ -71,6 +71,9 @@ func (w *Workspace) SecretsDir() string { return w.Path("secrets") }
 
 // LogsDir holds the output of every process of the environment.
 func (w *Workspace) LogsDir() string { return w.Path("logs") }
+
+// PluginLogsDir holds a file for each plugin, named <plugin>.log, and its rotated predecessors.
+func (w *Workspace) PluginLogsDir() string { return filepath.Join(w.LogsDir(), "plugins") }
 
 // PipedDir holds piped's mirrors, sources, plugin binaries and tools.
 func (w *Workspace) PipedDir() string { return w.Path("piped") }
