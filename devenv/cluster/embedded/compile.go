@@ -9,14 +9,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+const (
+	// lockPoll is how often it is looked whether another process has compiled.
+	lockPoll = 200 * time.Millisecond
+	// interruptGrace is the time for an interrupted go command to clean up.
+	interruptGrace = 5 * time.Second
 )
 
 // compile builds the module in source into path. Only one process compiles at a time; the others
@@ -75,6 +85,8 @@ func build(ctx context.Context, source, output string, total int64, progress clu
 		done++
 		progress("compiling, on first use only", min(done, total), total)
 	}
+	// A line that is too long ends the scan; the rest must still be read, or the go command blocks.
+	_, _ = io.Copy(io.Discard, stderr)
 	if err := cmd.Wait(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -102,6 +114,10 @@ func stalePackages(ctx context.Context, source string) (int64, error) {
 func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
+	// The compilers that it runs have to end with it, and it has to remove its temporary files.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = interruptGrace
 	// A workspace or flags of the user's own project must not reach into this module.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false")
 	return cmd
@@ -117,14 +133,12 @@ func lock(ctx context.Context, dir string, progress cluster.Progress) (unlock fu
 		return func() { file.Close() }, nil
 	}
 	progress("another pipedeck is compiling it", 0, 0)
-	locked := make(chan error, 1)
-	go func() { locked <- unix.Flock(int(file.Fd()), unix.LOCK_EX) }()
-	select {
-	case err := <-locked:
-		return func() { file.Close() }, err
-	case <-ctx.Done():
-		// The waiting goroutine ends with the other compilation; it then holds and drops the lock.
-		go func() { <-locked; file.Close() }()
-		return nil, context.Cause(ctx)
+	// A lock cannot be waited for together with a cancellation, hence the pauses.
+	for pause(ctx, lockPoll) {
+		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			return func() { file.Close() }, nil
+		}
 	}
+	file.Close()
+	return nil, context.Cause(ctx)
 }

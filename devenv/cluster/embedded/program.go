@@ -10,16 +10,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 )
 
 const (
 	programName = "embeddedk8s"
+	// keptPrograms are enough to go back and forth between branches; each is large.
+	keptPrograms = 3
 	// ProgramVariable names a compiled program that is used as it is.
 	ProgramVariable = "PIPEDECK_EMBEDDEDK8S"
 )
@@ -80,7 +85,31 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	if executable(path) {
 		return path, nil
 	}
-	return path, compile(ctx, source, path, progress)
+	if err := compile(ctx, source, path, progress); err != nil {
+		return "", err
+	}
+	return path, p.prune()
+}
+
+// prune bounds the cache. A program that runs elsewhere goes on running without its file.
+func (p *Program) prune() error {
+	entries, err := os.ReadDir(p.CacheDir)
+	if err != nil {
+		return fmt.Errorf("look for old programs: %w", err)
+	}
+	age := map[string]time.Time{}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && entry.IsDir() {
+			age[entry.Name()] = info.ModTime()
+		}
+	}
+	newest := slices.SortedFunc(maps.Keys(age), func(a, b string) int { return age[b].Compare(age[a]) })
+	for _, old := range newest[min(keptPrograms, len(newest)):] {
+		if err := os.RemoveAll(filepath.Join(p.CacheDir, old)); err != nil {
+			return fmt.Errorf("remove an old program: %w", err)
+		}
+	}
+	return nil
 }
 
 // source returns the directory of the program's Go module, or "".

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,6 +49,42 @@ func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
 	changed, err := p.Ensure(context.Background(), silent)
 	require.NoError(t, err)
 	require.NotEqual(t, first, changed)
+}
+
+func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
+	p := checkout(t)
+	long := time.Now().Add(-time.Hour)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		old := filepath.Join(p.CacheDir, name)
+		write(t, filepath.Join(old, programName), "")
+		long = long.Add(time.Minute)
+		require.NoError(t, os.Chtimes(old, long, long))
+	}
+	path, err := p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+	require.FileExists(t, path)
+	left, err := os.ReadDir(p.CacheDir)
+	require.NoError(t, err)
+	require.Len(t, left, keptPrograms)
+	require.NoDirExists(t, filepath.Join(p.CacheDir, "a"))
+	require.DirExists(t, filepath.Join(p.CacheDir, "d"))
+}
+
+func TestWhoeverWaitsForACompilationCanBeInterrupted(t *testing.T) {
+	p := checkout(t)
+	sum, err := digest(p.source())
+	require.NoError(t, err)
+	dir := filepath.Join(p.CacheDir, sum)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	unlock, err := lock(context.Background(), dir, silent)
+	require.NoError(t, err)
+	defer unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err = p.Ensure(ctx, func(detail string, _, _ int64) {
+		require.Contains(t, detail, "another pipedeck")
+		cancel()
+	})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestACompilerErrorIsShownAndLeavesNothingThatLooksFinished(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -95,8 +96,8 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			}
 			continue
 		}
-		crashes = append(crashes, now)
-		if len(crashes) > crashLimit && now.Sub(crashes[len(crashes)-1-crashLimit]) < crashWindow {
+		crashes = append(slices.DeleteFunc(crashes, func(at time.Time) bool { return now.Sub(at) > crashWindow }), now)
+		if len(crashes) > crashLimit {
 			return fmt.Errorf("%w\nthe whole log is in %s", server.Err(), p.logFile)
 		}
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", server.Err())
