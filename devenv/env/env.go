@@ -96,7 +96,10 @@ func (e *Environment) run(ctx context.Context) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	served := make(chan error, 1)
-	go func() { served <- e.server.Run(serving, listener) }()
+	go func() {
+		served <- e.server.Run(serving, listener)
+		stop(nil) // without it nothing else is of use
+	}()
 	if err := e.publish(); err != nil {
 		stopServing()
 		return errors.Join(&StartError{componentControlPlane, err, "choose another place with --state-dir"}, <-served)
@@ -183,17 +186,15 @@ func (e *Environment) describe() *deckv1.Environment {
 // listen keeps the address of the last run when it is free, so that what users pointed at the
 // environment goes on working.
 func (e *Environment) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if last, lastErr := e.Workspace.LastAddress(); lastErr == nil {
-		if again, againErr := net.Listen("tcp", last); againErr == nil {
-			if err == nil {
-				listener.Close()
-			}
-			listener, err = again, nil
-		}
+	var listener net.Listener
+	last, err := e.Workspace.LastAddress()
+	if err == nil {
+		listener, err = net.Listen("tcp", last)
 	}
 	if err != nil {
-		return nil, err
+		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, err
+		}
 	}
 	e.address = listener.Addr().String()
 	e.running = workspace.Running{

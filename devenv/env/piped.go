@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,12 +46,12 @@ func (e *Environment) runPiped(ctx context.Context) error {
 			return err
 		}
 		now := time.Now()
-		restarts = append(restarts, now)
-		if n := len(restarts); n > restartLimit && now.Sub(restarts[n-1-restartLimit]) < restartWindow {
+		restarts = append(slices.DeleteFunc(restarts, func(at time.Time) bool { return now.Sub(at) > restartWindow }), now)
+		if len(restarts) > restartLimit {
 			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), e.seeLogs()}
 		}
 		e.Logger.Error("piped ended and is started again", "error", piped.Err())
-		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d) and is started again", len(restarts)))
+		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", len(restarts)))
 		if !pause(ctx, time.Duration(min(len(restarts), restartLimit))*restartPause) {
 			e.components.stopped(componentPiped)
 			return nil

@@ -52,7 +52,7 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 	for name, child := range last.Processes {
 		if p := orphan(w, child); p != nil {
 			ended = append(ended, name)
-			endOrphan(ctx, p)
+			endOrphan(ctx, w, child, p)
 		}
 	}
 	slices.Sort(ended)
@@ -75,10 +75,11 @@ func orphan(w *workspace.Workspace, child workspace.Child) *process.Process {
 	return p
 }
 
-func endOrphan(ctx context.Context, p *process.Process) {
+func endOrphan(ctx context.Context, w *workspace.Workspace, child workspace.Child, p *process.Process) {
 	deadline := time.Now().Add(orphanPatience)
 	for time.Now().Before(deadline) {
-		if running, err := p.IsRunning(); err != nil || !running {
+		// Its command line goes with it, also while nobody has collected its exit code yet.
+		if orphan(w, child) == nil {
 			return
 		}
 		if !pause(ctx, orphanPoll) {

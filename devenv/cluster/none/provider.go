@@ -1,7 +1,6 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package none is the absence of a cluster: for applications that only use stage plugins.
 package none
 
 import (

@@ -1,0 +1,280 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/none"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+const wait = 30 * time.Second
+
+var pipedProgram string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "env-test-")
+	if err != nil {
+		panic(err)
+	}
+	pipedProgram = filepath.Join(dir, "piped")
+	if out, err := exec.Command("go", "build", "-o", pipedProgram, "./internal/piped").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+type sample struct{}
+
+func (sample) Walk(fn func(name string, content []byte) error) error {
+	return fn("web/app.pipecd.yaml", []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n"))
+}
+
+func newWorkspace(t *testing.T, plan string) *workspace.Workspace {
+	t.Helper()
+	w, err := workspace.At(filepath.Join(t.TempDir(), "state"), "test")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, os.WriteFile(w.Path("plan"), []byte(plan), 0o600))
+	return w
+}
+
+func options(w *workspace.Workspace) Options {
+	return Options{
+		Workspace:  w,
+		Provider:   func(func(int)) (cluster.Provider, error) { return none.Provider{}, nil },
+		Repository: func() (*workspace.Repository, error) { return w.EnsureSample(sample{}) },
+		Piped:      pipedProgram,
+		Version:    "test",
+		Logger:     slog.New(slog.DiscardHandler),
+	}
+}
+
+// running is an environment in this process.
+type running struct {
+	address string
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// up starts an environment and waits until clients may connect.
+func up(t *testing.T, o Options) *running {
+	t.Helper()
+	listening := make(chan string, 1)
+	o.Listening = func(address string) { listening <- address }
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{stop: stop, ended: make(chan error, 1)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.ended <- Run(ctx, o)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	r.address = receive(t, listening)
+	return r
+}
+
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(wait):
+		require.FailNow(t, "nothing came in time")
+		panic("unreachable")
+	}
+}
+
+// pids are those of every piped that was started, once there are n.
+func pids(t *testing.T, w *workspace.Workspace, n int) []int {
+	t.Helper()
+	var found []int
+	require.Eventually(t, func() bool {
+		data, _ := os.ReadFile(w.Path("pids"))
+		found = nil
+		for _, field := range strings.Fields(string(data)) {
+			pid, err := strconv.Atoi(field)
+			require.NoError(t, err)
+			found = append(found, pid)
+		}
+		return len(found) >= n
+	}, wait, 5*time.Millisecond)
+	return found
+}
+
+// deck is a client of the environment.
+func deck(t *testing.T, w *workspace.Workspace, address string) deckv1.DeckServiceClient {
+	t.Helper()
+	key, err := w.APIKey()
+	require.NoError(t, err)
+	conn, err := client.Dial(address, key)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return deckv1.NewDeckServiceClient(conn)
+}
+
+func TestAnEnvironmentEndsWithItsContextAndKeepsItsData(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	r := up(t, options(w))
+	pid := pids(t, w, 1)[0]
+	alive, err := w.Alive()
+	require.NoError(t, err)
+	require.True(t, alive)
+	require.ErrorIs(t, Run(context.Background(), options(w)), workspace.ErrLocked, "one process runs an environment")
+
+	r.stop()
+	require.NoError(t, receive(t, r.ended))
+	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "piped ended")
+	_, err = w.Published()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.DirExists(t, w.SampleRepository())
+
+	again := up(t, options(w))
+	require.Equal(t, r.address, again.address, "what was pointed at the environment goes on working")
+}
+
+func TestATakenAddressOfTheLastRunIsReplaced(t *testing.T) {
+	t.Parallel()
+	first := up(t, options(newWorkspace(t, "run")))
+	w := newWorkspace(t, "run")
+	require.NoError(t, os.WriteFile(w.Path("address"), []byte(first.address+"\n"), 0o600))
+	second := up(t, options(w))
+	require.NotEqual(t, first.address, second.address)
+	require.True(t, strings.HasPrefix(second.address, "127.0.0.1:"))
+}
+
+func TestShutdownEndsAndRemovesTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	r := up(t, options(w))
+	pid := pids(t, w, 1)[0]
+	_, err := deck(t, w, r.address).Shutdown(context.Background(), &deckv1.ShutdownRequest{Remove: true})
+	require.NoError(t, err)
+	require.NoError(t, receive(t, r.ended))
+	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
+	require.NoDirExists(t, w.Dir)
+}
+
+func TestACrashedPipedIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "once")
+	r := up(t, options(w))
+	started := pids(t, w, 2)
+	require.NoError(t, syscall.Kill(started[1], 0))
+	r.stop()
+	require.NoError(t, receive(t, r.ended))
+}
+
+func TestAPipedThatKeepsDyingEndsTheEnvironmentWithItsLastWords(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "crash")
+	err := receive(t, up(t, options(w)).ended)
+	var start *StartError
+	require.ErrorAs(t, err, &start)
+	require.Equal(t, "piped", start.Component)
+	require.ErrorContains(t, err, "it keeps dying")
+	require.ErrorContains(t, err, "out of luck")
+	require.NotEmpty(t, start.Hint)
+	require.Len(t, pids(t, w, 1), restartLimit+1)
+}
+
+func TestAConfigurationThatPipedRefusesIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "config")
+	err := receive(t, up(t, options(w)).ended)
+	var start *StartError
+	require.ErrorAs(t, err, &start)
+	require.ErrorContains(t, err, "piped.yaml:3:1: no such plugin")
+	require.Len(t, pids(t, w, 1), 1)
+}
+
+func TestABrokenRepositoryIsAStartErrorWithItsHint(t *testing.T) {
+	t.Parallel()
+	o := options(newWorkspace(t, "run"))
+	o.Repository = func() (*workspace.Repository, error) {
+		return nil, &workspace.RepositoryError{Path: "/somewhere", Problem: "is a cake", Hint: "eat it"}
+	}
+	err := receive(t, up(t, o).ended)
+	var start *StartError
+	require.ErrorAs(t, err, &start)
+	require.Equal(t, "eat it", start.Hint)
+}
+
+func TestALostClusterEndsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	o.Provider = func(func(int)) (cluster.Provider, error) { return lost{}, nil }
+	err := receive(t, up(t, o).ended)
+	require.EqualError(t, err, "kubernetes: it burned down")
+	alive, aliveErr := w.Alive()
+	require.NoError(t, aliveErr)
+	require.False(t, alive)
+}
+
+type lost struct{ none.Provider }
+
+func (lost) Run(context.Context, cluster.Progress, func(string)) error {
+	return errors.New("it burned down")
+}
+
+func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	// What a killed run leaves: a piped, here with an open input, and the list that names it.
+	orphan := exec.Command(pipedProgram, "run", "--config-file", w.PipedConfig())
+	orphan.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	input, err := orphan.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, orphan.Start())
+	collected := make(chan struct{})
+	go func() { defer close(collected); _ = orphan.Wait() }()
+	t.Cleanup(func() { _ = orphan.Process.Kill(); <-collected })
+	pids(t, w, 1)
+	p, err := process.NewProcess(int32(orphan.Process.Pid))
+	require.NoError(t, err)
+	created, err := p.CreateTime()
+	require.NoError(t, err)
+	children := map[string]workspace.Child{
+		"piped":      {PID: orphan.Process.Pid, CreatedAt: created},
+		"kubernetes": {PID: os.Getpid(), CreatedAt: created}, // an id that belongs to somebody else by now
+	}
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Processes: children}))
+	require.NoError(t, input.Close()) // its parent's death
+
+	r := up(t, options(w))
+	receive(t, collected)
+	stream, err := deck(t, w, r.address).Watch(context.Background(), &deckv1.WatchRequest{})
+	require.NoError(t, err)
+	var said string
+	for !strings.Contains(said, "took over") {
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		for _, event := range response.Events {
+			said += event.GetComponent().GetDetail()
+		}
+	}
+	require.Contains(t, said, "took over from pid 1, which was killed")
+	require.NotContains(t, said, "kubernetes")
+}

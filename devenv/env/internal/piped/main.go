@@ -1,0 +1,62 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command piped stands in for piped in the tests of package env. It appends its process id to the
+// file "pids" beside its configuration, and does what the file "plan" there says: "run" until it
+// is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
+// start only).
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	dir := filepath.Dir(os.Args[3]) // run --config-file FILE
+	if err := record(filepath.Join(dir, "pids")); err != nil {
+		panic(err)
+	}
+	plan, err := os.ReadFile(filepath.Join(dir, "plan"))
+	if err != nil {
+		panic(err)
+	}
+	switch strings.TrimSpace(string(plan)) {
+	case "config":
+		fmt.Fprintln(os.Stderr, "piped.yaml:3:1: no such plugin")
+		os.Exit(2)
+	case "crash":
+		fmt.Fprintln(os.Stderr, "out of luck")
+		os.Exit(1)
+	case "once":
+		if err := os.WriteFile(filepath.Join(dir, "plan"), []byte("run"), 0o600); err != nil {
+			panic(err)
+		}
+		os.Exit(1)
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(ended)
+	}()
+	select {
+	case <-stop:
+	case <-ended:
+	}
+}
+
+func record(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, os.Getpid())
+	return err
+}
