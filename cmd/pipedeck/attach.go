@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
@@ -41,7 +42,7 @@ func newAttachCommand(t *target) *cobra.Command {
 			if mode == outputTUI {
 				return explain(cmd.Context(), watchOnTerminal(cmd.Context(), w, nil, true))
 			}
-			return explain(cmd.Context(), attachReader(cmd.Context(), w, mode))
+			return finish(mode, explain(cmd.Context(), attachReader(cmd.Context(), w, mode)))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line)")
@@ -51,11 +52,13 @@ func newAttachCommand(t *target) *cobra.Command {
 // watchOnTerminal shows an environment until the user leaves. h is the host that this process
 // started, or nil for an environment that runs already.
 func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if h != nil {
 		// A host that ends by an error takes the screen down with it; its error is shown after.
-		go func() {
+		watching.Go(func() {
 			select {
 			case <-h.ended:
 				if h.err != nil {
@@ -63,7 +66,7 @@ func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep 
 				}
 			case <-ctx.Done():
 			}
-		}()
+		})
 	}
 	connection := &connection{workspace: w, host: h}
 	defer connection.close()

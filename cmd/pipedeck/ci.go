@@ -50,7 +50,7 @@ configuration; 3: the environment could not start; 4: timed out.`,
 	flags.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
 	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "give up after this time")
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving; an environment that was there before is always kept")
 	return cmd
 }
 
@@ -59,9 +59,15 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if err != nil {
 		return err
 	}
-	if alive, err := w.Alive(); err != nil || alive {
-		return errors.Join(err, usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none"))
+	alive, err := w.Alive()
+	if err != nil {
+		return err
 	}
+	if alive {
+		return usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none")
+	}
+	// What was there before holds somebody's work: only what this run makes is removed.
+	keep = keep || w.Exists()
 	if err := flags.check(w, args); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func newDownCommand(t *target) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return tearDown(cmd.Context(), w, cmd.OutOrStdout())
+				return explain(cmd.Context(), tearDown(cmd.Context(), w, cmd.OutOrStdout()))
 			}
 			root, err := t.root()
 			if err != nil {
@@ -48,9 +48,14 @@ func newDownCommand(t *target) *cobra.Command {
 			}
 			var failures []error
 			for _, w := range found {
-				failures = append(failures, tearDown(cmd.Context(), w, cmd.OutOrStdout()))
+				if err := tearDown(cmd.Context(), w, cmd.OutOrStdout()); err != nil {
+					failures = append(failures, fmt.Errorf("environment %q: %w", w.Name, err))
+				}
 			}
-			return errors.Join(failures...)
+			if len(failures) == 0 {
+				return nil
+			}
+			return &exitError{exitFailed, errors.Join(failures...), "run pipedeck down --name NAME for each that is left"}
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every environment below the state directory")

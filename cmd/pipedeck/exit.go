@@ -52,7 +52,9 @@ func explain(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &repository):
 		return usageError(err, repository.Hint)
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, workspace.ErrLocked):
+		return &exitError{exitNotStarted, err, "see it with: pipedeck attach; or choose another --name"}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &exitError{exitTimedOut, errors.New("timed out"), "give more time with --timeout"}
 	case ctx.Err() != nil:
 		return &exitError{code: exitInterrupted}

@@ -46,6 +46,8 @@ func newHostCommand(t *target) *cobra.Command {
 		Use: "host [DIR]", Short: "Run an environment without a user interface", Args: cobra.MaximumNArgs(1),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// The environment's children must not hold the pipe open.
+			syscall.CloseOnExec(announceFD)
 			pipe := os.NewFile(announceFD, "announce")
 			announce := func(a announcement) {
 				// The starter may be gone; the environment does not depend on it.
@@ -128,7 +130,7 @@ func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args 
 		return nil, err
 	}
 	defer write.Close()
-	cmd := exec.Command(exe, append([]string{"host", "--name=" + t.name, "--state-dir=" + t.stateDir}, append(flags.arguments(), args...)...)...)
+	cmd := exec.Command(exe, append([]string{"host", "--name=" + t.name, "--state-dir=" + t.stateDir}, append(append(flags.arguments(), "--"), args...)...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{write}
 	// A session of its own: closing the terminal or Ctrl-C in it does not reach the host.
@@ -137,6 +139,7 @@ func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args 
 		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())
 	}
 	h := &host{address: make(chan string, 1), ended: make(chan struct{})}
+	// Whoever needs the host's end waits for ended; the host itself may outlive this process.
 	go h.follow(read, cmd)
 	return h, nil
 }

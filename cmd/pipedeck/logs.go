@@ -18,6 +18,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newLogsCommand(t *target) *cobra.Command {
@@ -94,11 +95,11 @@ func newestDeployment(s *snapshot, name string) (*deckv1.Deployment, error) {
 	return nil, usageError(errors.New("there is no deployment yet"), "commit something, or: pipedeck sync APP")
 }
 
-// printStageLog prints what there is; without follow it does not wait for a running stage.
+// printStageLog prints what there is; only with follow it waits for more, while the stage runs.
 func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deployment string, stage *deckv1.Stage, follow bool, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
+	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := deck.WatchStageLog(ctx, &deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage.Id})
+	stream, err := deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage.Id})
 	if err != nil {
 		return refusal(err)
 	}
@@ -108,24 +109,20 @@ func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deploymen
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			return refusal(err)
 		}
 		for _, block := range response.Blocks {
-			fmt.Fprintf(out, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(strings.Map(printableLine, block.Text), "\n"))
+			fmt.Fprintf(out, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(text.Clean(block.Text), "\n"))
 		}
 		// The first answer holds everything that was there.
-		if response.Completed || running && !follow {
+		if response.Completed || !running || !follow {
 			return nil
 		}
 	}
-}
-
-func printableLine(r rune) rune {
-	if r == '\n' || r == '\t' {
-		return r
-	}
-	return printable(r)
 }
 
 // pluginLog prints the file in which piped keeps a plugin's output.
@@ -151,9 +148,9 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 	if err := watcher.Add(path); err != nil {
 		return fmt.Errorf("watch %s: %w", path, err)
 	}
-	reader := bufio.NewReader(file)
+	lines := bufio.NewReader(file)
 	for {
-		if _, err := io.Copy(out, reader); err != nil || !follow {
+		if err := printLines(out, lines); err != nil || !follow {
 			return err
 		}
 		select {
@@ -162,6 +159,22 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 			return err
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		}
+	}
+}
+
+// printLines prints up to the end of what is there. The end may be in the middle of a line.
+func printLines(out io.Writer, lines *bufio.Reader) error {
+	for {
+		line, err := lines.ReadSlice('\n')
+		if _, writeErr := io.WriteString(out, text.Clean(string(line))); writeErr != nil {
+			return writeErr
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a long line goes on in the next part
+			return err
 		}
 	}
 }

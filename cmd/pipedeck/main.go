@@ -11,19 +11,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-func main() { os.Exit(run()) }
-
-func run() int {
+func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := newRootCommand().ExecuteContext(ctx)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
@@ -32,9 +43,10 @@ func run() int {
 		exit = &exitError{code: exitUsage, err: err, hint: "see pipedeck --help"}
 	}
 	if exit.err != nil {
-		fmt.Fprintln(os.Stderr, "pipedeck:", exit.err)
+		// Errors quote what others wrote: commits, plugins, compilers.
+		fmt.Fprintln(stderr, "pipedeck:", text.Clean(exit.err.Error()))
 		if exit.hint != "" {
-			fmt.Fprintln(os.Stderr, "next step:", exit.hint)
+			fmt.Fprintln(stderr, "next step:", exit.hint)
 		}
 	}
 	return exit.code

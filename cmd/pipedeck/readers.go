@@ -42,10 +42,9 @@ func attachReader(ctx context.Context, w *workspace.Workspace, mode outputMode) 
 
 // runWithReader runs an environment in this process and follows it until the user interrupts it.
 func runWithReader(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
-	err := explain(ctx, hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+	return hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		return follow(ctx, deck, mode, os.Stdout, reader.Options{})
-	}))
-	return finish(mode, err)
+	})
 }
 
 // finish writes the result line that ends --output json.
@@ -84,7 +83,8 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 	}()
 	select {
 	case err := <-ended:
-		return err
+		// It ends without an error when it was interrupted, which is no success either.
+		return errors.Join(err, context.Cause(ctx))
 	case <-listening:
 	}
 	deck, conn, err := dial(w)

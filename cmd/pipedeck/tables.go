@@ -20,6 +20,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func addOutputFlag(cmd *cobra.Command, output *string) {
@@ -111,19 +112,11 @@ func printTable(w io.Writer, header []string, body [][]string) error {
 			if cell == "" {
 				row[i] = "-"
 			}
-			row[i] = strings.Map(printable, row[i])
+			row[i] = text.Line(row[i])
 		}
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	return table.Flush()
-}
-
-// printable keeps what others wrote from acting on the terminal or breaking the table.
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-		return ' '
-	}
-	return r
 }
 
 // printJSON writes messages by their proto field names, the form that the contract fixes.

@@ -87,5 +87,9 @@ func (t *target) call(ctx context.Context, fn func(context.Context, deckv1.DeckS
 	defer conn.Close()
 	bounded, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return fn(bounded, deck)
+	err = fn(bounded, deck)
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return &exitError{exitNotStarted, fmt.Errorf("environment %q does not answer", t.name), "try again; what it is doing is in logs/host.log in its directory"}
+	}
+	return explain(ctx, err)
 }

@@ -37,7 +37,7 @@ Leaving the UI asks whether the environment goes on running. Without a terminal,
 			if err != nil {
 				return err
 			}
-			return explain(cmd.Context(), runUp(cmd.Context(), t, flags, mode, keep, args))
+			return finish(mode, explain(cmd.Context(), runUp(cmd.Context(), t, flags, mode, keep, args)))
 		},
 	}
 	flags.register(cmd)
@@ -78,19 +78,13 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 
 // check finds wrong usage without starting anything.
 func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
-	from, err := f.chooseSource(args)
-	if err != nil {
+	if _, err := f.chooseSource(args); err != nil {
 		return err
-	}
-	if from.dir != "" {
-		if _, err := workspace.OpenRepository(from.dir); err != nil {
-			return err
-		}
 	}
 	if _, _, err := f.programs(); err != nil {
 		return err
 	}
-	_, err = f.provider(w, embedded.Config{})
+	_, err := f.provider(w, embedded.Config{})
 	return err
 }
 
