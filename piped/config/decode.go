@@ -119,7 +119,7 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if near := nearest(entry.name, names); near != "" {
+	if near := Nearest(entry.name, names); near != "" {
 		d.warnf(entry.at, field, "unknown key %q is not read; did you mean %q?", entry.name, near)
 		return
 	}

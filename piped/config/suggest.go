@@ -5,14 +5,13 @@ package config
 
 import "strings"
 
-// nearest returns the known name that a misspelt one most likely means, "" when none is close.
-func nearest(name string, known []string) string {
+// Nearest returns the known name that a misspelt one most likely means, "" when none is close. Upper
+// and lower case are the same.
+func Nearest(name string, known []string) string {
 	best, bestDistance := "", 1+(len(name)+2)/3
+	name = strings.ToLower(name)
 	for _, candidate := range known {
-		if strings.EqualFold(candidate, name) {
-			return candidate
-		}
-		if distance := editDistance(name, candidate, bestDistance); distance < bestDistance {
+		if distance := editDistance(name, strings.ToLower(candidate), bestDistance); distance < bestDistance {
 			best, bestDistance = candidate, distance
 		}
 	}

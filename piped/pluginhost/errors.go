@@ -11,6 +11,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // linesInError is how much of a plugin's output an error repeats.
@@ -88,7 +90,7 @@ type UnknownStageError struct {
 func (e *UnknownStageError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no plugin owns stage %q", e.Stage)
-	if near := nearest(e.Stage, e.Known); near != "" {
+	if near := config.Nearest(e.Stage, e.Known); near != "" {
 		fmt.Fprintf(&b, "; did you mean %s?", near)
 	}
 	if len(e.Known) > 0 {
@@ -114,7 +116,7 @@ type UnknownPluginError struct {
 func (e *UnknownPluginError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no plugin is named %q", e.Name)
-	if near := nearest(e.Name, e.Known); near != "" {
+	if near := config.Nearest(e.Name, e.Known); near != "" {
 		fmt.Fprintf(&b, "; did you mean %s?", near)
 	}
 	fmt.Fprintf(&b, " (plugins in the piped configuration: %s)", strings.Join(e.Known, ", "))
@@ -130,35 +132,4 @@ type StageConflictError struct {
 func (e *StageConflictError) Error() string {
 	return fmt.Sprintf("stage %q is claimed by the plugins %s: remove all but one of them from the piped configuration",
 		e.Stage, strings.Join(e.Plugins, " and "))
-}
-
-// nearest returns the candidate that differs least from name, or "" when none is alike.
-func nearest(name string, candidates []string) string {
-	best, bestDistance := "", max(2, len(name)/3)+1
-	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
-			best, bestDistance = c, d
-		}
-	}
-	return best
-}
-
-// distance counts the insertions, deletions and replacements that turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

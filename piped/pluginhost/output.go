@@ -124,7 +124,7 @@ func (o *output) toFile(p []byte) {
 	}
 }
 
-// clean makes a line fit for protobuf strings and terminals.
+// clean makes a line fit for protobuf strings. Escape sequences stay: whoever draws it removes them.
 func clean(line []byte) string {
 	return strings.ToValidUTF8(strings.TrimRight(string(line), "\r"), "\uFFFD")
 }
