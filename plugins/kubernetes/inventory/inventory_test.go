@@ -1,0 +1,146 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery/cached/memory"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	fakemetadata "k8s.io/client-go/metadata/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+type log struct{ text strings.Builder }
+
+func (l *log) Infof(format string, args ...any)    { fmt.Fprintf(&l.text, format+"\n", args...) }
+func (l *log) Successf(format string, args ...any) { l.Infof(format, args...) }
+func (l *log) Errorf(format string, args ...any)   { l.Infof(format, args...) }
+
+func object(apiVersion, kind, namespace, name string, change ...func(*metav1.PartialObjectMetadata)) runtime.Object {
+	o := &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID(kind + name),
+			Labels:      map[string]string{"pipecd.dev/managed-by": "piped", "pipecd.dev/application": "app"},
+			Annotations: map[string]string{"pipecd.dev/managed-by": "piped"},
+		},
+	}
+	for _, c := range change {
+		c(o)
+	}
+	return o
+}
+
+func newClient(t *testing.T, objects ...runtime.Object) (*cluster.Client, *fakemetadata.FakeMetadataClient) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, metav1.AddMetaToScheme(scheme))
+	metadata := fakemetadata.NewSimpleMetadataClient(scheme, objects...)
+	verbs := metav1.Verbs{"list", "delete", "get"}
+	discovery := &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs},
+			{Name: "services", Kind: "Service", Namespaced: true, Verbs: verbs},
+			{Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: verbs},
+			{Name: "namespaces", Kind: "Namespace", Verbs: verbs},
+			{Name: "events", Kind: "Event", Namespaced: true, Verbs: verbs},
+			{Name: "bindings", Kind: "Binding", Namespaced: true, Verbs: metav1.Verbs{"create"}},
+		}},
+		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
+			{Name: "deployments", Kind: "Deployment", Namespaced: true, Verbs: verbs},
+			{Name: "deployments/scale", Kind: "Scale", Namespaced: true, Verbs: verbs},
+		}},
+	}}}
+	return &cluster.Client{Metadata: metadata, Discovery: memory.NewMemCacheClient(discovery)}, metadata
+}
+
+func keys(items []inventory.Item) []string {
+	var all []string
+	for _, i := range items {
+		all = append(all, i.Key.String())
+	}
+	return all
+}
+
+func TestOnlyWhatPipedManagesIsFound(t *testing.T) {
+	t.Parallel()
+	c, _ := newClient(t,
+		object("v1", "ConfigMap", "prod", "mine"),
+		object("v1", "Namespace", "", "ns"),
+		object("v1", "Event", "prod", "event"),
+		object("v1", "ConfigMap", "prod", "owned", func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences = []metav1.OwnerReference{{Name: "x"}}
+		}),
+		object("v1", "ConfigMap", "prod", "copied", func(o *metav1.PartialObjectMetadata) { o.Annotations = nil }),
+		object("v1", "ConfigMap", "prod", "leaving", func(o *metav1.PartialObjectMetadata) { o.DeletionTimestamp = &metav1.Time{} }),
+		object("v1", "ConfigMap", "prod", "others", func(o *metav1.PartialObjectMetadata) { o.Labels["pipecd.dev/application"] = "other" }),
+	)
+	items, skipped, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	require.Empty(t, skipped)
+	require.Equal(t, []string{":ConfigMap:prod:mine", ":Namespace::ns"}, keys(items))
+}
+
+func TestAKindThatMayNotBeListedIsLookedForInTheNamespaceOrLeftOut(t *testing.T) {
+	t.Parallel()
+	c, metadata := newClient(t, object("v1", "ConfigMap", "prod", "mine"), object("v1", "Secret", "prod", "hidden"))
+	metadata.PrependReactor("list", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		resource := action.GetResource()
+		if resource.Resource == "secrets" || action.GetNamespace() == "" {
+			return true, nil, apierrors.NewForbidden(resource.GroupResource(), "", errors.New("no"))
+		}
+		return false, nil, nil
+	})
+	items, skipped, err := inventory.List(t.Context(), c, inventory.Labels("app"), []string{"prod"})
+	require.NoError(t, err)
+	require.Equal(t, []string{":ConfigMap:prod:mine"}, keys(items))
+	require.Equal(t, []string{"namespaces", "secrets"}, skipped)
+}
+
+func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *testing.T) {
+	t.Parallel()
+	c, metadata := newClient(t, object("v1", "Namespace", "", "ns"), object("v1", "ConfigMap", "prod", "c"),
+		object("apps/v1", "Deployment", "prod", "d"), object("v1", "Service", "prod", "s"), object("v1", "Secret", "prod", "gone"))
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	metadata.PrependReactor("delete", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		switch action.GetResource().Resource {
+		case "secrets":
+			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "gone")
+		case "deployments":
+			return true, nil, errors.New("no")
+		}
+		return false, nil, nil
+	})
+	l := &log{}
+	deleted, err := inventory.Delete(t.Context(), c, items, l)
+	require.ErrorContains(t, err, "delete Deployment prod/d: no")
+	require.Equal(t, 3, deleted)
+	require.Equal(t, `- Service prod/s: deleted
+- Deployment prod/d: cannot be deleted: no
+- ConfigMap prod/c: deleted
+- Secret prod/gone: was already gone
+- Namespace ns: deleted
+`, l.text.String())
+}
+
+func TestWhatIsWantedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	items := []inventory.Item{{Key: manifest.Key{Kind: "ConfigMap", Namespace: "default", Name: "a"}}, {Key: manifest.Key{Kind: "ConfigMap", Namespace: "prod", Name: "b"}}}
+	require.Equal(t, []string{":ConfigMap:prod:b"}, keys(inventory.Except(items, []manifest.Key{{Kind: "ConfigMap", Name: "a"}})))
+}

@@ -1,0 +1,181 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+// start runs the plugin with a cluster that does not exist: nothing here may touch it.
+func start(t *testing.T) *sdktest.Harness {
+	t.Helper()
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+		Name:          "kubernetes",
+		DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
+	})
+}
+
+const manifestsYAML = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: kc-conf}
+data: {n: y}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kc}
+spec:
+  selector: {matchLabels: {app: kc}}
+  template:
+    metadata: {labels: {app: kc}}
+    spec: {containers: [{name: main, image: "app:v1"}]}
+`
+
+func source(t *testing.T, plugin, manifests string) *common.DeploymentSource {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(manifests), 0o600))
+	return &common.DeploymentSource{
+		ApplicationDirectory: dir, CommitHash: "0123456789", ApplicationConfigFilename: "app.pipecd.yaml",
+		ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: kc\n  plugins:\n    kubernetes: " + plugin + "\n"),
+	}
+}
+
+func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
+	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_SYNC", "").GetInput().GetDeployment(), RunningDeploymentSource: running, TargetDeploymentSource: target}
+}
+
+func TestTheStagesAreNamed(t *testing.T) {
+	t.Parallel()
+	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_ROLLBACK"}, resp.GetStages())
+}
+
+// The values in the next tests are those of recorded calls of PipeCD's own plugin.
+
+func TestVersionsAreAsRecorded(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	resp, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, "{input: {namespace: default}}", manifestsYAML))})
+	require.NoError(t, err)
+	require.Len(t, resp.GetVersions(), 1)
+	v := resp.GetVersions()[0]
+	require.Equal(t, []string{"v1", "app", "app:v1"}, []string{v.GetVersion(), v.GetName(), v.GetUrl()})
+	require.Zero(t, v.GetKind())
+}
+
+func TestTheStrategyIsAsRecorded(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	resp, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: planInput(h,
+		source(t, "{}", manifestsYAML), source(t, "{}", strings.Replace(manifestsYAML, ":v1", ":v2", 1)))})
+	require.NoError(t, err)
+	require.Equal(t, model.SyncStrategy_PIPELINE, resp.GetSyncStrategy())
+	require.Equal(t, "Sync progressively because of updating image app from v1 to v2", resp.GetSummary())
+	require.False(t, resp.GetUnsupported())
+}
+
+func TestTheStagesOfAPlanAreAsRecorded(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{Rollback: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"K8S_SYNC 0 Sync by applying all manifests", "K8S_ROLLBACK 0 Rollback the deployment (rollback)"}, describe(quick.GetStages()))
+	quick, err = h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{})
+	require.NoError(t, err)
+	require.Len(t, quick.GetStages(), 1)
+
+	pipeline, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
+		Rollback: true,
+		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{
+			{Name: "K8S_CANARY_ROLLOUT", Index: 1, Config: []byte(`{"replicas":1}`)},
+			{Name: "K8S_PRIMARY_ROLLOUT", Index: 3, Desc: "all of it", Config: []byte(`{}`)},
+			{Name: "K8S_CANARY_CLEAN", Index: 4, Config: []byte(`{}`)},
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"K8S_CANARY_ROLLOUT 1 ", "K8S_PRIMARY_ROLLOUT 3 all of it", "K8S_CANARY_CLEAN 4 ", "K8S_ROLLBACK 1  (rollback)"}, describe(pipeline.GetStages()))
+}
+
+func describe(stages []*model.PipelineStage) []string {
+	var all []string
+	for _, s := range stages {
+		line := strings.Join([]string{s.GetName(), string('0' + rune(s.GetIndex())), s.GetDesc()}, " ")
+		if s.GetRollback() {
+			line += " (rollback)"
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestAMistakeInAPipelineIsSeenAtPlanning(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_ROLLBACK": "{}"} {
+		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
+			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 2, Config: []byte(with)}},
+		})
+		require.ErrorContains(t, err, "stage 3 of the pipeline: "+name)
+	}
+	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, "{input: {helmChart: {path: x}}}", manifestsYAML))})
+	require.ErrorContains(t, err, "input.helmChart: not supported yet")
+}
+
+func TestAStageWithoutDeployTargetsIsRefused(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	req := h.Request("K8S_SYNC", "")
+	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
+	req.Input.Deployment.DeployTargetsByPlugin = nil
+	_, err := h.Deployment.ExecuteStage(t.Context(), req)
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	require.ErrorContains(t, err, "no deploy targets provided")
+}
+
+func TestBrokenManifestsFailAStageBeforeTheClusterIsAsked(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	req := h.Request("K8S_SYNC", "")
+	req.Input.TargetDeploymentSource = source(t, "{}", "apiVersion: v1\nkind: [\n")
+	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
+	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_SYNC")), "all.yaml:")
+}
+
+func TestAStageWaitsForTheClusterUntilItIsCancelled(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	req := h.Request("K8S_CANARY_CLEAN", "{}")
+	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Deployment.ExecuteStage(ctx, req)
+		ended <- err
+	}()
+	require.Eventually(t, func() bool {
+		return strings.Contains(h.Piped.Log(sdktest.StageID("K8S_CANARY_CLEAN")), "waiting for the Kubernetes API: there is no kubeconfig at /does/not/exist")
+	}, 10*time.Second, time.Millisecond)
+	cancel()
+	require.Equal(t, codes.Canceled, status.Code(<-ended))
+	require.Eventually(t, func() bool { return h.Piped.Completed(sdktest.StageID("K8S_CANARY_CLEAN")) }, 10*time.Second, time.Millisecond)
+}
