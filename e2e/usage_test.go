@@ -63,6 +63,27 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 	}
 }
 
+func TestUpWithAnotherRepositoryThanTheRunningOneSaysSoInsteadOfShowingTheOldOne(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	files := map[string]string{"one/app.pipecd.yaml": application("one", pipeline("SCRIPT_RUN", "run: echo one"))}
+	watched, other := repository(t, files), repository(t, files)
+	s := e.start("up", watched, "--cluster", "none")
+	s.await("the first deployment", func(e event) bool { return e.is("deployment", "app", "one", "status", "SUCCESS") })
+
+	r := e.pipedeck("up", other, "--output", "plain")
+	require.Equal(t, 2, r.code, r.stderr)
+	require.Contains(t, r.stderr, "watches "+watched)
+	require.Contains(t, r.stderr, "next step:")
+	require.Contains(t, r.stderr, "--name")
+
+	r = e.pipedeck("up", filepath.Join(t.TempDir(), "none"))
+	require.Equal(t, 2, r.code, "a directory that does not exist")
+
+	again := e.start("up", watched)
+	again.await("the same one is shown", func(e event) bool { return e.is("application", "name", "one") })
+}
+
 func TestAPluginThatEndsAtOnceIsShownWithItsLastWordsAndHurtsNoOther(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -56,6 +56,9 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		return err
 	}
 	if alive {
+		if err := checkSameRepository(ctx, w, args); err != nil {
+			return err
+		}
 		if mode == outputTUI {
 			return watchOnTerminal(ctx, w, nil, keep)
 		}
@@ -74,6 +77,35 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		return err
 	}
 	return watchOnTerminal(ctx, w, h, keep)
+}
+
+// checkSameRepository refuses to show an environment that watches another repository than the one
+// the user named: their commits would never appear there.
+func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	asked, err := workspace.OpenRepository(args[0])
+	if err != nil {
+		return err
+	}
+	deck, conn, err := dial(w)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s, err := takeSnapshot(ctx, deck)
+	if err != nil {
+		return err
+	}
+	// An environment that is still opening its repository has no name for it yet.
+	if watched := s.Environment().GetRepository(); watched != "" && watched != asked.Root {
+		return usageError(fmt.Errorf("environment %q is running and watches %s, not %s", w.Name, watched, asked.Root),
+			"choose another --name, or end that one first: pipedeck down"+nameFlag(w))
+	}
+	return nil
 }
 
 // check finds wrong usage without starting anything.
