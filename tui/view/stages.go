@@ -200,19 +200,20 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 		about = th.Dim.Render(text.Line(stage.GetDesc()))
 	}
 	after := ""
-	if len(row.After) > 0 {
-		after = th.Dim.Render("after " + strings.Join(namesOf(g, row.After), ", "))
+	if names := namesOf(g, row.After); len(names) > 0 {
+		after = th.Dim.Render("after " + strings.Join(names, ", "))
 	}
 	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, after)
 }
 
+// namesOf returns the names of the stages in the picture: a rollback also requires stages of the
+// pipeline, whose ids would say nothing to anybody.
 func namesOf(g graph, ids []string) []string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = id
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
 		for _, stage := range g.stages {
 			if stage.GetId() == id {
-				names[i] = stage.GetName()
+				names = append(names, stage.GetName())
 			}
 		}
 	}
