@@ -30,6 +30,10 @@ func (r *Repository) CheckApplications() error {
 		if err != nil {
 			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
 		}
+		if file.Size > config.MaxSize {
+			problems = append(problems, fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name, config.MaxSize>>10))
+			continue
+		}
 		content, err := file.Contents()
 		if err != nil {
 			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
