@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -110,11 +111,16 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 	return nil
 }
 
+// nameFlag is what a hint must add to a command so that it finds this environment again.
 func nameFlag(w *workspace.Workspace) string {
-	if w.Name == "default" {
-		return ""
+	flags := ""
+	if w.Name != "default" {
+		flags += " --name " + w.Name
 	}
-	return " --name " + w.Name
+	if root, err := workspace.Root(); err != nil || filepath.Dir(w.Dir) != root {
+		flags += " --state-dir " + filepath.Dir(w.Dir)
+	}
+	return flags
 }
 
 // connection gives the UI a client, again after each loss.
