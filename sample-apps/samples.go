@@ -24,6 +24,10 @@ type Sample struct {
 	EditHint string
 }
 
+// goMod lets the programs of a sample be built and run where they are deployed from. Here they belong
+// to this repository's module, and a file of that name could not be embedded.
+const goMod = "module sample\n\ngo 1.26\n"
+
 // All lists the samples in the order in which they are offered.
 func All() []Sample {
 	return []Sample{{
@@ -48,6 +52,9 @@ func Find(name string) (Sample, error) {
 // Walk calls fn with every file of the sample, by its slash-separated path in the repository.
 // Go tests stay behind: they belong to this repository.
 func (s Sample) Walk(fn func(name string, content []byte) error) error {
+	if err := fn("go.mod", []byte(goMod)); err != nil {
+		return err
+	}
 	for _, folder := range s.Folders {
 		err := fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || strings.HasSuffix(path.Base(name), "_test.go") {
