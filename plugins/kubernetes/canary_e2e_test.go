@@ -17,7 +17,7 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	files := func(image, value string) map[string]string {
-		return map[string]string{"d.yaml": deployment("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: '"+value+"'")}
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: '"+value+"'")}
 	}
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2", files: files("app:v2", "2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
@@ -48,14 +48,14 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deployment("web", "app:v1", 2, ""), "old.yaml": configMap("leftover")}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, ""), "old.yaml": configMap("leftover")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
-	now := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deployment("web", "app:v1", 2, "")}}
+	now := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, "")}}
 	a.succeeds("K8S_SYNC", "", now, one)
 
 	a.created = time.Now()
-	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deployment("web", "registry.invalid/x:1", 2, ""), "n.yaml": configMap("added")}}
-	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash, files: map[string]string{"d.yaml": deployment("web", "app:v3", 2, "")}}, now)
+	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 2, ""), "n.yaml": configMap("added")}}
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash, files: map[string]string{"d.yaml": deploymentYAML("web", "app:v3", 2, "")}}, now)
 	a.fails("K8S_PRIMARY_ROLLOUT", "{}", bad, now)
 	a.get(configMaps, "added")
 	log := a.succeeds("K8S_ROLLBACK", "", bad, now)
@@ -72,7 +72,7 @@ func TestARollbackOfTheFirstDeploymentRemovesOnlyWhatItCreated(t *testing.T) {
 	a := newApp(t)
 	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("older")}}, nil)
 	a.created = time.Now().Add(time.Minute) // a deployment after that
-	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"), "d.yaml": deployment("web", "registry.invalid/x:1", 1, "")}}
+	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"), "d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
 	require.Contains(t, log, "older than this deployment")

@@ -35,7 +35,7 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 			if tt.settings != "" {
 				a.settings = "autoCreateNamespace: true, failureGrace: 300ms, " + tt.settings
 			}
-			text := deployment("web", tt.image, 1, tt.annotations)
+			text := deploymentYAML("web", tt.image, 1, tt.annotations)
 			if tt.want == "Progress deadline exceeded" {
 				text += "  progressDeadlineSeconds: 1\n  minReadySeconds: 0\n"
 			}
@@ -50,8 +50,8 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 func TestAGoodVersionReplacesABrokenOne(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deployment("web", "registry.invalid/x:1", 2, "")}}
-	good := &commit{hash: "aaaaaaa2", files: map[string]string{"web.yaml": deployment("web", "app:v2", 2, "")}}
+	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "registry.invalid/x:1", 2, "")}}
+	good := &commit{hash: "aaaaaaa2", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v2", 2, "")}}
 	a.fails("K8S_SYNC", "", broken, nil)
 	log := a.succeeds("K8S_SYNC", "", good, nil)
 	require.Contains(t, log, "2 of 2 ready")
@@ -108,7 +108,7 @@ func TestACancelEndsTheWaitAtOnce(t *testing.T) {
 	ended := make(chan model.StageStatus, 1)
 	go func() {
 		status, _ := a.runIn(ctx, "K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
-			"web.yaml": deployment("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
+			"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
 		ended <- status
 	}()
 	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "0 of 1 ready") }, 20*time.Second, 10*time.Millisecond)

@@ -174,7 +174,7 @@ func (a *app) absent(gvr schema.GroupVersionResource, name string) {
 	}, 20*time.Second, 20*time.Millisecond, "%s %s is still there", gvr.Resource, name)
 }
 
-func deployment(name, image string, replicas int, podAnnotations string) string {
+func deploymentYAML(name, image string, replicas int, podAnnotations string) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
 metadata:

@@ -18,7 +18,7 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"deployment.yaml": deployment("web", "app:v1", 3, ""), "service.yaml": serviceYAML, "conf.yaml": configMap("conf", "n: y", "v: '1'"),
+		"deployment.yaml": deploymentYAML("web", "app:v1", 3, ""), "service.yaml": serviceYAML, "conf.yaml": configMap("conf", "n: y", "v: '1'"),
 	}}
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	require.Contains(t, log, "3 of 3 ready")
