@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -133,4 +134,38 @@ spec:
 	log = a.succeeds("K8S_SYNC", "", with("pipecd.dev/force-sync-by-replace: enabled", "two"), nil)
 	require.Contains(t, log, "created anew")
 	require.NotEqual(t, first, a.get(deployments, "web").GetUID())
+}
+
+func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("other")}}, nil) // makes the namespace
+	live := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "conf", "namespace": a.namespace},
+		"data": map[string]any{"kept": "1", "dropped": "2"},
+	}}
+	r := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace)
+	_, err := r.Create(t.Context(), live, metav1.CreateOptions{FieldManager: "kubectl-client-side-apply"})
+	require.NoError(t, err)
+	c := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "kept: '3'")}}
+	log := a.succeeds("K8S_SYNC", "", c, nil)
+	require.Contains(t, log, "taken over from kubectl apply")
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, map[string]string{"kept": "3"}, data)
+	log = a.succeeds("K8S_SYNC", "", c, nil)
+	require.NotContains(t, log, "taken over")
+}
+
+func TestGitWinsOverAChangeMadeInTheCluster(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	c := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
+	a.succeeds("K8S_SYNC", "", c, nil)
+	live := a.get(configMaps, "conf")
+	require.NoError(t, unstructured.SetNestedField(live.Object, "edited", "data", "a"))
+	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: "someone"})
+	require.NoError(t, err)
+	a.succeeds("K8S_SYNC", "", c, nil)
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, map[string]string{"a": "b"}, data)
 }
