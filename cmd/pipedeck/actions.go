@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/status"
@@ -63,6 +64,9 @@ func newSyncCommand(t *target) *cobra.Command {
 		app, err := s.application(name)
 		if err != nil {
 			return "", err
+		}
+		if !slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, strategy) {
+			return "", usageError(fmt.Errorf("--strategy %q is unknown", strategy), "use AUTO, QUICK_SYNC or PIPELINE")
 		}
 		_, err = deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
 		return "asked for a deployment of " + app.Name, err

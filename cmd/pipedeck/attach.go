@@ -33,7 +33,7 @@ func newAttachCommand(t *target) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, conn, err := t.connect()
+			_, conn, err := t.connect(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 		// The next call finds the host listening, or gone.
 		c.host = nil
 	}
-	deck, conn, err := dial(c.workspace)
+	deck, conn, err := dial(ctx, c.workspace)
 	c.conn = conn
 	return deck, err
 }

@@ -95,7 +95,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 
 // askToEnd also removes: the running process knows what it made.
 func askToEnd(ctx context.Context, w *workspace.Workspace) error {
-	deck, conn, err := dial(w)
+	deck, conn, err := dial(ctx, w)
 	if err != nil {
 		return err
 	}

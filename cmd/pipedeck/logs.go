@@ -45,7 +45,7 @@ func newLogsCommand(t *target) *cobra.Command {
 }
 
 func stageLogs(ctx context.Context, t *target, name, stage string, follow bool, out io.Writer) error {
-	deck, conn, err := t.connect()
+	deck, conn, err := t.connect(ctx)
 	if err != nil {
 		return err
 	}

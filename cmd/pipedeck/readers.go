@@ -28,7 +28,7 @@ func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode outputMode,
 
 // attachReader follows an environment that another process runs, until either ends.
 func attachReader(ctx context.Context, w *workspace.Workspace, mode outputMode) error {
-	deck, conn, err := dial(w)
+	deck, conn, err := dial(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 		return errors.Join(err, context.Cause(ctx))
 	case <-listening:
 	}
-	deck, conn, err := dial(w)
+	deck, conn, err := dial(ctx, w)
 	if err != nil {
 		stop()
 		return errors.Join(err, <-ended)

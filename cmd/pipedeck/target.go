@@ -47,7 +47,7 @@ func (t *target) workspace() (*workspace.Workspace, error) {
 }
 
 // connect reaches the running environment; close the connection after use.
-func (t *target) connect() (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+func (t *target) connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
 	w, err := t.workspace()
 	if err != nil {
 		return nil, nil, err
@@ -59,11 +59,14 @@ func (t *target) connect() (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
 	if !alive {
 		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up"}
 	}
-	return dial(w)
+	return dial(ctx, w)
 }
 
-func dial(w *workspace.Workspace) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
-	running, err := w.Published()
+// dial also waits for an environment that has just begun to start.
+func dial(ctx context.Context, w *workspace.Workspace) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+	bounded, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	running, err := w.AwaitPublished(bounded)
 	if err != nil {
 		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("environment %q is still starting", w.Name), "try again in a moment"}
 	}
@@ -80,7 +83,7 @@ func dial(w *workspace.Workspace) (deckv1.DeckServiceClient, *grpc.ClientConn, e
 
 // call runs fn with a client of the running environment and a bounded context.
 func (t *target) call(ctx context.Context, fn func(context.Context, deckv1.DeckServiceClient) error) error {
-	deck, conn, err := t.connect()
+	deck, conn, err := t.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 	if err != nil {
 		return err
 	}
-	deck, conn, err := dial(w)
+	deck, conn, err := dial(ctx, w)
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,15 @@
 package workspace
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // Running is what the process that holds the lock publishes for others.
@@ -71,6 +74,32 @@ func (w *Workspace) Published() (*Running, error) {
 		return nil, fmt.Errorf("read %s: %w", w.runningFile(), err)
 	}
 	return &r, nil
+}
+
+// AwaitPublished is Published for an environment whose holder has the lock but has not published
+// yet, as in the first moments of a start. It ends with ctx.
+func (w *Workspace) AwaitPublished(ctx context.Context) (*Running, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
+	}
+	defer watcher.Close()
+	if err := watcher.Add(w.Dir); err != nil {
+		return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
+	}
+	for {
+		running, err := w.Published()
+		if !errors.Is(err, os.ErrNotExist) {
+			return running, err
+		}
+		select {
+		case <-watcher.Events:
+		case err := <-watcher.Errors:
+			return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // Alive tells whether a process holds the environment's lock.

@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -119,4 +120,27 @@ func TestListFindsEnvironmentsAndNothingElse(t *testing.T) {
 	require.Equal(t, "one", found[0].Name)
 	require.NoError(t, found[0].Remove())
 	require.NoDirExists(t, filepath.Join(root, "one"))
+}
+
+func TestWhoComesEarlyWaitsUntilTheEnvironmentIsPublished(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	found := make(chan *Running, 1)
+	go func() {
+		running, err := w.AwaitPublished(t.Context())
+		if err == nil {
+			found <- running
+		}
+		close(found)
+	}()
+	require.NoError(t, w.Publish(Running{PID: 3, Address: "127.0.0.1:1"}))
+	running := <-found
+	require.NotNil(t, running)
+	require.Equal(t, 3, running.PID)
+
+	require.NoError(t, w.Withdraw())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := w.AwaitPublished(ended)
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -95,6 +95,11 @@ func (s *Store) WaitingCommands(pipedID string) []*model.Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	if p := s.pipeds[pipedID]; p != nil && len(p.watches) == 0 && !p.polls {
+		before := p.shownPlugins()
+		p.polls = true
+		s.publishPlugins(p, before)
+	}
 	var found []*model.Command
 	for _, c := range slices.Clone(s.commands.waiting) {
 		if c.GetPipedId() != pipedID {

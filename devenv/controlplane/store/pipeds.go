@@ -28,6 +28,8 @@ type piped struct {
 	plugins []*agentv1.Plugin
 	// The watch has ended since they were reported.
 	pluginsStale bool
+	// It asked for commands without a watch, as a piped does that cannot be told of them.
+	polls bool
 }
 
 // AddPiped makes a piped known. An existing one of that id gets the name, description and key.

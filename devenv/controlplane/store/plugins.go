@@ -56,6 +56,9 @@ func (s *Store) RestartPlugin(name string) error {
 // shownPlugins returns the plugins as users should see them: stopped when their piped is gone, and
 // only by name when the piped does not report processes (PipeCD's own piped does not).
 func (p *piped) shownPlugins() []*agentv1.Plugin {
+	if p.plugins == nil && !p.polls {
+		return nil // it has just started and will report them
+	}
 	if p.plugins == nil {
 		var plugins []*agentv1.Plugin
 		for _, m := range p.model.GetPlugins() {
