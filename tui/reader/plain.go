@@ -42,7 +42,7 @@ func plainLines(c Change) []string {
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
-		return line("environment", e.GetName(), e.GetClusterKind()+" cluster", simulated(e), e.GetRepository())
+		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e)))
 	case Component:
 		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(), arrow(c.Component.GetHint()))
 	case Application:
@@ -104,6 +104,21 @@ func arrow(hint string) string {
 		return ""
 	}
 	return "-> " + hint
+}
+
+func clusterWords(e *deckv1.Environment) string {
+	if kind := e.GetClusterKind(); kind != "" && kind != "none" {
+		return kind + " cluster"
+	}
+	return "no cluster"
+}
+
+// editHint is what a newcomer does first; empty for a user's own repository.
+func editHint(e *deckv1.Environment) string {
+	if e.GetEditHint() == "" {
+		return ""
+	}
+	return "edit " + e.GetEditHint() + " there and commit"
 }
 
 func simulated(e *deckv1.Environment) string {

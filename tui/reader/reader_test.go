@@ -51,7 +51,7 @@ func withoutTimes(text string) []string {
 func TestPlainIsOneLineForEachChange(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
-		"environment  default  embedded cluster  simulated: no container runs  /home/ada/.local/state/pipedeck/default/repo",
+		"environment  default  embedded cluster  simulated: no container runs  /home/ada/.local/state/pipedeck/default/repo  -> edit hello-world/deployment.yaml there and commit",
 		"component    piped  READY  pid 20114, 4 plugins",
 		"plugin       kubernetes  RUNNING  pid 20120",
 		"application  hello-world  DEPLOYING  HEALTHY",
@@ -74,7 +74,7 @@ func TestPlainIsOneLineForEachChange(t *testing.T) {
 func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")
-	require.Contains(t, lines, "Environment default watches the repository /home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs.")
+	require.Contains(t, lines, "Environment default watches the repository /home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs. To see a deployment, edit hello-world/deployment.yaml there and commit.")
 	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: pipedeck approve WAIT_APPROVAL")
 	require.Contains(t, lines, "Stage K8S_CANARY_ROLLOUT of hello-world has succeeded after 1.6 seconds.")
 	require.Contains(t, lines, "WAIT_APPROVAL, error: no such image")

@@ -59,6 +59,9 @@ func environmentSentence(e *deckv1.Environment) string {
 	if e.GetSimulated() {
 		s += " Its cluster is simulated: no container runs."
 	}
+	if hint := editHint(e); hint != "" {
+		s += " To see a deployment, " + hint + "."
+	}
 	return s
 }
 

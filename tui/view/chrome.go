@@ -31,7 +31,11 @@ type Header struct {
 func (v Header) Draw(width int) string {
 	th := v.Theme
 	left := th.Brand.Render(" pipedeck ") + " " + th.Strong.Render(v.Name)
-	if v.Cluster != "" {
+	switch v.Cluster {
+	case "":
+	case "none":
+		left += th.Dim.Render(" " + th.Dot + " no cluster")
+	default:
 		left += th.Dim.Render(" " + th.Dot + " " + v.Cluster + " cluster")
 	}
 	parts := ""
