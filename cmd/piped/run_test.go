@@ -27,7 +27,7 @@ func TestPipedDeploysTheHeadAndEveryCommit(t *testing.T) {
 	e.commit(t, "second", pipeline("{do: error}"))
 	second := e.deck.awaitEnd(t, 1)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, second.GetStatus())
-	require.Equal(t, "Failed while executing stage A: the moon is missing", second.GetStatusReason())
+	require.Equal(t, "Stage A failed: the moon is missing", second.GetStatusReason())
 	require.Equal(t, "second", second.GetCommit().GetMessage())
 
 	status, body := p.admin(t, "/healthz")

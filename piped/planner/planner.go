@@ -134,7 +134,7 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 	d.Summary = choice.summary + sources.note
 	d.Trigger.SyncStrategy = choice.strategy
 	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
-	d.StatusReason = "The deployment has been planned"
+	d.StatusReason = "Planned"
 	return d, nil
 }
 

@@ -133,15 +133,15 @@ func TestStrategyFollowsTheRulesInTheirOrder(t *testing.T) {
 				d.Trigger.SyncStrategy, d.Trigger.StrategySummary, d.Trigger.Commander = quick, "asked for", "carol"
 			},
 		},
-		"no pipeline":                          {spec: "  plugins: {deployer: {}}\n", opinion: "PIPELINE", want: quick, summary: "Quick sync due to the pipeline was not configured"},
-		"always the pipeline":                  {spec: stages + "  planner: {alwaysUsePipeline: true}\n  commitMatcher: {quickSync: .*}\n", first: true, want: pipeline, summary: "Sync with the specified pipeline (alwaysUsePipeline was set)"},
+		"no pipeline":                          {spec: "  plugins: {deployer: {}}\n", opinion: "PIPELINE", want: quick, summary: "Quick sync: no pipeline is configured"},
+		"always the pipeline":                  {spec: stages + "  planner: {alwaysUsePipeline: true}\n  commitMatcher: {quickSync: .*}\n", first: true, want: pipeline, summary: "Pipeline: alwaysUsePipeline is set"},
 		"commit message asks for the pipeline": {spec: stages + "  commitMatcher: {pipeline: ^Release}\n", first: true, want: pipeline},
 		"commit message asks for a quick sync": {spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: quick},
 		"commit message does not count for a command": {
 			spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE",
 			change: func(d *model.Deployment) { d.Trigger.Commander = "carol" },
 		},
-		"first deployment":           {spec: stages, opinion: "PIPELINE", first: true, want: quick, summary: "Quick sync, it seems this is the first deployment of the application"},
+		"first deployment":           {spec: stages, opinion: "PIPELINE", first: true, want: quick, summary: "Quick sync: the first deployment of the application"},
 		"the plugin wants pipeline":  {spec: stages, opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE"},
 		"the plugin wants quick":     {spec: stages, opinion: "QUICK_SYNC", want: quick, summary: "the plugin says QUICK_SYNC"},
 		"no plugin has an opinion":   {spec: stages, want: pipeline, summary: "Sync with the specified pipeline, since no plugin has an opinion on the strategy"},
@@ -226,7 +226,7 @@ func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", deployment())
 	require.NoError(t, err)
 	require.Equal(t, "unknown", planned.GetVersions()[0].GetVersion())
-	require.Equal(t, "Sync with the specified pipeline (plugin steps has no quick sync)", planned.GetSummary())
+	require.Equal(t, "Pipeline: plugin steps has no quick sync", planned.GetSummary())
 }
 
 func TestLostRunningCommitDoesNotBlockDeployments(t *testing.T) {

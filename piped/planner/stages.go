@@ -29,7 +29,7 @@ func buildStages(ctx context.Context, plugins []applicationPlugin, application *
 		if application.Pipeline == nil || len(application.Pipeline.Stages) == 0 {
 			return nil, c, fmt.Errorf("a quick sync has no stage: %s; add spec.pipeline, or name a plugin that can deploy under spec.plugins", noQuickSync(plugins))
 		}
-		c = pipeline(fmt.Sprintf("Sync with the specified pipeline (%s)", noQuickSync(plugins)))
+		c = pipeline(fmt.Sprintf("Pipeline: %s", noQuickSync(plugins)))
 	}
 	stages, err := pipelineSyncStages(ctx, plugins, rollback)
 	if err == nil && !hasWork(stages) {

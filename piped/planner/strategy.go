@@ -34,10 +34,10 @@ func (p *Planner) chooseStrategy(ctx context.Context, d *model.Deployment, appli
 		return choice{strategy: strategy, summary: trigger.GetStrategySummary(), asked: true}, nil
 	}
 	if !hasPipeline {
-		return quick("Quick sync due to the pipeline was not configured"), nil
+		return quick("Quick sync: no pipeline is configured"), nil
 	}
 	if application.Planner.AlwaysUsePipeline {
-		return pipeline("Sync with the specified pipeline (alwaysUsePipeline was set)"), nil
+		return pipeline("Pipeline: alwaysUsePipeline is set"), nil
 	}
 	if trigger.GetCommander() == "" {
 		if c, matched, err := byCommitMessage(trigger.GetCommit().GetMessage(), application.CommitMatcher); matched || err != nil {
@@ -45,7 +45,7 @@ func (p *Planner) chooseStrategy(ctx context.Context, d *model.Deployment, appli
 		}
 	}
 	if sources.running == nil {
-		return quick("Quick sync, it seems this is the first deployment of the application"), nil
+		return quick("Quick sync: the first deployment of the application"), nil
 	}
 	return p.askPlugins(ctx, d, plugins, sources), nil
 }
@@ -63,8 +63,8 @@ func byCommitMessage(message string, matcher config.CommitMatcher) (choice, bool
 		field, pattern string
 		result         choice
 	}{
-		{"pipeline", matcher.Pipeline, pipeline(fmt.Sprintf("Sync progressively because the commit message was matching %q", matcher.Pipeline))},
-		{"quickSync", matcher.QuickSync, quick(fmt.Sprintf("Quick sync because the commit message was matching %q", matcher.QuickSync))},
+		{"pipeline", matcher.Pipeline, pipeline(fmt.Sprintf("Pipeline: the commit message matches %q", matcher.Pipeline))},
+		{"quickSync", matcher.QuickSync, quick(fmt.Sprintf("Quick sync: the commit message matches %q", matcher.QuickSync))},
 	} {
 		if rule.pattern == "" {
 			continue

@@ -26,7 +26,7 @@ func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
-	require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
+	require.Equal(t, "Cancelled by carol during stage A", end.GetStatusReason())
 	require.Contains(t, a.controlPlane.recorded(), "Stage A CANCELLED 0")
 	require.Contains(t, a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0")
 	a.controlPlane.await(t, "the command", func() bool {

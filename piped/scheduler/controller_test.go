@@ -172,7 +172,7 @@ func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Equal(t, "Failed while executing stage B: the moon is missing", end.GetStatusReason())
+	require.Equal(t, "Stage B failed: the moon is missing", end.GetStatusReason())
 	require.Equal(t, []string{
 		"Planned PIPELINE", "Status RUNNING",
 		"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B FAILURE 0",
@@ -193,13 +193,13 @@ func TestStageOnlyApplicationIsPlannedOnItsFirstDeployment(t *testing.T) {
 	a := startAgent(t, "  name: app\n  pipeline: {stages: [{name: A}]}\n")
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
-	require.Equal(t, "Sync with the specified pipeline (plugin p has no quick sync)", a.controlPlane.plan("d").GetSummary())
+	require.Equal(t, "Pipeline: plugin p has no quick sync", a.controlPlane.plan("d").GetSummary())
 }
 
 func TestMistakesEndTheDeploymentAtOnceWithTheTrueCause(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"configuration":  {"", "Unable to plan the deployment: app.pipecd.yaml:3:5: no such key"},
+		"configuration":  {"", "Planning failed: app.pipecd.yaml:3:5: no such key"},
 		"unknown stage":  {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", `no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, ROLLBACK, SYNC)`},
 		"unknown plugin": {"  name: app\n  plugins: {kubernets: {}}\n", `no plugin is named "kubernets"`},
 		"nothing to do":  {"  name: app\n  plugins: {p: {}}\n", "plugin p has no quick sync"},
@@ -235,7 +235,7 @@ func TestStageOfAPluginThatDiesTwiceFailsAndNamesThePlugin(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Contains(t, end.GetStatusReason(), `Failed while executing stage A: plugin "p" exited with code 7`)
+	require.Contains(t, end.GetStatusReason(), `Stage A failed: plugin "p" exited with code 7`)
 	require.Contains(t, end.GetStatusReason(), "also in a second attempt")
 }
 
@@ -252,8 +252,8 @@ func TestExitedAndSkippedStages(t *testing.T) {
 func TestTimeoutsAreFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"stage":      {pipeline("timeout: 300ms, with: {do: block}"), "Failed while executing stage A: the stage timed out after 300ms"},
-		"deployment": {pipeline("with: {do: block}") + "  timeout: 300ms\n", "The deployment timed out after 300ms while executing stage A"},
+		"stage":      {pipeline("timeout: 300ms, with: {do: block}"), "Stage A failed: the stage timed out after 300ms"},
+		"deployment": {pipeline("with: {do: block}") + "  timeout: 300ms\n", "The deployment timed out after 300ms during stage A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,7 +117,7 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 		return Outcome{}, context.Cause(ctx)
 	}
 	j.planError = why
-	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("Unable to plan the deployment: %v", why)}
+	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("Planning failed: %v", why)}
 	var cancelled *CancelledError
 	var chain *chainCancelledError
 	switch {

@@ -80,14 +80,14 @@ func success(reason string) Outcome {
 }
 
 func failedStage(stage *model.PipelineStage) Outcome {
-	reason := fmt.Sprintf("Failed while executing stage %s", stage.GetName())
+	reason := fmt.Sprintf("Stage %s failed", stage.GetName())
 	if why := stage.GetStatusReason(); why != "" {
 		reason += ": " + why
 	}
 	status := model.DeploymentStatus_DEPLOYMENT_FAILURE
 	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
 		status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
-		reason = fmt.Sprintf("Deployment was cancelled while executing stage %s", stage.GetName())
+		reason = fmt.Sprintf("Cancelled during stage %s", stage.GetName())
 	}
 	return Outcome{Status: status, Reason: reason}
 }
@@ -106,7 +106,7 @@ func (r *run) interruption(ctx, work context.Context, during *model.PipelineStag
 	cause := context.Cause(work)
 	where := ""
 	if during != nil {
-		where = " while executing stage " + during.GetName()
+		where = " during stage " + during.GetName()
 	}
 	switch {
 	case errors.As(cause, &cancelled):

@@ -91,7 +91,7 @@ func (r *run) toEnd(ctx context.Context) (Outcome, error) {
 	} else {
 		r.sources.prefetch(ctx)
 		if r.deployment.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
-			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_RUNNING, "The piped started handling this deployment")
+			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_RUNNING, "The stages are running")
 		}
 		var err error
 		if outcome, err = r.forward(ctx); err != nil {
@@ -138,7 +138,7 @@ func (r *run) forward(ctx context.Context) (Outcome, error) {
 			return failedStage(stage), nil
 		}
 	}
-	return success("The deployment was completed successfully"), nil
+	return success("All stages succeeded"), nil
 }
 
 // workContext ends with ctx, with a cancellation and with the timeout of the deployment; its cause says

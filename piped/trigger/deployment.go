@@ -67,7 +67,7 @@ func newDeployment(a *model.Application, application *config.Application, branch
 		DeployTargetsByPlugin:     maps.Clone(a.GetDeployTargetsByPlugin()),
 		Labels:                    maps.Clone(a.GetLabels()),
 		Status:                    model.DeploymentStatus_DEPLOYMENT_PENDING,
-		StatusReason:              "The deployment is waiting to be planned",
+		StatusReason:              "Waiting to be planned",
 		DeploymentChainId:         c.chain,
 		DeploymentChainBlockIndex: c.block,
 		DeploymentTraceCommitHash: head.Trailer(traceTrailer),
