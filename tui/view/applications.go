@@ -74,7 +74,8 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 			health = known.style.Render(known.word)
 		}
 		version := ""
-		if versions := app.GetRunningVersions(); len(versions) > 0 {
+		// PipeCD v1: "unknown" stands for no version.
+		if versions := app.GetRunningVersions(); len(versions) > 0 && versions[0] != "unknown" {
 			version = th.Dim.Render(text.Line(versions[0]))
 		}
 		dot := th.Dim.Render(" " + th.Dot + " ")
