@@ -80,7 +80,7 @@ func TestABadManifestRollsBackWithTheReasonOnScreen(t *testing.T) {
 func TestTheUIWorksOnASmallScreenWithoutColoursAndSurvivesResizing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "none"), 80, 24, "NO_COLOR=1")
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 80, 24, "NO_COLOR=1")
 	ui.sees(`hello-world`)
 	ui.resize(60, 10)
 	ui.sees(`(?i)too small`)

@@ -34,13 +34,14 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 			git(t, dir, "checkout", "-q", "--detach")
 			return []string{"up", dir}
 		}, 2, "HEAD is detached"},
-		"ci without applications": {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
-		"unknown cluster":         {func(*testing.T) []string { return []string{"up", "--cluster", "moon"} }, 2, `"moon" is unknown`},
-		"unknown sample":          {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
-		"unknown output":          {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
-		"no terminal for the UI":  {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
-		"unknown flag":            {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
-		"unknown command":         {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
+		"ci without applications":  {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
+		"unknown cluster":          {func(*testing.T) []string { return []string{"up", "--cluster", "moon"} }, 2, `"moon" is unknown`},
+		"sample without a cluster": {func(*testing.T) []string { return []string{"ci", "--sample", "hello-world", "--cluster", "none"} }, 2, "need a cluster"},
+		"unknown sample":           {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
+		"unknown output":           {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
+		"no terminal for the UI":   {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
+		"unknown flag":             {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
+		"unknown command":          {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
 		"plugin that is not there": {func(t *testing.T) []string {
 			return []string{"up", "--plugin", "wait=" + filepath.Join(t.TempDir(), "none")}
 		}, 2, "does not exist"},

@@ -110,13 +110,17 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 
 // check finds wrong usage without starting anything.
 func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
-	if _, err := f.chooseSource(args); err != nil {
+	from, err := f.chooseSource(args)
+	if err != nil {
 		return err
+	}
+	if from.dir == "" && f.cluster == "none" {
+		return usageError(errors.New("the sample applications need a cluster, and --cluster none has none"), "use --cluster embedded, or give a repository of yours")
 	}
 	if _, _, err := f.programs(); err != nil {
 		return err
 	}
-	_, err := f.provider(w, embedded.Config{})
+	_, err = f.provider(w, embedded.Config{})
 	return err
 }
 
