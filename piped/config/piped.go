@@ -157,23 +157,3 @@ func (p *Piped) FindRepository(id string) (Repository, bool) {
 	}
 	return Repository{}, false
 }
-
-// FindPlugin returns the plugin with the name.
-func (p *Piped) FindPlugin(name string) (Plugin, bool) {
-	for _, plugin := range p.Plugins {
-		if plugin.Name == name {
-			return plugin, true
-		}
-	}
-	return Plugin{}, false
-}
-
-// FindDeployTarget returns the deploy target with the name.
-func (p Plugin) FindDeployTarget(name string) (DeployTarget, bool) {
-	for _, target := range p.DeployTargets {
-		if target.Name == name {
-			return target, true
-		}
-	}
-	return DeployTarget{}, false
-}

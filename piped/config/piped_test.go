@@ -69,8 +69,9 @@ func TestPipedConfigurationIsReadWithItsDefaults(t *testing.T) {
 	require.Equal(t, 5*time.Minute, piped.PlanPreview.CommandHandleTimeout.Std())
 	require.Equal(t, "PipeCD-Signature", piped.Notifications.Receivers[0].Webhook.SignatureKey)
 	require.JSONEq(t, `{"n":1,"y":"x","chartRegistries":[{"password":"hunter3"}]}`, string(piped.Plugins[0].Config))
-	target, ok := piped.Plugins[0].FindDeployTarget("local")
-	require.True(t, ok)
+	require.Len(t, piped.Plugins[0].DeployTargets, 1)
+	target := piped.Plugins[0].DeployTargets[0]
+	require.Equal(t, "local", target.Name)
 	require.JSONEq(t, `{"kubeConfigPath":"/home/dev/kubeconfig"}`, string(target.Config))
 	key, err := piped.Key()
 	require.NoError(t, err)
