@@ -58,24 +58,6 @@ type CommitMatcher struct {
 	QuickSync string `json:"quickSync,omitempty"`
 }
 
-// Pipeline is the ordered list of stages.
-type Pipeline struct {
-	Stages []Stage `json:"stages"`
-}
-
-// Stage is one step of a pipeline.
-type Stage struct {
-	Name string `json:"name" config:"required"`
-	Desc string `json:"desc,omitempty"`
-	// Timeout bounds the stage. Default 6h.
-	Timeout Duration `json:"timeout,omitempty"`
-	// With is the plugin's options as JSON; empty when the file has none.
-	With   json.RawMessage `json:"with,omitempty"`
-	SkipOn SkipOn          `json:"skipOn,omitzero"`
-}
-
-func (s *Stage) setDefaults() { s.Timeout = DefaultTimeout }
-
 // SkipOn says when a stage is passed over.
 type SkipOn struct {
 	CommitMessagePrefixes []string `json:"commitMessagePrefixes,omitempty"`

@@ -126,15 +126,7 @@ func checkApplication(d *decoder, a *Application) {
 	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
 	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
 	d.patterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
-	if a.Pipeline != nil {
-		for i, stage := range a.Pipeline.Stages {
-			at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
-			d.patterns(at+".skipOn.paths", stage.SkipOn.Paths)
-			if with := strings.TrimSpace(string(stage.With)); with != "" && with != "null" && with[0] != '{' {
-				d.fieldf(at+".with", "want a mapping with the options of the stage")
-			}
-		}
-	}
+	checkPipeline(d, a.Pipeline)
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {
