@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,8 +81,9 @@ func host(t *testing.T, opinion string) *pluginhost.Host {
 	}
 	h, err := pluginhost.New(pluginhost.Options{
 		Plugins: []config.Plugin{
-			entry("steps", map[string]any{"stages": []string{"WAIT"}}),
+			entry("steps", map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
 			entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"}}),
+			entry("other", map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}),
 		},
 		BinaryDir: t.TempDir(), GracePeriod: 2 * time.Second,
 	})
@@ -213,12 +215,66 @@ func TestPipelineStagesAreChainedAndRollbackStagesComeLast(t *testing.T) {
 	require.Len(t, planned.GetVersions(), 2)
 }
 
-func TestQuickSyncStagesHaveNoRequirements(t *testing.T) {
+func TestPipelineStagesRequireWhatTheirNeedsName(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pipeline string
+		want     []string // "index after index,index" in the order of the plan
+	}{
+		"without needs each waits for the one before": {
+			"[{name: WAIT}, {name: WAIT}, {name: WAIT}]", []string{"0 after ", "1 after 0", "2 after 1"},
+		},
+		"a diamond": {
+			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: [a]}, {name: WAIT, id: c, needs: [a]}, {name: WAIT, needs: [c, b]}]",
+			[]string{"0 after ", "1 after 0", "2 after 0", "3 after 1,2"},
+		},
+		"empty needs wait for nothing": {
+			"[{name: WAIT}, {name: WAIT, needs: []}, {name: WAIT}]", []string{"0 after ", "1 after ", "2 after 1"},
+		},
+		"a stage follows what it needs also when the file has them the other way round": {
+			"[{name: WAIT, needs: [last]}, {name: WAIT, id: last, needs: []}]", []string{"1 after ", "0 after 1"},
+		},
+		"a stage that its plugin left out passes on what it needs": {
+			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: []}, {name: NOTHING, id: n, needs: [a, b]}, {name: NOTHING}, {name: WAIT}]",
+			[]string{"0 after ", "1 after ", "4 after 0,1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: "+c.pipeline+"}\n", deployment())
+			require.NoError(t, err)
+			indexes := map[string]string{}
+			for _, stage := range planned.GetStages() {
+				indexes[stage.GetId()] = fmt.Sprint(stage.GetIndex())
+			}
+			var got []string
+			for _, stage := range planned.GetStages() {
+				var after []string
+				for _, id := range stage.GetRequires() {
+					after = append(after, indexes[id])
+				}
+				got = append(got, fmt.Sprintf("%d after %s", stage.GetIndex(), strings.Join(after, ",")))
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	t.Parallel()
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}}\n  planner: {autoRollback: false}\n", deployment())
 	require.NoError(t, err)
 	require.Len(t, planned.GetStages(), 1)
 	require.Equal(t, "SYNC", planned.GetStages()[0].GetName())
+
+	planned, err = plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}, other: {}}\n", deployment())
+	require.NoError(t, err)
+	stages := planned.GetStages()
+	require.Len(t, stages, 3)
+	require.Empty(t, stages[0].GetRequires())
+	require.Equal(t, []string{stages[0].GetId()}, stages[1].GetRequires())
+	require.True(t, stages[2].GetRollback())
+	require.Empty(t, stages[2].GetRequires())
 }
 
 func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {

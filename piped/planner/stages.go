@@ -31,7 +31,7 @@ func buildStages(ctx context.Context, plugins []applicationPlugin, application *
 		}
 		c = pipeline(fmt.Sprintf("Pipeline: %s", noQuickSync(plugins)))
 	}
-	stages, err := pipelineSyncStages(ctx, plugins, rollback)
+	stages, err := pipelineSyncStages(ctx, plugins, application.Pipeline, rollback)
 	if err == nil && !hasWork(stages) {
 		err = fmt.Errorf("the plugins made no stage of the pipeline")
 	}
@@ -49,7 +49,8 @@ func hasWork(stages []*model.PipelineStage) bool {
 	return slices.ContainsFunc(stages, func(s *model.PipelineStage) bool { return !s.GetRollback() })
 }
 
-// quickSyncStages are every plugin's stages in order, rollback stages last, without dependencies.
+// quickSyncStages are every plugin's stages in order, each requiring the one before it, rollback stages
+// last. PipeCD v1 gives them no requirements, yet runs them in this order.
 func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback bool) ([]*model.PipelineStage, error) {
 	var stages []*model.PipelineStage
 	for _, plugin := range plugins {
@@ -60,13 +61,16 @@ func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback 
 		stages = append(stages, response.GetStages()...)
 	}
 	complete(stages)
-	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int { return order(a.GetRollback()) - order(b.GetRollback()) })
-	return stages, nil
+	normal, rollbacks := divide(stages)
+	for i, stage := range normal[min(1, len(normal)):] {
+		stage.Requires = []string{normal[i].GetId()}
+	}
+	return append(normal, rollbacks...), nil
 }
 
-// pipelineSyncStages are the configured stages in their order, each requiring the one before it, then the
-// rollback stages in the order of the stages they undo.
-func pipelineSyncStages(ctx context.Context, plugins []applicationPlugin, rollback bool) ([]*model.PipelineStage, error) {
+// pipelineSyncStages are the configured stages, each after those it requires, then the rollback stages in
+// the order of the stages they undo.
+func pipelineSyncStages(ctx context.Context, plugins []applicationPlugin, configured *config.Pipeline, rollback bool) ([]*model.PipelineStage, error) {
 	var stages []*model.PipelineStage
 	for _, plugin := range plugins {
 		if len(plugin.stages) == 0 {
@@ -82,24 +86,21 @@ func pipelineSyncStages(ctx context.Context, plugins []applicationPlugin, rollba
 		stages = append(stages, response.GetStages()...)
 	}
 	complete(stages)
-	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int {
-		if a.GetRollback() != b.GetRollback() {
-			return order(a.GetRollback()) - order(b.GetRollback())
-		}
-		return int(a.GetIndex() - b.GetIndex())
-	})
-	var previous *model.PipelineStage
+	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int { return int(a.GetIndex() - b.GetIndex()) })
+	normal, rollbacks := divide(stages)
+	return append(connect(normal, configured.Requires()), rollbacks...), nil
+}
+
+// divide keeps the order.
+func divide(stages []*model.PipelineStage) (normal, rollbacks []*model.PipelineStage) {
 	for _, stage := range stages {
-		stage.Requires = nil
 		if stage.GetRollback() {
-			continue
+			rollbacks = append(rollbacks, stage)
+		} else {
+			normal = append(normal, stage)
 		}
-		if previous != nil {
-			stage.Requires = []string{previous.GetId()}
-		}
-		previous = stage
 	}
-	return stages, nil
+	return normal, rollbacks
 }
 
 // checkIndexes holds a plugin to the protocol: each index is one of the request's, once among the normal
@@ -129,6 +130,7 @@ func complete(stages []*model.PipelineStage) {
 	now := time.Now().Unix()
 	for _, stage := range stages {
 		stage.Id = uuid.NewString()
+		stage.Requires = nil
 		stage.Status = model.StageStatus_STAGE_NOT_STARTED_YET
 		if stage.GetCreatedAt() == 0 {
 			stage.CreatedAt = now
@@ -137,11 +139,4 @@ func complete(stages []*model.PipelineStage) {
 			stage.UpdatedAt = now
 		}
 	}
-}
-
-func order(rollback bool) int {
-	if rollback {
-		return 1
-	}
-	return 0
 }

@@ -60,6 +60,9 @@ func (p *plugin) DetermineStrategy(context.Context, *deployment.DetermineStrateg
 func (p *plugin) BuildPipelineSyncStages(_ context.Context, request *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
 	response := &deployment.BuildPipelineSyncStagesResponse{}
 	for _, stage := range request.GetStages() {
+		if stage.GetName() == "NOTHING" {
+			continue // a stage that the plugin leaves out
+		}
 		response.Stages = append(response.Stages, newStage(stage.GetName(), stage.GetIndex(), false))
 		if request.GetRollback() && p.settings.Rollback != "" {
 			response.Stages = append(response.Stages, newStage(p.settings.Rollback, stage.GetIndex(), true))
