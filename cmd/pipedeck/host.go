@@ -16,8 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -86,11 +84,13 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 	if err != nil {
 		return err
 	}
+	clusters, err := flags.make(w, logger)
+	if err != nil {
+		return err
+	}
 	return env.Run(ctx, env.Options{
-		Workspace: w,
-		Provider: func(started func(int)) (cluster.Provider, error) {
-			return flags.provider(w, embedded.Config{Started: started, Logger: logger})
-		},
+		Workspace:    w,
+		Clusters:     clusters,
 		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
 		Piped:        piped,
 		ForeignPiped: flags.piped != "",

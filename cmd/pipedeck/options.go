@@ -16,9 +16,6 @@ import (
 
 	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
-	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -27,7 +24,7 @@ var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 
 // environmentFlags are the flags that say what an environment consists of.
 type environmentFlags struct {
-	cluster string
+	clusterFlags
 	samples []string
 	plugins []string
 	piped   string
@@ -35,7 +32,7 @@ type environmentFlags struct {
 
 func (f *environmentFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.cluster, "cluster", "auto", "cluster to deploy to: embedded (Kubernetes API, no containers), none, or auto")
+	f.clusterFlags.register(cmd)
 	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
 	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL")
 	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
@@ -43,7 +40,7 @@ func (f *environmentFlags) register(cmd *cobra.Command) {
 
 // arguments gives the flags to another pipedeck process.
 func (f *environmentFlags) arguments() []string {
-	args := []string{"--cluster=" + f.cluster}
+	args := f.clusterFlags.arguments()
 	for _, s := range f.samples {
 		args = append(args, "--sample="+s)
 	}
@@ -119,26 +116,6 @@ func (s *source) open(w *workspace.Workspace) (*workspace.Repository, error) {
 	return repository, nil
 }
 
-// provider returns what makes the cluster.
-func (f *environmentFlags) provider(w *workspace.Workspace, c embedded.Config) (cluster.Provider, error) {
-	switch f.cluster {
-	case "none":
-		return none.Provider{}, nil
-	case "embedded", "auto":
-		program, err := embedded.NewProgram()
-		if err != nil {
-			return nil, err
-		}
-		c.Program, c.Dir, c.Kubeconfig = program, w.ClusterDir(), w.Kubeconfig()
-		c.LogFile = w.Path("logs", "cluster.log")
-		return embedded.New(c), nil
-	case "kind", "existing":
-		return nil, usageError(fmt.Errorf("--cluster %s is not in this version", f.cluster), "use --cluster embedded")
-	default:
-		return nil, usageError(fmt.Errorf("--cluster %q is unknown", f.cluster), "use embedded, none or auto")
-	}
-}
-
 // programs returns the agent and the plugins, each checked to be there.
 func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin, err error) {
 	bin, err := programDir()
@@ -154,7 +131,7 @@ func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin,
 	for _, name := range bundledPlugins {
 		plugin := workspace.Plugin{
 			Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
-			Kubernetes: name == "kubernetes" && f.cluster != "none",
+			Kubernetes: name == "kubernetes" && !f.none(),
 		}
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
@@ -163,7 +140,7 @@ func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin,
 		plugins = append(plugins, plugin)
 	}
 	// PipeCD's rule: a deployment plugin without a target refuses to start.
-	if f.cluster == "none" {
+	if f.none() {
 		plugins = plugins[1:]
 	}
 	for _, given := range f.plugins {

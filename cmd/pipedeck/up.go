@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -114,13 +113,13 @@ func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	if from.dir == "" && f.cluster == "none" {
+	if from.dir == "" && f.none() {
 		return usageError(errors.New("the sample applications need a cluster, and --cluster none has none"), "use --cluster embedded, or give a repository of yours")
 	}
 	if _, _, err := f.programs(); err != nil {
 		return err
 	}
-	_, err = f.provider(w, embedded.Config{})
+	_, err = f.clusterFlags.parse()
 	return err
 }
 

@@ -3,30 +3,46 @@
 
 package cluster
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Kind names a provider as the --cluster flag does.
 type Kind string
 
-// The kinds of clusters that exist in this version.
+// The kinds of clusters.
 const (
 	None     Kind = "none"
 	Embedded Kind = "embedded"
+	Existing Kind = "existing"
+	// InDocker is kind's own: Kubernetes in Docker, Podman or nerdctl.
+	InDocker Kind = "kind"
 )
+
+// ErrNoImages says that a cluster takes no image from here: it pulls from registries only.
+var ErrNoImages = errors.New("this cluster takes no images from this machine")
 
 // Progress tells how far Run is before it calls ready. Total is 0 when the end is not known.
 type Progress func(detail string, done, total int64)
 
 // Provider makes one cluster available to one environment.
 type Provider interface {
-	// Describe says what kind of cluster it is, without making one.
+	// Describe says what kind of cluster it is, without making one. The answer may change when
+	// ready is called, not afterwards.
 	Describe() Description
-	// Run makes or adopts the cluster, calls ready with a line about it once its API answers, and
-	// keeps it up until ctx ends. Before it returns it has stopped what it started; the data
-	// stays for the next Run. An error before ready means that there is no cluster; one after
-	// it that the cluster was lost.
+	// Run makes or adopts the cluster, calls ready with a line about it once its nodes take pods,
+	// and keeps it up until ctx ends; ready may be called again after a restart. Before it returns
+	// it has stopped what needs this process, and removed a cluster that it was still making when
+	// ctx ended or an error came; a finished one stays for the next Run. An error before ready
+	// means that there is no cluster; one after it that the cluster was lost.
 	Run(ctx context.Context, progress Progress, ready func(detail string)) error
-	// Delete removes the cluster's data. The caller has ended Run.
+	// LoadImage makes the images of an archive (a tar file in the format of `docker save` or an OCI
+	// layout) known to every node, under references. Run has called ready. ErrNoImages when the
+	// cluster takes none.
+	LoadImage(ctx context.Context, archive string, references []string) error
+	// Delete removes all that Run has made, also after this process was killed in the middle of
+	// it, and nothing else. The caller has ended Run.
 	Delete(ctx context.Context) error
 }
 
@@ -38,3 +54,15 @@ type Description struct {
 	// Kubeconfig is a file that reaches the cluster; empty when there is none.
 	Kubeconfig string
 }
+
+// HintError is a failure whose next step is known.
+type HintError struct {
+	Err error
+	// Hint is a command or a short sentence.
+	Hint string
+}
+
+func (e *HintError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the failure itself.
+func (e *HintError) Unwrap() error { return e.Err }

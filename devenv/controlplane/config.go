@@ -10,6 +10,8 @@ import (
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
@@ -28,6 +30,10 @@ type Config struct {
 	// PipedConnected is called when a piped has introduced itself, with its version; it must not
 	// block. Nil: nothing happens.
 	PipedConnected func(version string)
+	// Images is served to plugins as the image API; nil: the service is not there.
+	Images imagev1.ImageServiceServer
+	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.
+	Open deckapi.Opener
 	// Logger gets refused and failed calls; nil logs nothing.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.

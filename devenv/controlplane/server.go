@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
@@ -68,7 +69,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
-	s := &Server{store: state, deck: deckapi.New(state), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown}
+	s := &Server{store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
 	s.grpc = grpc.NewServer(
@@ -86,6 +87,9 @@ func New(cfg Config) (*Server, error) {
 	agentv1.RegisterAgentServiceServer(s.grpc, agent)
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
 	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
+	if cfg.Images != nil {
+		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
+	}
 	healthpb.RegisterHealthServer(s.grpc, health.NewServer())
 	return s, nil
 }

@@ -21,8 +21,6 @@ const (
 	componentPiped        = "piped"
 )
 
-var componentNames = [...]string{componentControlPlane, componentRepository, componentCluster, componentPiped}
-
 // components keeps the state of every component and publishes its changes.
 type components struct {
 	publish func(*deckv1.Component)
@@ -32,9 +30,13 @@ type components struct {
 	state map[string]*deckv1.Component
 }
 
-func newComponents(publish func(*deckv1.Component), now func() time.Time) *components {
+func newComponents(clusters []*runningCluster, publish func(*deckv1.Component), now func() time.Time) *components {
 	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{}}
-	for i, name := range componentNames {
+	names := []string{componentControlPlane, componentRepository}
+	for _, cluster := range clusters {
+		names = append(names, cluster.component)
+	}
+	for i, name := range append(names, componentPiped) {
 		c.state[name] = &deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_PENDING}
 		publish(proto.CloneOf(c.state[name]))
 	}

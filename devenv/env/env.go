@@ -10,13 +10,14 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-	"github.com/pipedeck/pipedeck/devenv/cluster"
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -29,8 +30,8 @@ type Environment struct {
 	Options
 	server     *controlplane.Server
 	components *components
-	provider   cluster.Provider
-	repository *workspace.Repository
+	clusters   []*runningCluster
+	repository atomic.Pointer[workspace.Repository]
 	address    string
 	// connected gets piped's version when it has introduced itself to the control plane.
 	connected chan string
@@ -70,8 +71,8 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return &StartError{componentControlPlane, err, "free a port on 127.0.0.1"}
 	}
-	if e.provider, err = e.Provider(e.childStarted("kubernetes")); err != nil {
-		return errors.Join(&StartError{componentCluster, err, "see pipedeck up --help for --cluster"}, listener.Close())
+	if err := e.newClusters(); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	e.server, err = controlplane.New(controlplane.Config{
 		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
@@ -84,12 +85,13 @@ func (e *Environment) run(ctx context.Context) error {
 			default: // one is waiting already
 			}
 		},
+		Images: e.imageService(),
 		Logger: e.Logger,
 	})
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
-	e.components = newComponents(e.server.SetComponent, time.Now)
+	e.components = newComponents(e.clusters, e.server.SetComponent, time.Now)
 
 	// The control plane outlives the others, so that their last reports and the users watching
 	// them still find it.
@@ -116,11 +118,21 @@ func (e *Environment) run(ctx context.Context) error {
 	return err
 }
 
-// runChildren opens the repository, then runs the cluster and piped side by side: neither waits
-// for the other, stages that need the cluster do.
+// imageService is what plugins get images from; nil when the environment builds none.
+func (e *Environment) imageService() imagev1.ImageServiceServer {
+	if e.Images == nil {
+		return nil
+	}
+	return e.Images(e.loadImage)
+}
+
+// runChildren opens the repository, then runs the clusters and piped side by side: none waits for
+// another, stages that need a cluster do.
 func (e *Environment) runChildren(ctx context.Context) error {
 	children, ctx := errgroup.WithContext(ctx)
-	children.Go(func() error { return e.runCluster(ctx) })
+	for _, c := range e.clusters {
+		children.Go(func() error { return e.runCluster(ctx, c) })
+	}
 	children.Go(func() error {
 		if err := e.openRepository(); err != nil {
 			return err
@@ -146,7 +158,7 @@ func (e *Environment) openRepository() error {
 		}
 		return &StartError{componentRepository, err, hint}
 	}
-	e.repository = repository
+	e.repository.Store(repository)
 	e.server.SetEnvironment(e.describe())
 	detail := fmt.Sprintf("%s, branch %s", repository.Root, repository.Branch)
 	if len(repository.Applications) == 0 {
@@ -156,28 +168,19 @@ func (e *Environment) openRepository() error {
 	return nil
 }
 
-func (e *Environment) runCluster(ctx context.Context) error {
-	e.components.starting(componentCluster, "starting")
-	err := e.provider.Run(ctx,
-		func(detail string, done, total int64) { e.components.progress(componentCluster, detail, done, total) },
-		func(detail string) { e.components.ready(componentCluster, detail) })
-	if err != nil {
-		return &StartError{componentCluster, err, e.seeLogs()}
-	}
-	e.components.stopped(componentCluster)
-	return nil
-}
-
 // describe is what users are told about the environment; it grows as parts become known.
 func (e *Environment) describe() *deckv1.Environment {
-	d := e.provider.Describe()
 	described := &deckv1.Environment{
 		Name: e.Workspace.Name, Version: e.Version,
-		ClusterKind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig,
 		Address: e.address, StateDir: e.Workspace.Dir,
 		StartedAt: timestamppb.New(e.running.StartedAt),
+		Clusters:  e.describeClusters(),
 	}
-	if r := e.repository; r != nil {
+	if len(described.Clusters) > 0 {
+		first := described.Clusters[0]
+		described.ClusterKind, described.Simulated, described.Kubeconfig = first.Kind, first.Simulated, first.Kubeconfig
+	}
+	if r := e.repository.Load(); r != nil {
 		described.Repository, described.Branch, described.EditHint = r.Root, r.Branch, r.EditHint
 	}
 	return described
@@ -206,7 +209,10 @@ func (e *Environment) listen() (net.Listener, error) {
 func (e *Environment) publish() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.running.Cluster = string(e.provider.Describe().Kind)
+	e.running.Clusters = map[string]string{}
+	for _, c := range e.clusters {
+		e.running.Clusters[c.name] = string(c.provider.Describe().Kind)
+	}
 	return e.Workspace.Publish(e.running)
 }
 
@@ -237,8 +243,9 @@ func (e *Environment) cleanUp() error {
 	if !remove {
 		return err
 	}
-	if e.provider != nil {
-		err = errors.Join(err, e.provider.Delete(context.Background()))
+	if clusterErr := e.deleteClusters(context.Background()); clusterErr != nil {
+		// What is stored tells the next attempt what is left to remove.
+		return errors.Join(err, clusterErr)
 	}
 	return errors.Join(err, e.Workspace.Remove())
 }

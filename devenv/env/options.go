@@ -4,17 +4,21 @@
 package env
 
 import (
+	"context"
 	"log/slog"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster"
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 // Options say what an environment consists of.
 type Options struct {
 	Workspace *workspace.Workspace
-	// Provider makes the cluster. It is called with Workspace's directory created.
-	Provider func(started func(pid int)) (cluster.Provider, error)
+	// Clusters are where applications are deployed to; their names differ.
+	Clusters []Cluster
+	// Images makes the service that builds images for plugins and loads them by load; nil means
+	// that the environment builds none.
+	Images func(load LoadImage) imagev1.ImageServiceServer
 	// Repository opens or makes the repository to watch.
 	Repository func() (*workspace.Repository, error)
 	// Piped is the agent's program.
@@ -30,6 +34,10 @@ type Options struct {
 	Listening func(address string)
 	Logger    *slog.Logger
 }
+
+// LoadImage brings an image archive, under references, to the cluster of a deploy target. It waits
+// until that cluster is ready. cluster.ErrNoImages when the cluster takes none.
+type LoadImage func(ctx context.Context, target, archive string, references []string) error
 
 // StartError says that the environment could not start, or lost a part it cannot do without.
 // Hint is the next step for the user.

@@ -13,7 +13,7 @@ import (
 const (
 	ProjectID    = "pipedeck"
 	RepositoryID = "local"
-	// TargetName is the deploy target of the environment's own cluster.
+	// TargetName is the deploy target of the environment's cluster when it has no other name.
 	TargetName = "local"
 )
 
@@ -22,7 +22,7 @@ type Plugin struct {
 	Name string
 	// URL is file://, https:// or oci://.
 	URL string
-	// Kubernetes gives the plugin the environment's cluster as a deploy target.
+	// Kubernetes gives the plugin the environment's clusters as deploy targets.
 	Kubernetes bool
 	// Config is the plugin's own configuration; may be nil.
 	Config map[string]any
@@ -34,6 +34,8 @@ type PipedConfig struct {
 	Address    string
 	Repository *Repository
 	Plugins    []Plugin
+	// Clusters are the names of the environment's clusters, each a deploy target.
+	Clusters []string
 	// Ports are the plugins' TCP ports in their order; empty lets piped choose, which only ours can.
 	Ports []int
 }
@@ -53,10 +55,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 			entry["config"] = p.Config
 		}
 		if p.Kubernetes {
-			entry["deployTargets"] = []map[string]any{{
-				"name":   TargetName,
-				"config": map[string]any{"kubeConfigPath": w.Kubeconfig()},
-			}}
+			entry["deployTargets"] = w.deployTargets(c)
 		}
 		plugins = append(plugins, entry)
 	}
@@ -84,4 +83,17 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		return fmt.Errorf("write the piped configuration: %w", err)
 	}
 	return nil
+}
+
+// deployTargets lead to the clusters. The image builder is an addition of ours: a plugin that does
+// not know it passes over it.
+func (w *Workspace) deployTargets(c PipedConfig) []map[string]any {
+	targets := make([]map[string]any, 0, len(c.Clusters))
+	for _, name := range c.Clusters {
+		targets = append(targets, map[string]any{"name": name, "config": map[string]any{
+			"kubeConfigPath": w.Kubeconfig(name),
+			"imageBuilder":   map[string]any{"address": c.Address, "apiKeyFile": w.APIKeyFile()},
+		}})
+	}
+	return targets
 }

@@ -21,8 +21,8 @@ type Running struct {
 	// Address is the host:port of the control plane.
 	Address   string    `json:"address"`
 	StartedAt time.Time `json:"startedAt"`
-	// Cluster is the kind of the environment's cluster.
-	Cluster string `json:"cluster"`
+	// Clusters are the kinds of the environment's clusters, by name.
+	Clusters map[string]string `json:"clusters"`
 	// Processes are the children that were started, by component. They die with their parent;
 	// the list serves to tell the user what a killed environment left behind.
 	Processes map[string]Child `json:"processes,omitempty"`

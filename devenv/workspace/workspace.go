@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // nameRule keeps names usable as a directory, a kubeconfig context and a container name.
@@ -37,7 +38,7 @@ func At(root, name string) (*Workspace, error) {
 
 // Create makes the directories.
 func (w *Workspace) Create() error {
-	for _, dir := range []string{w.Dir, w.SecretsDir(), w.PluginLogsDir(), w.PipedDir(), w.ClusterDir()} {
+	for _, dir := range []string{w.Dir, w.SecretsDir(), w.PluginLogsDir(), w.PipedDir(), w.Path("cluster")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make the environment's directory (choose another with --state-dir): %w", err)
 		}
@@ -81,11 +82,26 @@ func (w *Workspace) PipedDir() string { return w.Path("piped") }
 // PipedConfig is the piped configuration made for this environment.
 func (w *Workspace) PipedConfig() string { return w.Path("piped.yaml") }
 
-// ClusterDir holds the data of a cluster that lives on this machine.
-func (w *Workspace) ClusterDir() string { return w.Path("cluster") }
+// ClusterDir holds what is stored about the named cluster, or all of it if it lives on this machine.
+func (w *Workspace) ClusterDir(name string) string { return w.Path("cluster", name) }
 
-// Kubeconfig reaches the environment's cluster.
-func (w *Workspace) Kubeconfig() string { return w.Path("kubeconfig") }
+// ClusterLog is the output of the named cluster's process.
+func (w *Workspace) ClusterLog(name string) string {
+	return filepath.Join(w.LogsDir(), strings.TrimSuffix("cluster-"+name, "-"+TargetName)+".log")
+}
+
+// Kubeconfig reaches the named cluster.
+func (w *Workspace) Kubeconfig(name string) string {
+	return w.Path(strings.TrimSuffix("kubeconfig-"+name, "-"+TargetName))
+}
+
+// CheckClusterName tells whether a cluster, and so a deploy target, can have that name.
+func CheckClusterName(name string) error {
+	if len(name) > 20 || !nameRule.MatchString(name) {
+		return fmt.Errorf("cluster name %q: use at most 20 lower-case letters, digits and dashes", name)
+	}
+	return nil
+}
 
 // SampleRepository is where the sample repository is made.
 func (w *Workspace) SampleRepository() string { return w.Path("repository") }

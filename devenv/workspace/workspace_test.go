@@ -89,7 +89,7 @@ func TestOnlyOneHolderHasTheLock(t *testing.T) {
 func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
 	t.Parallel()
 	w := create(t)
-	published := Running{PID: 7, Address: "127.0.0.1:4711", StartedAt: time.Unix(1, 0).UTC(), Cluster: "embedded", Processes: map[string]Child{"piped": {8, 9}}}
+	published := Running{PID: 7, Address: "127.0.0.1:4711", StartedAt: time.Unix(1, 0).UTC(), Clusters: map[string]string{"local": "embedded"}, Processes: map[string]Child{"piped": {8, 9}}}
 	require.NoError(t, w.Publish(published))
 	read, err := w.Published()
 	require.NoError(t, err)

@@ -374,7 +374,7 @@ func (x Component_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Component_State.Descriptor instead.
 func (Component_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{7, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{8, 0}
 }
 
 type Plugin_State int32
@@ -432,7 +432,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13, 0}
 }
 
 type WatchRequest struct {
@@ -871,9 +871,11 @@ type Environment struct {
 	// A file worth editing first, relative to the repository; empty for a user's own repository.
 	EditHint string `protobuf:"bytes,8,opt,name=edit_hint,json=editHint,proto3" json:"edit_hint,omitempty"`
 	// host:port of the control plane.
-	Address       string                 `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
-	StateDir      string                 `protobuf:"bytes,10,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"`
-	StartedAt     *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	Address   string                 `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
+	StateDir  string                 `protobuf:"bytes,10,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"`
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Every cluster, in the order of the command line; the first is also told by the fields above.
+	Clusters      []*Cluster `protobuf:"bytes,12,rep,name=clusters,proto3" json:"clusters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -985,6 +987,84 @@ func (x *Environment) GetStartedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Environment) GetClusters() []*Cluster {
+	if x != nil {
+		return x.Clusters
+	}
+	return nil
+}
+
+// A Kubernetes that applications are deployed to.
+type Cluster struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of its deploy target.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// kind, embedded, existing or none.
+	Kind          string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Simulated     bool   `protobuf:"varint,3,opt,name=simulated,proto3" json:"simulated,omitempty"`
+	Kubeconfig    string `protobuf:"bytes,4,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cluster) Reset() {
+	*x = Cluster{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cluster) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cluster) ProtoMessage() {}
+
+func (x *Cluster) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cluster.ProtoReflect.Descriptor instead.
+func (*Cluster) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Cluster) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Cluster) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Cluster) GetSimulated() bool {
+	if x != nil {
+		return x.Simulated
+	}
+	return false
+}
+
+func (x *Cluster) GetKubeconfig() string {
+	if x != nil {
+		return x.Kubeconfig
+	}
+	return ""
+}
+
 // One part of the environment: a step of starting it, or a process that goes on running.
 type Component struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1008,7 +1088,7 @@ type Component struct {
 
 func (x *Component) Reset() {
 	*x = Component{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1100,7 @@ func (x *Component) String() string {
 func (*Component) ProtoMessage() {}
 
 func (x *Component) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1113,7 @@ func (x *Component) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Component.ProtoReflect.Descriptor instead.
 func (*Component) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{7}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Component) GetName() string {
@@ -1129,7 +1209,7 @@ type Application struct {
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1221,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1234,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{8}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Application) GetId() string {
@@ -1295,7 +1375,7 @@ type Deployment struct {
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1387,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1400,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Deployment) GetId() string {
@@ -1435,7 +1515,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1527,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1540,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Commit) GetHash() string {
@@ -1532,7 +1612,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1624,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1637,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Stage) GetId() string {
@@ -1679,7 +1759,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1691,7 +1771,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1704,7 +1784,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Plugin) GetName() string {
@@ -1799,7 +1879,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1811,7 +1891,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1824,7 +1904,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -1879,7 +1959,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1891,7 +1971,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1904,7 +1984,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -1934,7 +2014,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2026,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2039,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -1994,7 +2074,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2006,7 +2086,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2019,7 +2099,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -2045,7 +2125,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2137,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2150,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -2092,7 +2172,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2104,7 +2184,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2117,7 +2197,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -2150,7 +2230,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2242,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2255,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -2196,7 +2276,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2208,7 +2288,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2221,7 +2301,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -2254,7 +2334,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2346,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2359,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -2299,7 +2379,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2391,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2324,7 +2404,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -2350,7 +2430,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2362,7 +2442,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2375,12 +2455,128 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
 	if x != nil {
 		return x.CommandId
+	}
+	return ""
+}
+
+type OpenApplicationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// The name or number of the service's port; empty is the first.
+	Port string `protobuf:"bytes,2,opt,name=port,proto3" json:"port,omitempty"`
+	// The deploy target to reach it in; empty is the application's first.
+	Target        string `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenApplicationRequest) Reset() {
+	*x = OpenApplicationRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenApplicationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenApplicationRequest) ProtoMessage() {}
+
+func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
+func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *OpenApplicationRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *OpenApplicationRequest) GetPort() string {
+	if x != nil {
+		return x.Port
+	}
+	return ""
+}
+
+func (x *OpenApplicationRequest) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+type OpenApplicationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "http://127.0.0.1:34567" for a port that speaks HTTP, "127.0.0.1:34567" otherwise.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// What answers there ("Service default/hello-world, port http, 3 pods").
+	Detail        string `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenApplicationResponse) Reset() {
+	*x = OpenApplicationResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenApplicationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenApplicationResponse) ProtoMessage() {}
+
+func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
+func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *OpenApplicationResponse) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *OpenApplicationResponse) GetDetail() string {
+	if x != nil {
+		return x.Detail
 	}
 	return ""
 }
@@ -2394,7 +2590,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2406,7 +2602,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2419,7 +2615,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -2437,7 +2633,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2449,7 +2645,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2462,7 +2658,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 type ShutdownRequest struct {
@@ -2475,7 +2671,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2683,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2696,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -2518,7 +2714,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2530,7 +2726,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2543,7 +2739,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -2575,7 +2771,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\aRemoved\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1f\n" +
 	"\vplugin_name\x18\x02 \x01(\tR\n" +
-	"pluginName\"\xe3\x02\n" +
+	"pluginName\"\x9a\x03\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -2593,7 +2789,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tstate_dir\x18\n" +
 	" \x01(\tR\bstateDir\x129\n" +
 	"\n" +
-	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\"\xb3\x03\n" +
+	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bclusters\x18\f \x03(\v2\x19.pipedeck.deck.v1.ClusterR\bclusters\"o\n" +
+	"\aCluster\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
+	"\tsimulated\x18\x03 \x01(\bR\tsimulated\x12\x1e\n" +
+	"\n" +
+	"kubeconfig\x18\x04 \x01(\tR\n" +
+	"kubeconfig\"\xb3\x03\n" +
 	"\tComponent\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x127\n" +
 	"\x05state\x18\x02 \x01(\x0e2!.pipedeck.deck.v1.Component.StateR\x05state\x12\x16\n" +
@@ -2740,7 +2944,14 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tcommander\x18\x02 \x01(\tR\tcommander\"9\n" +
 	"\x18CancelDeploymentResponse\x12\x1d\n" +
 	"\n" +
-	"command_id\x18\x01 \x01(\tR\tcommandId\"*\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\"k\n" +
+	"\x16OpenApplicationRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\tR\x04port\x12\x16\n" +
+	"\x06target\x18\x03 \x01(\tR\x06target\"C\n" +
+	"\x17OpenApplicationResponse\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\"*\n" +
 	"\x14RestartPluginRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x17\n" +
 	"\x15RestartPluginResponse\")\n" +
@@ -2782,14 +2993,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\x8a\x06\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xf4\x06\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12h\n" +
 	"\x0fSyncApplication\x12(.pipedeck.deck.v1.SyncApplicationRequest\x1a).pipedeck.deck.v1.SyncApplicationResponse\"\x00\x12_\n" +
 	"\fApproveStage\x12%.pipedeck.deck.v1.ApproveStageRequest\x1a&.pipedeck.deck.v1.ApproveStageResponse\"\x00\x12V\n" +
 	"\tSkipStage\x12\".pipedeck.deck.v1.SkipStageRequest\x1a#.pipedeck.deck.v1.SkipStageResponse\"\x00\x12k\n" +
-	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12b\n" +
+	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12h\n" +
+	"\x0fOpenApplication\x12(.pipedeck.deck.v1.OpenApplicationRequest\x1a).pipedeck.deck.v1.OpenApplicationResponse\"\x00\x12b\n" +
 	"\rRestartPlugin\x12&.pipedeck.deck.v1.RestartPluginRequest\x1a'.pipedeck.deck.v1.RestartPluginResponse\"\x00\x12S\n" +
 	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 
@@ -2806,7 +3018,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                  // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                // 1: pipedeck.deck.v1.HealthStatus
@@ -2822,84 +3034,90 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*Reset)(nil),                    // 11: pipedeck.deck.v1.Reset
 	(*Removed)(nil),                  // 12: pipedeck.deck.v1.Removed
 	(*Environment)(nil),              // 13: pipedeck.deck.v1.Environment
-	(*Component)(nil),                // 14: pipedeck.deck.v1.Component
-	(*Application)(nil),              // 15: pipedeck.deck.v1.Application
-	(*Deployment)(nil),               // 16: pipedeck.deck.v1.Deployment
-	(*Commit)(nil),                   // 17: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                    // 18: pipedeck.deck.v1.Stage
-	(*Plugin)(nil),                   // 19: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                 // 20: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),     // 21: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),    // 22: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),   // 23: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),  // 24: pipedeck.deck.v1.SyncApplicationResponse
-	(*ApproveStageRequest)(nil),      // 25: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),     // 26: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),         // 27: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),        // 28: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),  // 29: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil), // 30: pipedeck.deck.v1.CancelDeploymentResponse
-	(*RestartPluginRequest)(nil),     // 31: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),    // 32: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),          // 33: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),         // 34: pipedeck.deck.v1.ShutdownResponse
-	nil,                              // 35: pipedeck.deck.v1.Application.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 36: google.protobuf.Timestamp
+	(*Cluster)(nil),                  // 14: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                // 15: pipedeck.deck.v1.Component
+	(*Application)(nil),              // 16: pipedeck.deck.v1.Application
+	(*Deployment)(nil),               // 17: pipedeck.deck.v1.Deployment
+	(*Commit)(nil),                   // 18: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                    // 19: pipedeck.deck.v1.Stage
+	(*Plugin)(nil),                   // 20: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                 // 21: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),     // 22: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),    // 23: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),   // 24: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),  // 25: pipedeck.deck.v1.SyncApplicationResponse
+	(*ApproveStageRequest)(nil),      // 26: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),     // 27: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),         // 28: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),        // 29: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),  // 30: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil), // 31: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),   // 32: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),  // 33: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),     // 34: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),    // 35: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),          // 36: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),         // 37: pipedeck.deck.v1.ShutdownResponse
+	nil,                              // 38: pipedeck.deck.v1.Application.LabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 39: google.protobuf.Timestamp
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	9,  // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	36, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	39, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	13, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	14, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	15, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	16, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	19, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	20, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	15, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	16, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	17, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	20, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	21, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
 	10, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
 	11, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
 	12, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	36, // 11: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 12: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	36, // 13: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	36, // 14: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	35, // 15: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 16: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 17: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	2,  // 18: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	17, // 19: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	18, // 20: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	36, // 21: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	36, // 22: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	36, // 23: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 24: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	36, // 25: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	36, // 26: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	6,  // 27: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	36, // 28: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	4,  // 29: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	36, // 30: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	20, // 31: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	7,  // 32: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	21, // 33: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	23, // 34: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	25, // 35: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	27, // 36: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	29, // 37: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	31, // 38: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	33, // 39: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	8,  // 40: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	22, // 41: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	24, // 42: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	26, // 43: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	28, // 44: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	30, // 45: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	32, // 46: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	34, // 47: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	40, // [40:48] is the sub-list for method output_type
-	32, // [32:40] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	39, // 11: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	14, // 12: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	5,  // 13: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	39, // 14: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	39, // 15: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	38, // 16: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,  // 17: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,  // 18: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	2,  // 19: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	18, // 20: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	19, // 21: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	39, // 22: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	39, // 23: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	39, // 24: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 25: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	39, // 26: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	39, // 27: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	6,  // 28: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	39, // 29: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	4,  // 30: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	39, // 31: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	21, // 32: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	7,  // 33: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	22, // 34: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	24, // 35: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	26, // 36: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	28, // 37: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	30, // 38: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	32, // 39: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	34, // 40: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	36, // 41: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	8,  // 42: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	23, // 43: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	25, // 44: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	27, // 45: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	29, // 46: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	31, // 47: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	33, // 48: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	35, // 49: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	37, // 50: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	42, // [42:51] is the sub-list for method output_type
+	33, // [33:42] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -2924,7 +3142,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

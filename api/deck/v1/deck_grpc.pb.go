@@ -32,6 +32,7 @@ const (
 	DeckService_ApproveStage_FullMethodName     = "/pipedeck.deck.v1.DeckService/ApproveStage"
 	DeckService_SkipStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/SkipStage"
 	DeckService_CancelDeployment_FullMethodName = "/pipedeck.deck.v1.DeckService/CancelDeployment"
+	DeckService_OpenApplication_FullMethodName  = "/pipedeck.deck.v1.DeckService/OpenApplication"
 	DeckService_RestartPlugin_FullMethodName    = "/pipedeck.deck.v1.DeckService/RestartPlugin"
 	DeckService_Shutdown_FullMethodName         = "/pipedeck.deck.v1.DeckService/Shutdown"
 )
@@ -53,6 +54,10 @@ type DeckServiceClient interface {
 	SkipStage(ctx context.Context, in *SkipStageRequest, opts ...grpc.CallOption) (*SkipStageResponse, error)
 	// CancelDeployment stops a deployment that has not ended.
 	CancelDeployment(ctx context.Context, in *CancelDeploymentRequest, opts ...grpc.CallOption) (*CancelDeploymentResponse, error)
+	// OpenApplication makes a deployed application reachable from this machine. The address stays
+	// the same, and goes on answering when pods are replaced, until the environment ends.
+	// FailedPrecondition when nothing of it can be reached, with the reason.
+	OpenApplication(ctx context.Context, in *OpenApplicationRequest, opts ...grpc.CallOption) (*OpenApplicationResponse, error)
 	// RestartPlugin stops a plugin process and starts it again.
 	RestartPlugin(ctx context.Context, in *RestartPluginRequest, opts ...grpc.CallOption) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
@@ -145,6 +150,16 @@ func (c *deckServiceClient) CancelDeployment(ctx context.Context, in *CancelDepl
 	return out, nil
 }
 
+func (c *deckServiceClient) OpenApplication(ctx context.Context, in *OpenApplicationRequest, opts ...grpc.CallOption) (*OpenApplicationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenApplicationResponse)
+	err := c.cc.Invoke(ctx, DeckService_OpenApplication_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *deckServiceClient) RestartPlugin(ctx context.Context, in *RestartPluginRequest, opts ...grpc.CallOption) (*RestartPluginResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RestartPluginResponse)
@@ -182,6 +197,10 @@ type DeckServiceServer interface {
 	SkipStage(context.Context, *SkipStageRequest) (*SkipStageResponse, error)
 	// CancelDeployment stops a deployment that has not ended.
 	CancelDeployment(context.Context, *CancelDeploymentRequest) (*CancelDeploymentResponse, error)
+	// OpenApplication makes a deployed application reachable from this machine. The address stays
+	// the same, and goes on answering when pods are replaced, until the environment ends.
+	// FailedPrecondition when nothing of it can be reached, with the reason.
+	OpenApplication(context.Context, *OpenApplicationRequest) (*OpenApplicationResponse, error)
 	// RestartPlugin stops a plugin process and starts it again.
 	RestartPlugin(context.Context, *RestartPluginRequest) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
@@ -213,6 +232,9 @@ func (UnimplementedDeckServiceServer) SkipStage(context.Context, *SkipStageReque
 }
 func (UnimplementedDeckServiceServer) CancelDeployment(context.Context, *CancelDeploymentRequest) (*CancelDeploymentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelDeployment not implemented")
+}
+func (UnimplementedDeckServiceServer) OpenApplication(context.Context, *OpenApplicationRequest) (*OpenApplicationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenApplication not implemented")
 }
 func (UnimplementedDeckServiceServer) RestartPlugin(context.Context, *RestartPluginRequest) (*RestartPluginResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RestartPlugin not implemented")
@@ -335,6 +357,24 @@ func _DeckService_CancelDeployment_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_OpenApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).OpenApplication(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_OpenApplication_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).OpenApplication(ctx, req.(*OpenApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DeckService_RestartPlugin_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RestartPluginRequest)
 	if err := dec(in); err != nil {
@@ -393,6 +433,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelDeployment",
 			Handler:    _DeckService_CancelDeployment_Handler,
+		},
+		{
+			MethodName: "OpenApplication",
+			Handler:    _DeckService_OpenApplication_Handler,
 		},
 		{
 			MethodName: "RestartPlugin",

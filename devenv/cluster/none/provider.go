@@ -24,5 +24,8 @@ func (Provider) Run(ctx context.Context, _ cluster.Progress, ready func(string))
 	return nil
 }
 
+// LoadImage implements cluster.Provider: there is no node.
+func (Provider) LoadImage(context.Context, string, []string) error { return cluster.ErrNoImages }
+
 // Delete has nothing to remove.
 func (Provider) Delete(context.Context) error { return nil }

@@ -15,13 +15,14 @@ import (
 type Server struct {
 	deckv1.UnimplementedDeckServiceServer
 	store    *store.Store
+	opener   Opener
 	shutdown atomic.Pointer[deckv1.ShutdownRequest]
 }
 
 var _ deckv1.DeckServiceServer = (*Server)(nil)
 
-// New returns the service on a store.
-func New(s *store.Store) *Server { return &Server{store: s} }
+// New returns the service on a store; opener may be nil.
+func New(s *store.Store, opener Opener) *Server { return &Server{store: s, opener: opener} }
 
 // Shutdown only notes the wish; the server acts on it once the answer is on its way.
 func (s *Server) Shutdown(_ context.Context, r *deckv1.ShutdownRequest) (*deckv1.ShutdownResponse, error) {

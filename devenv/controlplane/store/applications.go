@@ -187,7 +187,7 @@ func (s *Store) applicationView(a *application) *Application {
 func (s *Store) effective(a *application) *model.Application {
 	m := proto.CloneOf(a.model)
 	if p := s.pipeds[m.GetPipedId()]; p != nil && len(m.GetDeployTargetsByPlugin()) == 0 {
-		m.DeployTargetsByPlugin = p.deployTargets()
+		m.DeployTargetsByPlugin = p.deployTargets(m.GetLabels())
 	}
 	return m
 }

@@ -54,6 +54,25 @@ func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
 	require.Equal(t, []string{"mine"}, apps[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 }
 
+func TestAnApplicationChoosesItsTargetByALabel(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	reportMeta(t, s, meta("/srv/repo",
+		&model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"dev", "prod"}}, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
+	chosen, mistaken := info("a"), info("b")
+	chosen.Labels, mistaken.Labels = map[string]string{store.TargetLabel: "prod"}, map[string]string{store.TargetLabel: "prdo"}
+	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{chosen, mistaken})
+	require.NoError(t, err)
+	apps := s.PipedApplications(piped)
+	require.Equal(t, []string{"prod"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets(), "no other platform is meant")
+	require.Empty(t, apps[1].GetDeployTargetsByPlugin(), "a typing mistake deploys nowhere")
+
+	mistaken.Id, mistaken.Labels = apps[1].GetId(), map[string]string{store.TargetLabel: "dev"}
+	require.NoError(t, s.UpdateApplicationInfo(piped, []*model.ApplicationInfo{mistaken}))
+	require.Equal(t, []string{"dev"}, s.PipedApplications(piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+}
+
 func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})

@@ -4,6 +4,8 @@
 package store
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -149,14 +151,32 @@ func (p *piped) repository(id string) *model.ApplicationGitRepository {
 	return nil
 }
 
-// deployTargets names every target of every plugin: what an application gets that nobody gave
-// any, because nobody clicks in a browser here.
-func (p *piped) deployTargets() map[string]*model.DeployTargets {
-	targets := map[string]*model.DeployTargets{}
+// TargetLabel is the label by which an application's configuration chooses one of several deploy
+// targets. PipeCD v1 leaves that choice to whoever registers the application in a browser.
+const TargetLabel = "pipedeck.dev/target"
+
+// deployTargets are what an application with these labels gets that nobody gave any: every target
+// of every plugin, or the one that it chose. A name that no plugin knows gives none, so that a typing
+// mistake deploys nowhere.
+func (p *piped) deployTargets(labels map[string]string) map[string]*model.DeployTargets {
+	all := map[string]*model.DeployTargets{}
+	chosen := map[string]*model.DeployTargets{}
 	for _, plugin := range p.model.GetPlugins() {
-		if len(plugin.GetDeployTargets()) > 0 {
-			targets[plugin.GetName()] = &model.DeployTargets{DeployTargets: plugin.GetDeployTargets()}
+		name, targets := plugin.GetName(), plugin.GetDeployTargets()
+		if len(targets) > 0 {
+			all[name] = &model.DeployTargets{DeployTargets: targets}
+		}
+		if slices.Contains(targets, labels[TargetLabel]) {
+			chosen[name] = &model.DeployTargets{DeployTargets: []string{labels[TargetLabel]}}
 		}
 	}
-	return targets
+	switch {
+	case labels[TargetLabel] == "":
+		return all
+	case len(chosen) == 0:
+		return chosen
+	}
+	// Plugins for other platforms keep theirs.
+	maps.Copy(all, chosen)
+	return all
 }

@@ -55,7 +55,7 @@ func (s *Store) RegisterApplications(pipedID string, found []*model.ApplicationI
 		a.automatic = true
 		a.model.Kind, a.model.Description = info.GetKind(), info.GetDescription()
 		a.model.Labels = maps.Clone(info.GetLabels())
-		a.model.DeployTargetsByPlugin = p.deployTargets()
+		a.model.DeployTargetsByPlugin = p.deployTargets(info.GetLabels())
 		s.applicationChanged(a)
 		names = append(names, info.GetName())
 	}
@@ -118,6 +118,9 @@ func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.Application
 			continue
 		}
 		m.Name, m.Description, m.Labels = info.GetName(), info.GetDescription(), maps.Clone(info.GetLabels())
+		if p, err := s.piped(pipedID); err == nil && a.automatic {
+			m.DeployTargetsByPlugin = p.deployTargets(m.Labels)
+		}
 		s.applicationChanged(a)
 	}
 	return nil
@@ -136,7 +139,7 @@ func (s *Store) refreshDeployTargets(p *piped) {
 			}
 			continue
 		}
-		targets := p.deployTargets()
+		targets := p.deployTargets(a.model.GetLabels())
 		if !maps.EqualFunc(a.model.GetDeployTargetsByPlugin(), targets, func(x, y *model.DeployTargets) bool { return proto.Equal(x, y) }) {
 			a.model.DeployTargetsByPlugin = targets
 			s.applicationChanged(a)

@@ -1,0 +1,125 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// Cluster is one cluster of an environment.
+type Cluster struct {
+	// Name is that of its deploy target, too.
+	Name string
+	// New makes the provider, with the workspace's directory created. started is told the process
+	// id of what it starts.
+	New func(started func(pid int)) (cluster.Provider, error)
+}
+
+// runningCluster is a cluster while the environment runs.
+type runningCluster struct {
+	name      string
+	component string
+	provider  cluster.Provider
+	readyOnce sync.Once
+	// ready is closed when the cluster was ready for the first time.
+	ready chan struct{}
+}
+
+// newClusters makes the providers; nothing is started.
+func (e *Environment) newClusters() error {
+	for _, c := range e.Clusters {
+		component := clusterComponent(c.Name)
+		provider, err := c.New(e.childStarted(component))
+		if err != nil {
+			return &StartError{component, err, "see pipedeck up --help for --cluster"}
+		}
+		e.clusters = append(e.clusters, &runningCluster{name: c.Name, component: component, provider: provider, ready: make(chan struct{})})
+	}
+	return nil
+}
+
+// clusterComponent is what users read: the name only matters when there are several.
+func clusterComponent(name string) string {
+	if name == workspace.TargetName {
+		return componentCluster
+	}
+	return componentCluster + " " + name
+}
+
+func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
+	e.components.starting(c.component, "starting")
+	err := c.provider.Run(ctx,
+		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
+		func(detail string) {
+			c.readyOnce.Do(func() { close(c.ready) })
+			// Which kind it has become may only be known now.
+			e.server.SetEnvironment(e.describe())
+			e.components.ready(c.component, detail)
+		})
+	if err != nil {
+		hint := e.seeLogs()
+		var known *cluster.HintError
+		if errors.As(err, &known) {
+			hint = known.Hint
+		}
+		return &StartError{c.component, err, hint}
+	}
+	e.components.stopped(c.component)
+	return nil
+}
+
+// loadImage brings an image archive to the cluster of a deploy target, once that is ready.
+func (e *Environment) loadImage(ctx context.Context, target, archive string, references []string) error {
+	c := e.cluster(target)
+	if c == nil {
+		return fmt.Errorf("this environment has no cluster %q", target)
+	}
+	select {
+	case <-c.ready:
+		return c.provider.LoadImage(ctx, archive, references)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *Environment) cluster(name string) *runningCluster {
+	for _, c := range e.clusters {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func (e *Environment) clusterNames() []string {
+	names := make([]string, 0, len(e.clusters))
+	for _, c := range e.clusters {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func (e *Environment) describeClusters() []*deckv1.Cluster {
+	described := make([]*deckv1.Cluster, 0, len(e.clusters))
+	for _, c := range e.clusters {
+		d := c.provider.Describe()
+		described = append(described, &deckv1.Cluster{Name: c.name, Kind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig})
+	}
+	return described
+}
+
+func (e *Environment) deleteClusters(ctx context.Context) error {
+	var failures []error
+	for _, c := range e.clusters {
+		failures = append(failures, c.provider.Delete(ctx))
+	}
+	return errors.Join(failures...)
+}
