@@ -1,0 +1,130 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// applications are those that the control plane lists, with the states that were told last. The zero value
+// is ready.
+type applications struct {
+	byID map[string]*application
+}
+
+type application struct {
+	*model.Application
+	// sync is the last of SYNCED and OUT_OF_SYNC, health the last of HEALTHY and UNHEALTHY; unknown when
+	// there was none. What comes in between (a deployment, say) is not told.
+	sync   model.ApplicationSyncStatus
+	health model.ApplicationLiveStateSnapshot_Status
+	// failed is the commit for which no deployment could be created; the trigger tries more than once.
+	failed string
+}
+
+// replace takes a new list, keeping what is known of those that stay.
+func (a *applications) replace(list []*model.Application) {
+	fresh := make(map[string]*application, len(list))
+	for _, listed := range list {
+		next := &application{Application: proto.CloneOf(listed)}
+		if known := a.byID[listed.GetId()]; known != nil {
+			next.sync, next.health, next.failed = known.sync, known.health, known.failed
+		} else if settled(listed.GetSyncState().GetStatus()) {
+			next.sync = listed.GetSyncState().GetStatus()
+		}
+		fresh[listed.GetId()] = next
+	}
+	a.byID = fresh
+}
+
+// get returns a copy of the application, with no more than the given if it is not listed.
+func (a *applications) get(id, name string) *model.Application {
+	if known := a.byID[id]; known != nil {
+		return proto.CloneOf(known.Application)
+	}
+	return &model.Application{Id: id, Name: name}
+}
+
+// failedBefore notes that a deployment could not be created, and tells whether that was noted already.
+func (a *applications) failedBefore(d *model.Deployment) bool {
+	known, commit := a.byID[d.GetApplicationId()], d.GetTrigger().GetCommit().GetHash()
+	if known == nil {
+		return false
+	}
+	before := known.failed == commit
+	known.failed = commit
+	return before
+}
+
+func settled(status model.ApplicationSyncStatus) bool {
+	return status == model.ApplicationSyncStatus_SYNCED || status == model.ApplicationSyncStatus_OUT_OF_SYNC
+}
+
+// ListApplications learns names and labels.
+func (c *Client) ListApplications(ctx context.Context, r *ps.ListApplicationsRequest, opts ...grpc.CallOption) (*ps.ListApplicationsResponse, error) {
+	answer, err := c.PipedServiceClient.ListApplications(ctx, r, opts...)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.applications.replace(answer.GetApplications())
+	}
+	return answer, err
+}
+
+// ReportApplicationSyncState tells of ApplicationOutOfSync, and of ApplicationSynced after it.
+func (c *Client) ReportApplicationSyncState(ctx context.Context, r *ps.ReportApplicationSyncStateRequest, opts ...grpc.CallOption) (*ps.ReportApplicationSyncStateResponse, error) {
+	answer, err := c.PipedServiceClient.ReportApplicationSyncState(ctx, r, opts...)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		known, status := c.applications.byID[r.GetApplicationId()], r.GetState().GetStatus()
+		if known == nil || !settled(status) || known.sync == status {
+			return answer, err
+		}
+		before := known.sync
+		known.sync, known.SyncState = status, proto.CloneOf(r.GetState())
+		e := Event{Application: proto.CloneOf(known.Application), SyncState: proto.CloneOf(r.GetState()), Reason: r.GetState().GetShortReason()}
+		switch {
+		case status == model.ApplicationSyncStatus_OUT_OF_SYNC:
+			e.Type = ApplicationOutOfSync
+			c.tell(e)
+		case before == model.ApplicationSyncStatus_OUT_OF_SYNC:
+			e.Type = ApplicationSynced
+			c.tell(e)
+		}
+	}
+	return answer, err
+}
+
+// ReportApplicationLiveState tells of ApplicationUnhealthy, and of ApplicationHealthy after it.
+func (c *Client) ReportApplicationLiveState(ctx context.Context, r *ps.ReportApplicationLiveStateRequest, opts ...grpc.CallOption) (*ps.ReportApplicationLiveStateResponse, error) {
+	answer, err := c.PipedServiceClient.ReportApplicationLiveState(ctx, r, opts...)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		known, health := c.applications.byID[r.GetSnapshot().GetApplicationId()], r.GetSnapshot().GetHealthStatus()
+		if known == nil || known.health == health {
+			return answer, err
+		}
+		e := Event{Application: proto.CloneOf(known.Application)}
+		switch {
+		case health == model.ApplicationLiveStateSnapshot_UNHEALTHY:
+			e.Type = ApplicationUnhealthy
+			c.tell(e)
+		case health == model.ApplicationLiveStateSnapshot_HEALTHY && known.health == model.ApplicationLiveStateSnapshot_UNHEALTHY:
+			e.Type = ApplicationHealthy
+			c.tell(e)
+		case health != model.ApplicationLiveStateSnapshot_HEALTHY:
+			return answer, err
+		}
+		known.health = health
+	}
+	return answer, err
+}
