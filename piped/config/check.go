@@ -35,11 +35,8 @@ func checkPiped(d *decoder, p *Piped) {
 	}
 	checkPlugins(d, p)
 	checkNotifications(d, p.Notifications)
-	if s := p.SecretManagement; s != nil && s.Type == "KEY_PAIR" {
-		d.exactlyOne("spec.secretManagement.config", "privateKeyFile", s.Config.PrivateKeyFile, "privateKeyData", s.Config.PrivateKeyData)
-		d.exactlyOne("spec.secretManagement.config", "publicKeyFile", s.Config.PublicKeyFile, "publicKeyData", s.Config.PublicKeyData)
-	} else if s != nil && s.Type == "GCP_KMS" {
-		d.warnf(d.place("spec.secretManagement.type"), "spec.secretManagement.type", "GCP_KMS is not implemented; secrets are not decrypted")
+	if p.SecretManagement != nil {
+		checkSecretManagement(d, p.SecretManagement)
 	}
 	unique = newUnique(d)
 	for i, repository := range p.EventWatcher.GitRepos {
@@ -54,6 +51,22 @@ func checkPiped(d *decoder, p *Piped) {
 			d.fieldf("spec.planPreview."+field, "%d is negative", value)
 		}
 	}
+}
+
+func checkSecretManagement(d *decoder, s *SecretManagement) {
+	const at = "spec.secretManagement.config"
+	switch s.Type {
+	case "KEY_PAIR":
+		d.exactlyOne(at, "privateKeyFile", s.Config.PrivateKeyFile, "privateKeyData", s.Config.PrivateKeyData)
+		d.exactlyOne(at, "publicKeyFile", s.Config.PublicKeyFile, "publicKeyData", s.Config.PublicKeyData)
+	case "AGE":
+		d.exactlyOne(at, "identityFile", s.Config.IdentityFile, "identityData", s.Config.IdentityData)
+	case "GCP_KMS":
+		d.warnf(d.place("spec.secretManagement.type"), "spec.secretManagement.type", "GCP_KMS is not implemented; secrets are not decrypted")
+	}
+	d.base64(at+".privateKeyData", s.Config.PrivateKeyData)
+	d.base64(at+".publicKeyData", s.Config.PublicKeyData)
+	d.base64(at+".identityData", s.Config.IdentityData)
 }
 
 func checkPlugins(d *decoder, p *Piped) {

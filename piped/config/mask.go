@@ -82,7 +82,7 @@ func (p *Piped) masked() *Piped {
 	if p.SecretManagement != nil {
 		secrets := *p.SecretManagement
 		c := &secrets.Config
-		hide(&c.PrivateKeyFile, &c.PrivateKeyData, &c.DecryptServiceAccountFile, &c.EncryptServiceAccountFile)
+		hide(&c.PrivateKeyFile, &c.PrivateKeyData, &c.IdentityFile, &c.IdentityData, &c.DecryptServiceAccountFile, &c.EncryptServiceAccountFile)
 		m.SecretManagement = &secrets
 	}
 	return &m

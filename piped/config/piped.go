@@ -18,29 +18,42 @@ const (
 // Piped is the spec of a piped configuration (kind Piped). Paths in it are as written: relative ones
 // are relative to the working directory of piped.
 type Piped struct {
+	// ProjectID is the id of the project at the control plane.
 	ProjectID string `json:"projectID" config:"required"`
-	PipedID   string `json:"pipedID" config:"required"`
-	// PipedKeyFile and PipedKeyData (base64) exclude each other; one is required.
+	// PipedID is the id that the control plane gave this piped when it was registered.
+	PipedID string `json:"pipedID" config:"required"`
+	// PipedKeyFile is the file with the key that the control plane gave this piped. Exactly one of
+	// PipedKeyFile and PipedKeyData is required.
 	PipedKeyFile string `json:"pipedKeyFile,omitempty"`
+	// PipedKeyData is the key in base64, in place of PipedKeyFile.
 	PipedKeyData string `json:"pipedKeyData,omitempty"`
 	// Name is shown until the control plane answers with its own.
 	Name string `json:"name,omitempty"`
 	// APIAddress is the host:port of the control plane.
 	APIAddress string `json:"apiAddress" config:"required"`
+	// WebAddress is the URL of the control plane's web page, for links in notifications. Default: what
+	// the control plane says.
 	WebAddress string `json:"webAddress,omitempty"`
 	// SyncInterval is the polling interval of repositories that cannot be watched. Default 1m.
 	SyncInterval Duration `json:"syncInterval,omitempty"`
 	// AppConfigSyncInterval is the longest time between two scans of application configurations. Default 1m.
 	AppConfigSyncInterval Duration `json:"appConfigSyncInterval,omitempty"`
-	// AppSelector limits which unregistered applications are reported, by label.
-	AppSelector      map[string]string `json:"appSelector,omitempty"`
-	Git              Git               `json:"git,omitzero"`
-	Repositories     []Repository      `json:"repositories,omitempty"`
-	Plugins          []Plugin          `json:"plugins,omitempty"`
-	Notifications    Notifications     `json:"notifications,omitzero"`
+	// AppSelector limits which unregistered applications are reported: those that have all these labels.
+	AppSelector map[string]string `json:"appSelector,omitempty"`
+	// Git says how piped talks to Git servers.
+	Git Git `json:"git,omitzero"`
+	// Repositories are the Git repositories that hold applications.
+	Repositories []Repository `json:"repositories,omitempty"`
+	// Plugins are the plugin processes that piped runs.
+	Plugins []Plugin `json:"plugins,omitempty"`
+	// Notifications says who is told about which events.
+	Notifications Notifications `json:"notifications,omitzero"`
+	// SecretManagement is the key that decrypts secrets of applications.
 	SecretManagement *SecretManagement `json:"secretManagement,omitempty"`
-	EventWatcher     EventWatcher      `json:"eventWatcher,omitzero"`
-	PlanPreview      PlanPreview       `json:"planPreview,omitzero"`
+	// EventWatcher says where events change files.
+	EventWatcher EventWatcher `json:"eventWatcher,omitzero"`
+	// PlanPreview bounds the work on plan previews.
+	PlanPreview PlanPreview `json:"planPreview,omitzero"`
 
 	// Warnings holds what was read past: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
@@ -51,18 +64,31 @@ func (p *Piped) setDefaults() {
 	p.AppConfigSyncInterval = Duration(time.Minute)
 }
 
+func (p *Piped) v0Keys() map[string]string {
+	return map[string]string{
+		"platformProviders": "deployTargets of plugins", "cloudProviders": "deployTargets of plugins",
+		"analysisProviders": "config of the plugin analysis",
+		"chartRepositories": "config of the plugin kubernetes", "chartRegistries": "config of the plugin kubernetes",
+	}
+}
+
 // Git says how piped talks to Git servers.
 type Git struct {
-	// Username and Email sign the commits of piped; Username also logs in with Password.
+	// Username signs the commits of piped, and logs in with Password. Default piped.
 	Username string `json:"username,omitempty"`
-	Email    string `json:"email,omitempty"`
-	// Password is base64, for https remotes.
-	Password          string `json:"password,omitempty"`
+	// Email signs the commits of piped. Default piped@localhost.
+	Email string `json:"email,omitempty"`
+	// Password is base64, for https remotes. It excludes an ssh key.
+	Password string `json:"password,omitempty"`
+	// SSHConfigFilePath is the ssh configuration. Default: the user's own.
 	SSHConfigFilePath string `json:"sshConfigFilePath,omitempty"`
-	Host              string `json:"host,omitempty"`
-	HostName          string `json:"hostName,omitempty"`
-	SSHKeyFile        string `json:"sshKeyFile,omitempty"`
-	// SSHKeyData is base64.
+	// Host is the host that the ssh key is for. Default github.com.
+	Host string `json:"host,omitempty"`
+	// HostName is the real name of Host, when it is an alias. Default: Host.
+	HostName string `json:"hostName,omitempty"`
+	// SSHKeyFile is the file with the private key. It excludes SSHKeyData.
+	SSHKeyFile string `json:"sshKeyFile,omitempty"`
+	// SSHKeyData is the private key in base64.
 	SSHKeyData string `json:"sshKeyData,omitempty"`
 }
 
@@ -74,9 +100,11 @@ func (g *Git) setDefaults() {
 
 // Repository is a Git repository that holds applications.
 type Repository struct {
+	// RepoID is the name that the control plane and applications use.
 	RepoID string `json:"repoId" config:"required"`
 	// Remote is an ssh, scp-like, git, http(s) or file URL, or a local path.
 	Remote string `json:"remote" config:"required"`
+	// Branch is the branch that is deployed.
 	Branch string `json:"branch" config:"required"`
 }
 
@@ -87,58 +115,93 @@ type Plugin struct {
 	// URL of the binary: file://, https:// or oci://.
 	URL string `json:"url" config:"required"`
 	// Port that the plugin listens on; 0 lets piped choose a free one.
-	Port          int             `json:"port"`
-	Config        json.RawMessage `json:"config,omitempty"`
-	DeployTargets []DeployTarget  `json:"deployTargets,omitempty"`
+	Port int `json:"port"`
+	// Config is given to the plugin; the plugin says what is in it.
+	Config json.RawMessage `json:"config,omitempty"`
+	// DeployTargets are the places that the plugin deploys to.
+	DeployTargets []DeployTarget `json:"deployTargets,omitempty"`
 }
 
 // DeployTarget is a place that a plugin deploys to.
 type DeployTarget struct {
-	Name   string            `json:"name" config:"required"`
+	// Name is what applications choose the target by.
+	Name string `json:"name" config:"required"`
+	// Labels are given to the plugin.
 	Labels map[string]string `json:"labels,omitempty"`
-	Config json.RawMessage   `json:"config,omitempty"`
+	// Config is given to the plugin; the plugin says what is in it.
+	Config json.RawMessage `json:"config,omitempty"`
 }
+
+// Ways to decrypt secrets. AGE is an addition of ours; GCP_KMS is read and not carried out.
+const (
+	SecretsKeyPair = "KEY_PAIR"
+	SecretsAge     = "AGE"
+	SecretsGCPKMS  = "GCP_KMS"
+)
 
 // SecretManagement is the key that decrypts secrets in application configurations.
 type SecretManagement struct {
-	// Type KEY_PAIR is the only one that PipeCD v1 implements.
-	Type   string  `json:"type" config:"required,oneof=KEY_PAIR|GCP_KMS"`
-	Config KeyPair `json:"config,omitzero"`
+	// Type is KEY_PAIR (RSA, as PipeCD encrypts) or AGE. GCP_KMS is read and not carried out, as in PipeCD v1.
+	Type string `json:"type" config:"required,oneof=KEY_PAIR|AGE|GCP_KMS"`
+	// Config is where the keys are.
+	Config SecretKeys `json:"config,omitzero"`
 }
 
-// KeyPair is an RSA key pair in PEM, each half as a file or as base64 data. The KMS keys are read and not used.
-type KeyPair struct {
-	PrivateKeyFile            string `json:"privateKeyFile,omitempty"`
-	PrivateKeyData            string `json:"privateKeyData,omitempty"`
-	PublicKeyFile             string `json:"publicKeyFile,omitempty"`
-	PublicKeyData             string `json:"publicKeyData,omitempty"`
-	KeyName                   string `json:"keyName,omitempty"`
+// SecretKeys are the keys of the type of [SecretManagement]: for KEY_PAIR the private and public key,
+// for AGE the identity; each either as a file or as base64 data.
+type SecretKeys struct {
+	// PrivateKeyFile is the RSA private key in PEM (KEY_PAIR).
+	PrivateKeyFile string `json:"privateKeyFile,omitempty"`
+	// PrivateKeyData is the content of PrivateKeyFile in base64.
+	PrivateKeyData string `json:"privateKeyData,omitempty"`
+	// PublicKeyFile is the RSA public key in PEM (KEY_PAIR).
+	PublicKeyFile string `json:"publicKeyFile,omitempty"`
+	// PublicKeyData is the content of PublicKeyFile in base64.
+	PublicKeyData string `json:"publicKeyData,omitempty"`
+	// IdentityFile is an age identity file (AGE).
+	IdentityFile string `json:"identityFile,omitempty"`
+	// IdentityData is the content of IdentityFile in base64.
+	IdentityData string `json:"identityData,omitempty"`
+	// KeyName is the key's name (GCP_KMS).
+	KeyName string `json:"keyName,omitempty"`
+	// DecryptServiceAccountFile is the account that decrypts (GCP_KMS).
 	DecryptServiceAccountFile string `json:"decryptServiceAccountFile,omitempty"`
+	// EncryptServiceAccountFile is the account that encrypts (GCP_KMS).
 	EncryptServiceAccountFile string `json:"encryptServiceAccountFile,omitempty"`
 }
 
-// EventWatcher says where events change files. CheckInterval defaults to 1m.
+// EventWatcher says where events change files.
 type EventWatcher struct {
-	CheckInterval Duration                 `json:"checkInterval,omitempty"`
-	GitRepos      []EventWatcherRepository `json:"gitRepos,omitempty"`
+	// CheckInterval is the longest time until new events are seen. Default 1m.
+	CheckInterval Duration `json:"checkInterval,omitempty"`
+	// GitRepos narrows the event watcher for single repositories.
+	GitRepos []EventWatcherRepository `json:"gitRepos,omitempty"`
 }
 
 func (e *EventWatcher) setDefaults() { e.CheckInterval = Duration(time.Minute) }
 
 // EventWatcherRepository narrows the event watcher for one repository.
 type EventWatcherRepository struct {
-	RepoID        string   `json:"repoId" config:"required"`
-	CommitMessage string   `json:"commitMessage,omitempty"`
-	Includes      []string `json:"includes,omitempty"`
-	Excludes      []string `json:"excludes,omitempty"`
+	// RepoID is the id of one of the repositories.
+	RepoID string `json:"repoId" config:"required"`
+	// CommitMessage is the message of commits for events that bring none.
+	CommitMessage string `json:"commitMessage,omitempty"`
+	// Includes are the event watcher files to read, in the folder .pipe. Default: all.
+	Includes []string `json:"includes,omitempty"`
+	// Excludes are the event watcher files not to read; they win over Includes.
+	Excludes []string `json:"excludes,omitempty"`
 }
 
-// PlanPreview bounds the plan preview workers. Defaults: 3 workers, queue of 10, 5s, 5m.
+// PlanPreview bounds the plan preview workers.
 type PlanPreview struct {
-	WorkerNum              int      `json:"workerNum,omitempty"`
-	CommandQueueBufferSize int      `json:"commandQueueBufferSize,omitempty"`
-	CommandCheckInterval   Duration `json:"commandCheckInterval,omitempty"`
-	CommandHandleTimeout   Duration `json:"commandHandleTimeout,omitempty"`
+	// WorkerNum is how many plan previews are made at a time. Default 3.
+	WorkerNum int `json:"workerNum,omitempty"`
+	// CommandQueueBufferSize is how many requests may wait. Default 10.
+	CommandQueueBufferSize int `json:"commandQueueBufferSize,omitempty"`
+	// CommandCheckInterval is the longest time until a request is seen. Default 5s.
+	CommandCheckInterval Duration `json:"commandCheckInterval,omitempty"`
+	// CommandHandleTimeout bounds the making of one plan preview. Default 5m.
+	CommandHandleTimeout Duration `json:"commandHandleTimeout,omitempty"`
 }
 
 func (p *PlanPreview) setDefaults() {
