@@ -34,6 +34,10 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	go run ./e2e/withkubernetes go test -count=1 -race -timeout 15m -tags e2e ./plugins/kubernetes/...
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -race -timeout 20m -tags e2e ./e2e/...
 
+.PHONY: e2e-kind
+e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)
+	@tools/e2e-kind.sh $(CURDIR)/$(BIN) "$(NODE_IMAGE)"
+
 .PHONY: embeddedk8s
 embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 	@$(BIN)/pipedeck compile-embedded >/dev/null
