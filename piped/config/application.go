@@ -17,23 +17,34 @@ type Application struct {
 	Kind string `json:"-"`
 
 	// Name is required for an application to be found and listed without being registered.
-	Name          string            `json:"name,omitempty"`
-	Labels        map[string]string `json:"labels,omitempty"`
-	Description   string            `json:"description,omitempty"`
-	Planner       Planner           `json:"planner"`
-	CommitMatcher CommitMatcher     `json:"commitMatcher,omitzero"`
-	// Pipeline is nil when the file has none; quick sync is used then.
+	Name string `json:"name,omitempty"`
+	// Labels are what selectors, notification routes and deployment chains choose the application by.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Description is for people; Markdown.
+	Description string `json:"description,omitempty"`
+	// Planner says how the strategy is chosen.
+	Planner Planner `json:"planner"`
+	// CommitMatcher forces a strategy by commit message.
+	CommitMatcher CommitMatcher `json:"commitMatcher,omitzero"`
+	// Pipeline is the stages of a deployment. Without it, quick sync is used.
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
-	Trigger  Trigger   `json:"trigger"`
+	// Trigger says what starts a deployment.
+	Trigger Trigger `json:"trigger"`
+	// PostSync says what follows a successful deployment.
 	PostSync *PostSync `json:"postSync,omitempty"`
-	// Timeout bounds the whole deployment.
-	Timeout        Duration           `json:"timeout,omitempty"`
-	Encryption     *Encryption        `json:"encryption,omitempty"`
-	Attachment     *Attachment        `json:"attachment,omitempty"`
-	Notification   *Notification      `json:"notification,omitempty"`
-	EventWatcher   []EventWatcherRule `json:"eventWatcher,omitempty"`
-	DriftDetection *DriftDetection    `json:"driftDetection,omitempty"`
-	// Plugins holds each plugin's own options by plugin name, as JSON.
+	// Timeout bounds the whole deployment. Default 6h.
+	Timeout Duration `json:"timeout,omitempty"`
+	// Encryption names secrets and the files that use them.
+	Encryption *Encryption `json:"encryption,omitempty"`
+	// Attachment names files whose content is put into other files.
+	Attachment *Attachment `json:"attachment,omitempty"`
+	// Notification says who is mentioned in notifications.
+	Notification *Notification `json:"notification,omitempty"`
+	// EventWatcher changes files of the application when an event comes.
+	EventWatcher []EventWatcherRule `json:"eventWatcher,omitempty"`
+	// DriftDetection says what drift detection overlooks.
+	DriftDetection *DriftDetection `json:"driftDetection,omitempty"`
+	// Plugins holds each plugin's own options by plugin name.
 	Plugins map[string]json.RawMessage `json:"plugins,omitempty"`
 
 	// Warnings holds what was read past: unknown keys, deprecated forms.
@@ -41,6 +52,14 @@ type Application struct {
 }
 
 func (a *Application) setDefaults() { a.Timeout = DefaultTimeout }
+
+func (a *Application) v0Keys() map[string]string {
+	keys := map[string]string{}
+	for _, name := range []string{"input", "quickSync", "service", "workloads", "trafficRouting", "variantLabel", "resourceRoutes"} {
+		keys[name] = "plugins, below the name of the plugin"
+	}
+	return keys
+}
 
 // Planner says how the strategy is chosen.
 type Planner struct {
@@ -54,42 +73,55 @@ func (p *Planner) setDefaults() { p.AutoRollback = true }
 
 // CommitMatcher forces a strategy by commit message; both are regular expressions.
 type CommitMatcher struct {
-	Pipeline  string `json:"pipeline,omitempty"`
+	// Pipeline is the regular expression of messages that force the pipeline.
+	Pipeline string `json:"pipeline,omitempty"`
+	// QuickSync is the regular expression of messages that force a quick sync.
 	QuickSync string `json:"quickSync,omitempty"`
 }
 
 // SkipOn says when a stage is passed over.
 type SkipOn struct {
+	// CommitMessagePrefixes skip the stage when the commit message starts with one of them.
 	CommitMessagePrefixes []string `json:"commitMessagePrefixes,omitempty"`
-	// Paths are patterns as in .dockerignore.
+	// Paths skip the stage when each changed file matches one of them; patterns as in .dockerignore.
 	Paths []string `json:"paths,omitempty"`
 }
 
 // Trigger says what starts a deployment.
 type Trigger struct {
-	OnCommit    OnCommit    `json:"onCommit"`
-	OnCommand   OnCommand   `json:"onCommand"`
+	// OnCommit is for commits that touch the application.
+	OnCommit OnCommit `json:"onCommit"`
+	// OnCommand is for users who ask.
+	OnCommand OnCommand `json:"onCommand"`
+	// OnOutOfSync is for drift.
 	OnOutOfSync OnOutOfSync `json:"onOutOfSync"`
-	OnChain     OnChain     `json:"onChain"`
+	// OnChain is for deployment chains.
+	OnChain OnChain `json:"onChain"`
 }
 
 // OnCommit starts a deployment when a commit touches the application. Paths and Ignores are patterns
 // as in .dockerignore, matched against paths from the repository root.
 type OnCommit struct {
-	Disabled bool     `json:"disabled,omitempty"`
-	Paths    []string `json:"paths,omitempty"`
-	Ignores  []string `json:"ignores,omitempty"`
+	// Disabled turns this trigger off. Default false.
+	Disabled bool `json:"disabled,omitempty"`
+	// Paths are files outside of the application's directory that count as its own.
+	Paths []string `json:"paths,omitempty"`
+	// Ignores are files that do not count.
+	Ignores []string `json:"ignores,omitempty"`
 }
 
 // OnCommand starts a deployment when a user asks for it.
 type OnCommand struct {
+	// Disabled turns this trigger off. Default false.
 	Disabled bool `json:"disabled,omitempty"`
 }
 
 // OnOutOfSync starts a deployment when drift was seen and the last one ended at least MinWindow
 // (default 5m) ago. Disabled by default.
 type OnOutOfSync struct {
-	Disabled  bool     `json:"disabled"`
+	// Disabled turns this trigger off. Default true.
+	Disabled bool `json:"disabled"`
+	// MinWindow is the least time after the end of the last deployment. Default 5m.
 	MinWindow Duration `json:"minWindow,omitempty"`
 }
 
@@ -100,6 +132,7 @@ func (o *OnOutOfSync) setDefaults() {
 
 // OnChain lets a deployment chain start a deployment. Disabled by default.
 type OnChain struct {
+	// Disabled turns this trigger off. Default true.
 	Disabled bool `json:"disabled"`
 }
 
@@ -107,62 +140,83 @@ func (o *OnChain) setDefaults() { o.Disabled = true }
 
 // PostSync says what follows a successful deployment.
 type PostSync struct {
+	// Chain is the deployments that follow.
 	Chain *Chain `json:"chain,omitempty"`
 }
 
 // Chain lists the applications to deploy next, one block each.
 type Chain struct {
+	// Applications are the blocks of the chain, deployed one after another.
 	Applications []ChainApplication `json:"applications" config:"required"`
 }
 
 // ChainApplication selects applications; at least one field is set.
 type ChainApplication struct {
-	Name   string            `json:"name,omitempty"`
-	Kind   string            `json:"kind,omitempty"`
+	// Name is the name of the application.
+	Name string `json:"name,omitempty"`
+	// Kind is the kind of the applications.
+	Kind string `json:"kind,omitempty"`
+	// Labels are labels that the applications have.
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // Encryption names secrets and the files that use them.
 type Encryption struct {
-	EncryptedSecrets  map[string]string `json:"encryptedSecrets,omitempty"`
-	DecryptionTargets []string          `json:"decryptionTargets" config:"required"`
+	// EncryptedSecrets are the secrets by name, each encrypted with the public key of piped.
+	EncryptedSecrets map[string]string `json:"encryptedSecrets,omitempty"`
+	// DecryptionTargets are files, in the application's directory, that use {{ .encryptedSecrets.NAME }}.
+	DecryptionTargets []string `json:"decryptionTargets" config:"required"`
 }
 
 // Attachment names files whose content is put into other files.
 type Attachment struct {
+	// Sources are files, in the application's directory, by name.
 	Sources map[string]string `json:"sources,omitempty"`
-	Targets []string          `json:"targets" config:"required"`
+	// Targets are files, in the application's directory, that use {{ .attachment.NAME }}.
+	Targets []string `json:"targets" config:"required"`
 }
 
 // Notification says who is mentioned in notifications.
 type Notification struct {
+	// Mentions are people by event.
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
 // Mention names people for one event, "*" for all events.
 type Mention struct {
-	Event       string   `json:"event" config:"required"`
-	Slack       []string `json:"slack,omitempty"`
-	SlackUsers  []string `json:"slackusers,omitempty"`
+	// Event is the name of an event, such as DEPLOYMENT_FAILED, or * for all.
+	Event string `json:"event" config:"required,mention"`
+	// Slack is the older form of SlackUsers.
+	Slack []string `json:"slack,omitempty"`
+	// SlackUsers are ids of Slack users.
+	SlackUsers []string `json:"slackusers,omitempty"`
+	// SlackGroups are ids of Slack user groups.
 	SlackGroups []string `json:"slackgroups,omitempty"`
-	Email       []string `json:"email,omitempty"`
+	// Email is read and not used, as in PipeCD.
+	Email []string `json:"email,omitempty"`
 }
 
 // EventWatcherRule changes files of the application when an event comes.
 type EventWatcherRule struct {
+	// Matcher selects events.
 	Matcher EventMatcher `json:"matcher"`
+	// Handler is what is done with an event.
 	Handler EventHandler `json:"handler"`
 }
 
 // EventMatcher selects events by name and labels.
 type EventMatcher struct {
-	Name   string            `json:"name" config:"required"`
+	// Name is the name of the event.
+	Name string `json:"name" config:"required"`
+	// Labels are all labels of the event.
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // EventHandler is what is done with an event; GIT_UPDATE is the only type.
 type EventHandler struct {
-	Type   string             `json:"type" config:"oneof=GIT_UPDATE"`
+	// Type is GIT_UPDATE.
+	Type string `json:"type" config:"oneof=GIT_UPDATE"`
+	// Config is the change to make in Git.
 	Config EventHandlerConfig `json:"config,omitzero"`
 }
 
@@ -170,21 +224,30 @@ func (h *EventHandler) setDefaults() { h.Type = "GIT_UPDATE" }
 
 // EventHandlerConfig is the change to make in Git.
 type EventHandlerConfig struct {
-	CommitMessage   string             `json:"commitMessage,omitempty"`
-	MakePullRequest bool               `json:"makePullRequest,omitempty"`
-	Replacements    []EventReplacement `json:"replacements,omitempty"`
+	// CommitMessage may hold {{ .Value }} and {{ .EventName }}.
+	CommitMessage string `json:"commitMessage,omitempty"`
+	// MakePullRequest commits to a new branch, from which a pull request can be made.
+	MakePullRequest bool `json:"makePullRequest,omitempty"`
+	// Replacements are the places to change.
+	Replacements []EventReplacement `json:"replacements,omitempty"`
 }
 
-// EventReplacement names one place in one file. YAMLField and Regex are the forms that PipeCD v1 carries out.
+// EventReplacement names one place in one file. PipeCD v1 carries out YAMLField and Regex only.
 type EventReplacement struct {
-	File      string `json:"file" config:"required"`
+	// File is relative to the application's directory.
+	File string `json:"file" config:"required"`
+	// YAMLField is the path of the value in a YAML file, such as $.spec.replicas.
 	YAMLField string `json:"yamlField,omitempty"`
+	// JSONField is the path of the value in a JSON file.
 	JSONField string `json:"jsonField,omitempty"`
-	HCLField  string `json:"HCLField,omitempty"`
-	Regex     string `json:"regex,omitempty"`
+	// HCLField is the path of the value in an HCL file.
+	HCLField string `json:"HCLField,omitempty"`
+	// Regex is a regular expression; its first group is replaced, everywhere.
+	Regex string `json:"regex,omitempty"`
 }
 
 // DriftDetection lists fields that drift detection overlooks, each "apiVersion:kind:namespace:name#path".
 type DriftDetection struct {
+	// IgnoreFields are fields, each as apiVersion:kind:namespace:name#path.
 	IgnoreFields []string `json:"ignoreFields,omitempty"`
 }

@@ -72,7 +72,7 @@ metadata: {}
 	require.Len(t, app.Warnings, 4)
 	require.Equal(t, `app.pipecd.yaml:4:3: spec.nmae: unknown key "nmae" is not read; did you mean "name"?`, app.Warnings[0].Error())
 	require.Equal(t, `app.pipecd.yaml:8:9: spec.pipeline.stages[0].timout: unknown key "timout" is not read; did you mean "timeout"?`, app.Warnings[1].Error())
-	require.Contains(t, app.Warnings[2].Error(), "app.pipecd.yaml:9:3: spec.input: unknown key")
+	require.Contains(t, app.Warnings[2].Error(), "app.pipecd.yaml:9:3: spec.input: is a key of PipeCD v0 and is not read: its content belongs into plugins, below the name of the plugin; \"pipedeck migrate app.pipecd.yaml\" moves it there")
 	require.Contains(t, app.Warnings[3].Error(), "app.pipecd.yaml:10:1: metadata: unknown key")
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"net/url"
 	"path"
 	"regexp"
 	"strings"
@@ -16,10 +17,16 @@ import (
 
 // checkPiped checks what no single key shows.
 func checkPiped(d *decoder, p *Piped) {
+	if len(p.Plugins) == 0 {
+		d.errors = append(d.errors, d.v0...) // Nothing that the file asks for would run.
+	} else {
+		d.warnings = append(d.warnings, d.v0...)
+	}
+	d.httpURL("spec.webAddress", p.WebAddress)
 	d.exactlyOne("spec", "pipedKeyFile", p.PipedKeyFile, "pipedKeyData", p.PipedKeyData)
 	d.base64("spec.pipedKeyData", p.PipedKeyData)
 	if _, _, err := net.SplitHostPort(p.APIAddress); p.APIAddress != "" && err != nil {
-		d.fieldf("spec.apiAddress", "%q is not host:port", p.APIAddress)
+		d.fieldf("spec.apiAddress", "%q is not host:port", shorten(p.APIAddress))
 	}
 	if p.Git.SSHKeyFile != "" || p.Git.SSHKeyData != "" {
 		d.atMostOne("spec.git", "sshKeyFile", p.Git.SSHKeyFile, "sshKeyData", p.Git.SSHKeyData)
@@ -102,6 +109,7 @@ func checkNotifications(d *decoder, n Notifications) {
 			checkSlack(d, at+".slack", s)
 		}
 		if w := receiver.Webhook; w != nil {
+			d.httpURL(at+".webhook.url", w.URL)
 			d.atMostOne(at+".webhook", "signatureValue", w.SignatureValue, "signatureValueFile", w.SignatureValueFile)
 		}
 	}
@@ -127,6 +135,7 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 	case tokens == 1 && s.ChannelID == "":
 		d.fieldf(at+".channelID", "is required with an oauth token")
 	}
+	d.httpURL(at+".hookURL", s.HookURL)
 	if s.OAuthToken != "" {
 		d.warnf(d.place(at+".oauthToken"), at+".oauthToken", "is deprecated; use oauthTokenData or oauthTokenFile")
 	}
@@ -135,6 +144,7 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 
 // checkApplication checks what no single key shows.
 func checkApplication(d *decoder, a *Application) {
+	d.warnings = append(d.warnings, d.v0...)
 	d.regexp("spec.commitMatcher.pipeline", a.CommitMatcher.Pipeline)
 	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
 	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
@@ -153,7 +163,7 @@ func checkApplication(d *decoder, a *Application) {
 	if a.Attachment != nil {
 		d.inside("spec.attachment.targets", a.Attachment.Targets)
 		for name, source := range a.Attachment.Sources {
-			d.insideOne("spec.attachment.sources."+name, source)
+			d.insideOne(join("spec.attachment.sources", name), source)
 		}
 	}
 	for i, rule := range a.EventWatcher {
@@ -161,7 +171,7 @@ func checkApplication(d *decoder, a *Application) {
 			at := fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements[%d]", i, j)
 			d.regexp(at+".regex", replacement.Regex)
 			if replacement.YAMLField == "" && replacement.JSONField == "" && replacement.HCLField == "" && replacement.Regex == "" {
-				d.fieldf(at, "needs one of yamlField and regex")
+				d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
 			}
 		}
 	}
@@ -196,6 +206,15 @@ func (d *decoder) atMostOne(parent, a, aValue, b, bValue string) {
 func (d *decoder) base64(field, value string) {
 	if _, err := base64.StdEncoding.DecodeString(value); err != nil {
 		d.fieldf(field, "is not valid base64") // The value is a secret: not shown.
+	}
+}
+
+// httpURL warns, because piped itself works without what is behind the address. The address is not
+// shown: it may hold a secret.
+func (d *decoder) httpURL(field, address string) {
+	parsed, err := url.Parse(address)
+	if address != "" && (err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https")) {
+		d.warnf(d.place(field), field, "is not an http:// or https:// URL")
 	}
 }
 
@@ -245,7 +264,7 @@ func (u *unique) add(field, value string) {
 		return
 	}
 	if first, ok := u.seen[value]; ok {
-		u.d.fieldf(field, "%q is used already by %s", value, first)
+		u.d.fieldf(field, "%q is used already by %s", shorten(value), first)
 		return
 	}
 	u.seen[value] = field

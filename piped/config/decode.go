@@ -16,6 +16,9 @@ import (
 // defaulter is a type whose fields have defaults other than zero.
 type defaulter interface{ setDefaults() }
 
+// successor is a type of which PipeCD v0 knew other keys: by name, what holds their content now.
+type successor interface{ v0Keys() map[string]string }
+
 var (
 	durationType = reflect.TypeFor[Duration]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
@@ -29,14 +32,28 @@ type decoder struct {
 	warnings Errors
 	// places remembers where each field of the file is, for checks across fields.
 	places map[string]position
+	// raw holds the values that are kept as JSON, by field.
+	raw map[string]*node
+	// v0 are the keys of PipeCD v0 that were found.
+	v0 Errors
+	// overflow counts the mistakes and warnings beyond maxNoted.
+	overflow int
 }
 
 func (d *decoder) errorf(at position, field, format string, args ...any) {
-	d.errors = append(d.errors, &Error{File: d.file, Line: at.line, Column: at.column, Field: field, Message: fmt.Sprintf(format, args...)})
+	d.note(&d.errors, at, field, format, args)
 }
 
 func (d *decoder) warnf(at position, field, format string, args ...any) {
-	d.warnings = append(d.warnings, &Error{File: d.file, Line: at.line, Column: at.column, Field: field, Message: fmt.Sprintf(format, args...)})
+	d.note(&d.warnings, at, field, format, args)
+}
+
+func (d *decoder) note(list *Errors, at position, field, format string, args []any) {
+	if len(*list) >= maxNoted {
+		d.overflow++
+		return
+	}
+	*list = append(*list, &Error{File: d.file, Line: at.line, Column: at.column, Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
 // place finds the field or the nearest field around it.
@@ -57,6 +74,7 @@ func (d *decoder) decode(n *node, target reflect.Value, path string) {
 		return // As if the key were not there: the default stays.
 	}
 	if target.Type() == rawType {
+		d.raw[path] = n
 		target.SetBytes(n.json(nil))
 		return
 	}
@@ -103,7 +121,9 @@ func (d *decoder) structure(n *node, target reflect.Value, path string) {
 	for _, entry := range n.keys {
 		index, ok := known[entry.name]
 		if !ok {
-			d.unknown(entry, known, join(path, entry.name))
+			if !d.predecessor(entry, target, join(path, entry.name)) {
+				d.unknown(entry, known, join(path, entry.name))
+			}
 			continue
 		}
 		d.decode(entry.value, target.Field(index), join(path, entry.name))
@@ -113,6 +133,17 @@ func (d *decoder) structure(n *node, target reflect.Value, path string) {
 	}
 }
 
+// predecessor notes a key that PipeCD v0 knew here.
+func (d *decoder) predecessor(entry key, target reflect.Value, field string) bool {
+	now, ok := target.Addr().Interface().(successor)
+	if !ok || now.v0Keys()[entry.name] == "" {
+		return false
+	}
+	d.note(&d.v0, entry.at, field, "is a key of PipeCD v0 and is not read: its content belongs into %s; \"pipedeck migrate %s\" moves it there",
+		[]any{now.v0Keys()[entry.name], d.file})
+	return true
+}
+
 func (d *decoder) unknown(entry key, known map[string]int, field string) {
 	names := make([]string, 0, len(known))
 	for name := range known {
@@ -120,10 +151,10 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 	}
 	slices.Sort(names)
 	if near := Nearest(entry.name, names); near != "" {
-		d.warnf(entry.at, field, "unknown key %q is not read; did you mean %q?", entry.name, near)
+		d.warnf(entry.at, field, "unknown key %q is not read; did you mean %q?", shorten(entry.name), near)
 		return
 	}
-	d.warnf(entry.at, field, "unknown key %q is not read; known keys are %s", entry.name, strings.Join(names, ", "))
+	d.warnf(entry.at, field, "unknown key %q is not read; known keys are %s", shorten(entry.name), strings.Join(names, ", "))
 }
 
 func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value, path string) {
@@ -137,13 +168,36 @@ func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value,
 			}
 			d.errorf(at, full, "is required and must not be empty")
 		}
+		d.names(rule, full, value)
 		allowed, ok := strings.CutPrefix(rule, "oneof=")
 		if !ok || empty(value) {
 			continue
 		}
 		options := strings.Split(allowed, "|")
 		if !slices.Contains(options, value.String()) {
-			d.errorf(d.place(full), full, "%q is not allowed here: want %s", value.String(), strings.Join(options, " or "))
+			d.errorf(d.place(full), full, "%q is not allowed here: want %s", shorten(value.String()), strings.Join(options, " or "))
+		}
+	}
+}
+
+// names checks names of events. In a route an unknown one is a warning only: it matches nothing, and
+// another version of PipeCD may know it.
+func (d *decoder) names(rule, field string, value reflect.Value) {
+	switch rule {
+	case "event", "eventgroup":
+		known := NotificationEvents()
+		if rule == "eventgroup" {
+			known = NotificationGroups()
+		}
+		for i := range value.Len() {
+			if name := value.Index(i).String(); name != "" && !slices.Contains(known, name) {
+				at := fmt.Sprintf("%s[%d]", field, i)
+				d.warnf(d.place(at), at, "%q matches nothing%s", shorten(name), suggestion(name, known))
+			}
+		}
+	case "mention":
+		if name := value.String(); name != "" && name != "*" && !slices.Contains(NotificationEvents(), name) {
+			d.errorf(d.place(field), field, "%q is not allowed here%s", shorten(name), suggestion(name, append(NotificationEvents(), "*")))
 		}
 	}
 }

@@ -54,3 +54,16 @@ func (e Errors) Unwrap() []error {
 	}
 	return list
 }
+
+// Report is what is to be said about one file.
+type Report struct {
+	// Kind is the kind that the file names; "" when it names none that is known.
+	Kind             string
+	Errors, Warnings Errors
+}
+
+// Check decodes and checks a piped or an application configuration, whichever its kind says; filename
+// is used in messages only. Unlike with [ParsePiped] and [ParseApplication], warnings come beside errors.
+func Check(data []byte, filename string) *Report {
+	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}))
+}

@@ -31,6 +31,9 @@ const maxNesting = 1000
 // maxErrors bounds the mistakes reported for one file.
 const maxErrors = 100
 
+// maxNoted bounds the mistakes looked at to find the first ones of the file.
+const maxNoted = 1000
+
 // applicationKinds are the kinds that an application configuration may have.
 var applicationKinds = []string{KindApplication, "KubernetesApp", "TerraformApp", "LambdaApp", "CloudRunApp", "ECSApp"}
 
@@ -52,11 +55,11 @@ func LoadPiped(path string) (*Piped, error) {
 // back as Errors.
 func ParsePiped(data []byte, filename string) (*Piped, error) {
 	piped := &Piped{}
-	warnings, _, err := parse(data, filename, []string{KindPiped}, piped, func(d *decoder) { checkPiped(d, piped) })
-	if err != nil {
-		return nil, err
+	report := parse(data, filename, pipedTarget(piped))
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
 	}
-	piped.Warnings = warnings
+	piped.Warnings = report.Warnings
 	return piped, nil
 }
 
@@ -64,12 +67,12 @@ func ParsePiped(data []byte, filename string) (*Piped, error) {
 // Mistakes come back as Errors.
 func ParseApplication(data []byte, filename string) (*Application, error) {
 	application := &Application{}
-	warnings, kind, err := parse(data, filename, applicationKinds, application, func(d *decoder) { checkApplication(d, application) })
-	if err != nil {
-		return nil, err
+	report := parse(data, filename, applicationTarget(application))
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
 	}
-	application.Kind = kind
-	application.Warnings = warnings
+	application.Kind = report.Kind
+	application.Warnings = report.Warnings
 	return application, nil
 }
 
@@ -83,26 +86,50 @@ func IsApplicationFilename(name string) bool {
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
 
-func parse(data []byte, filename string, kinds []string, spec any, check func(*decoder)) (warnings Errors, kind string, err error) {
-	d := &decoder{file: filename, places: map[string]position{}}
-	root := d.tree(data)
-	if root != nil {
-		kind = d.header(root, kinds)
-		target := reflect.ValueOf(spec).Elem()
-		setDefaults(target)
-		switch body := root.child("spec"); {
-		case len(d.errors) > 0 && kind == "": // Another kind of file: its keys say nothing.
-		case body == nil || body.kind == nullNode:
-			d.errorf(position{1, 1}, "spec", "is required and must not be empty")
-		default:
-			d.decode(body, target, "spec")
-			check(d)
+// target is a kind of file: what its spec is decoded into, and the checks that follow.
+type target struct {
+	kinds []string
+	spec  any
+	check func(*decoder)
+}
+
+func pipedTarget(p *Piped) target {
+	return target{[]string{KindPiped}, p, func(d *decoder) { checkPiped(d, p) }}
+}
+
+func applicationTarget(a *Application) target {
+	return target{applicationKinds, a, func(d *decoder) { checkApplication(d, a) }}
+}
+
+func parse(data []byte, filename string, kinds ...target) *Report {
+	d := &decoder{file: filename, places: map[string]position{}, raw: map[string]*node{}}
+	report := &Report{}
+	if root := d.tree(data); root != nil {
+		var names []string
+		for _, one := range kinds {
+			names = append(names, one.kinds...)
+		}
+		report.Kind = d.header(root, names)
+		for _, one := range kinds {
+			if slices.Contains(one.kinds, report.Kind) {
+				d.spec(root, one)
+			}
 		}
 	}
-	if len(d.errors) > 0 {
-		return nil, "", d.sorted(d.errors)
+	report.Errors, report.Warnings = d.sorted(d.errors), d.sorted(d.warnings)
+	return report
+}
+
+func (d *decoder) spec(root *node, kind target) {
+	spec := reflect.ValueOf(kind.spec).Elem()
+	setDefaults(spec)
+	body := root.child("spec")
+	if body == nil || body.kind == nullNode {
+		d.errorf(position{1, 1}, "spec", "is required and must not be empty")
+		return
 	}
-	return d.sorted(d.warnings), kind, nil
+	d.decode(body, spec, "spec")
+	kind.check(d)
 }
 
 // tree parses the bytes; nil means that the errors say why there is nothing to decode.
@@ -178,7 +205,7 @@ func (d *decoder) sorted(list Errors) Errors {
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if left := len(list) - maxErrors; left > 0 {
+	if left := len(list) + d.overflow - maxErrors; left > 0 && len(list) > maxErrors {
 		list = append(list[:maxErrors:maxErrors], &Error{File: d.file, Message: fmt.Sprintf("%d more mistakes are not shown", left)})
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 // Pipeline is the list of stages. They run one after another in its order, as far as no stage says
 // otherwise with Needs.
 type Pipeline struct {
+	// Stages run one after another, as far as needs say nothing else.
 	Stages []Stage `json:"stages"`
 }
 
@@ -22,8 +23,10 @@ type Pipeline struct {
 type Stage struct {
 	// ID names the stage for the Needs of others: letters, digits, dot, dash and underscore, at most
 	// 64, unique in the pipeline. Optional; agents that do not know it pass over it.
-	ID   string `json:"id,omitempty"`
+	ID string `json:"id,omitempty"`
+	// Name is the name of a stage that a plugin offers.
 	Name string `json:"name" config:"required"`
+	// Desc is for people.
 	Desc string `json:"desc,omitempty"`
 	// Needs are the ids of the stages that must have succeeded before this one starts.
 	//
@@ -33,9 +36,10 @@ type Stage struct {
 	Needs []string `json:"needs,omitzero"`
 	// Timeout bounds the stage. Default 6h.
 	Timeout Duration `json:"timeout,omitempty"`
-	// With is the plugin's options as JSON; empty when the file has none.
-	With   json.RawMessage `json:"with,omitempty"`
-	SkipOn SkipOn          `json:"skipOn,omitzero"`
+	// With is the plugin's options for the stage, as JSON; empty when the file has none.
+	With json.RawMessage `json:"with,omitempty"`
+	// SkipOn says when the stage is passed over.
+	SkipOn SkipOn `json:"skipOn,omitzero"`
 }
 
 func (s *Stage) setDefaults() { s.Timeout = DefaultTimeout }
@@ -88,24 +92,28 @@ func checkPipeline(d *decoder, p *Pipeline) {
 }
 
 func checkNeeds(d *decoder, p *Pipeline) {
-	var known []string
+	var ids []string
+	known := map[string]bool{}
 	for _, stage := range p.Stages {
-		if stage.ID != "" {
-			known = append(known, stage.ID)
+		if stage.ID != "" && !known[stage.ID] {
+			known[stage.ID] = true
+			ids = append(ids, stage.ID)
 		}
 	}
 	for i, stage := range p.Stages {
+		listed := map[string]bool{}
 		for j, id := range stage.Needs {
 			at := fmt.Sprintf("spec.pipeline.stages[%d].needs[%d]", i, j)
 			switch {
-			case slices.Contains(stage.Needs[:j], id):
+			case listed[id]:
 				d.fieldf(at, "%q is listed already", shorten(id))
-			case slices.Contains(known, id):
-			case len(known) == 0:
+			case known[id] || len(d.errors) >= maxNoted: // To look for the nearest id takes long.
+			case len(ids) == 0:
 				d.fieldf(at, "no stage has the id %q; give the stage that is meant an id", shorten(id))
 			default:
-				d.fieldf(at, "no stage has the id %q%s", shorten(id), suggestion(id, known))
+				d.fieldf(at, "no stage has the id %q%s", shorten(id), suggestion(id, ids))
 			}
+			listed[id] = true
 		}
 	}
 	if cycle := p.cycle(); cycle != nil {
@@ -177,12 +185,4 @@ func (p *Pipeline) label(i int) string {
 		return strconv.Quote(shorten(id))
 	}
 	return fmt.Sprintf("stages[%d]", i)
-}
-
-// suggestion is the end of a message on an unknown name.
-func suggestion(name string, known []string) string {
-	if near := Nearest(name, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; known are " + strings.Join(known, ", ")
 }

@@ -3,7 +3,10 @@
 
 package config
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Nearest returns the known name that a misspelt one most likely means, "" when none is close. Upper
 // and lower case are the same.
@@ -39,4 +42,16 @@ func editDistance(a, b string, limit int) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// suggestion is the end of a message on an unknown name.
+func suggestion(name string, known []string) string {
+	if near := Nearest(name, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	const most = 25
+	if more := len(known) - most; more > 0 {
+		return fmt.Sprintf("; known are %s and %d more", strings.Join(known[:most], ", "), more)
+	}
+	return "; known are " + strings.Join(known, ", ")
 }
