@@ -44,7 +44,7 @@ embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 
 .PHONY: bench
 bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage
-	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -node-image "$(NODE_IMAGE)"
 
 .PHONY: lint
 lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale generated code

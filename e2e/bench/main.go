@@ -20,14 +20,16 @@ import (
 func main() {
 	commits := flag.Int("commits", 20, "commits to measure")
 	starts := flag.Int("starts", 5, "starts to measure")
+	clusters := flag.Int("clusters", 3, "kind clusters to measure; 0 leaves kind out")
+	nodeImage := flag.String("node-image", "", "node image for kind (default: kind's own)")
 	flag.Parse()
-	if err := run(*commits, *starts); err != nil {
+	if err := run(*commits, *starts, *clusters, *nodeImage); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(commits, starts int) error {
+func run(commits, starts, clusters int, nodeImage string) error {
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
 	if err != nil || os.Getenv("PIPEDECK_BIN") == "" {
 		return fmt.Errorf("PIPEDECK_BIN must name the directory with the built programs; use make bench")
@@ -47,6 +49,11 @@ func run(commits, starts int) error {
 	}
 	if err := benchCommits(bin, dir, commits); err != nil {
 		return fmt.Errorf("commits: %w", err)
+	}
+	if clusters > 0 {
+		if err := benchKind(bin, dir, nodeImage, clusters); err != nil {
+			return fmt.Errorf("kind: %w", err)
+		}
 	}
 	return nil
 }
