@@ -173,7 +173,7 @@ func (m *model) busy(plugins []*deckv1.Plugin) map[string][]string {
 
 func (m *model) drawHeader() string {
 	header := view.Header{
-		Theme: m.theme, Name: m.cfg.Name, Version: m.cfg.Version, Cluster: m.deck.Environment().GetClusterKind(),
+		Theme: m.theme, Name: m.cfg.Name, Version: m.cfg.Version, Clusters: m.deck.Environment().GetClusters(),
 		Failed: len(m.deck.Failed()),
 	}
 	if m.main {

@@ -29,6 +29,9 @@ func Environment() *deckv1.Environment {
 		Repository: "/home/ada/.local/state/pipedeck/default/repo", Branch: "main",
 		EditHint: "hello-world/deployment.yaml", Address: "127.0.0.1:41327",
 		StateDir: "/home/ada/.local/state/pipedeck/default", StartedAt: At(-3),
+		Clusters: []*deckv1.Cluster{{
+			Name: "local", Kind: "embedded", Simulated: true, Kubeconfig: "/home/ada/.local/state/pipedeck/default/kubeconfig",
+		}},
 	}
 }
 

@@ -4,6 +4,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -107,10 +108,17 @@ func arrow(hint string) string {
 }
 
 func clusterWords(e *deckv1.Environment) string {
-	if kind := e.GetClusterKind(); kind != "" && kind != "none" {
-		return kind + " cluster"
+	var kinds []string
+	for _, c := range e.GetClusters() {
+		switch kind := c.GetKind(); {
+		case kind == "none":
+		case len(e.GetClusters()) > 1:
+			kinds = append(kinds, kind+" cluster "+c.GetName())
+		default:
+			kinds = append(kinds, kind+" cluster")
+		}
 	}
-	return "no cluster"
+	return cmp.Or(strings.Join(kinds, ", "), "no cluster")
 }
 
 // editHint is what a newcomer does first; empty for a user's own repository.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
@@ -17,8 +18,8 @@ type Header struct {
 	Theme theme.Theme
 	// Name of the environment, Version of the program.
 	Name, Version string
-	// Cluster kind.
-	Cluster string
+	// Clusters of the environment; nil until they are known.
+	Clusters []*deckv1.Cluster
 	// Ready of All parts run; Failed of them do not.
 	Ready, All, Failed int
 	// Hint is what to do about a failure.
@@ -31,12 +32,16 @@ type Header struct {
 func (v Header) Draw(width int) string {
 	th := v.Theme
 	left := th.Brand.Render(" pipedeck ") + " " + th.Strong.Render(v.Name)
-	switch v.Cluster {
-	case "":
-	case "none":
-		left += th.Dim.Render(" " + th.Dot + " no cluster")
+	switch len(v.Clusters) {
+	case 0:
+	case 1:
+		kind := v.Clusters[0].GetKind()
+		if kind == "none" {
+			kind = "no"
+		}
+		left += th.Dim.Render(" " + th.Dot + " " + kind + " cluster")
 	default:
-		left += th.Dim.Render(" " + th.Dot + " " + v.Cluster + " cluster")
+		left += th.Dim.Render(fmt.Sprintf(" %s %d clusters", th.Dot, len(v.Clusters)))
 	}
 	parts := ""
 	switch {

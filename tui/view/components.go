@@ -138,24 +138,14 @@ func (v Components) facts(width int) []string {
 	if e == nil {
 		return nil
 	}
-	kind := e.GetClusterKind()
-	if e.GetSimulated() {
-		kind += " (simulated: no container runs)"
-	}
-	kubeconfig := ""
-	if e.GetKubeconfig() != "" {
-		kubeconfig = "export KUBECONFIG=" + e.GetKubeconfig()
-	}
 	lines := []string{""}
-	for _, fact := range []struct{ label, value string }{
-		{"cluster", kind},
-		{"kubectl", kubeconfig},
+	for _, fact := range append(clusterFacts(e), []fact{
 		{"repository", join("  ", e.GetRepository(), e.GetBranch())},
 		{"edit", e.GetEditHint()},
 		{"control plane", e.GetAddress()},
 		{"state", e.GetStateDir()},
 		{"version", e.GetVersion()},
-	} {
+	}...) {
 		if fact.value == "" {
 			continue
 		}
@@ -168,4 +158,25 @@ func (v Components) facts(width int) []string {
 		}
 	}
 	return lines
+}
+
+type fact struct{ label, value string }
+
+// clusterFacts name the clusters only where there are several.
+func clusterFacts(e *deckv1.Environment) []fact {
+	var facts []fact
+	for _, c := range e.GetClusters() {
+		kind, kubeconfig := c.GetKind(), ""
+		if len(e.GetClusters()) > 1 {
+			kind = c.GetName() + ", " + kind
+		}
+		if c.GetSimulated() {
+			kind += " (simulated: no container runs)"
+		}
+		if c.GetKubeconfig() != "" {
+			kubeconfig = "export KUBECONFIG=" + c.GetKubeconfig()
+		}
+		facts = append(facts, fact{"cluster", kind}, fact{"kubectl", kubeconfig})
+	}
+	return facts
 }

@@ -1,0 +1,31 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+func TestSeveralClustersAreToldApart(t *testing.T) {
+	t.Parallel()
+	two := []*deckv1.Cluster{
+		{Name: "dev", Kind: "kind", Kubeconfig: "/state/kubeconfig-dev"},
+		{Name: "prod", Kind: "embedded", Simulated: true, Kubeconfig: "/state/kubeconfig-prod"},
+	}
+	th := theme.New(theme.Options{NoColor: true, ASCII: true})
+	facts := ansi.Strip(strings.Join(Components{Theme: th, Environment: &deckv1.Environment{Clusters: two}}.facts(100), "\n"))
+	require.Contains(t, facts, "dev, kind\n")
+	require.Contains(t, facts, "export KUBECONFIG=/state/kubeconfig-dev")
+	require.Contains(t, facts, "prod, embedded (simulated: no container runs)")
+	header := Header{Theme: th, Name: "default", Clusters: two}.Draw(80)
+	require.Contains(t, ansi.Strip(header), "2 clusters")
+	require.Contains(t, ansi.Strip(Header{Theme: th, Clusters: two[:1]}.Draw(80)), "kind cluster")
+}
