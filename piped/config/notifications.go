@@ -44,6 +44,9 @@ type NotificationReceiver struct {
 	Slack *SlackTarget `json:"slack,omitempty"`
 	// Webhook is a URL. It excludes Slack.
 	Webhook *Webhook `json:"webhook,omitempty"`
+	// Template is the text of messages, as a Go template. Default: a sentence for Slack, PipeCD's JSON for
+	// a webhook. PipeCD does not read it.
+	Template string `json:"template,omitempty"`
 }
 
 // SlackTarget is a hook URL, or a token with a channel.
@@ -84,7 +87,7 @@ func NotificationEvents() []string {
 		"DEPLOYMENT_TRIGGERED", "DEPLOYMENT_PLANNED", "DEPLOYMENT_STARTED", "DEPLOYMENT_WAIT_APPROVAL", "DEPLOYMENT_APPROVED",
 		"DEPLOYMENT_ROLLING_BACK", "DEPLOYMENT_SUCCEEDED", "DEPLOYMENT_FAILED", "DEPLOYMENT_CANCELLED", "DEPLOYMENT_TRIGGER_FAILED",
 		"STAGE_STARTED", "STAGE_SKIPPED", "STAGE_SUCCEEDED", "STAGE_FAILED", "STAGE_CANCELLED",
-		"APPLICATION_SYNCED", "APPLICATION_OUT_OF_SYNC", "APPLICATION_HEALTHY",
+		"APPLICATION_SYNCED", "APPLICATION_OUT_OF_SYNC", "APPLICATION_HEALTHY", "APPLICATION_UNHEALTHY",
 		"PIPED_STARTED", "PIPED_STOPPED",
 	}
 }
