@@ -72,6 +72,7 @@ func newRootCommand() *cobra.Command {
 		newLogsCommand(target),
 		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
 		newDownCommand(target), newEmbeddedCommand(), newVersionCommand(),
+		newValidateCommand(),
 	)
 	return root
 }

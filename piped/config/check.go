@@ -6,10 +6,12 @@ package config
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/moby/patternmatcher"
@@ -36,21 +38,21 @@ func checkPiped(d *decoder, p *Piped) {
 	}
 	d.base64("spec.git.sshKeyData", p.Git.SSHKeyData)
 	d.base64("spec.git.password", p.Git.Password)
-	unique := newUnique(d)
+	repositories := newUnique(d)
 	for i, repository := range p.Repositories {
-		unique.add(fmt.Sprintf("spec.repositories[%d].repoId", i), repository.RepoID)
+		repositories.add(fmt.Sprintf("spec.repositories[%d].repoId", i), repository.RepoID)
 	}
 	checkPlugins(d, p)
 	checkNotifications(d, p.Notifications)
 	if p.SecretManagement != nil {
 		checkSecretManagement(d, p.SecretManagement)
 	}
-	unique = newUnique(d)
+	unique := newUnique(d)
 	for i, repository := range p.EventWatcher.GitRepos {
 		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
 		unique.add(field, repository.RepoID)
 		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
-			d.fieldf(field, "%q is not among spec.repositories", repository.RepoID)
+			d.fieldf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID), suggestion(repository.RepoID, repositories.values()))
 		}
 	}
 	for field, value := range map[string]int{"workerNum": p.PlanPreview.WorkerNum, "commandQueueBufferSize": p.PlanPreview.CommandQueueBufferSize} {
@@ -115,7 +117,8 @@ func checkNotifications(d *decoder, n Notifications) {
 	}
 	for i, route := range n.Routes {
 		if route.Receiver != "" && !names.has(route.Receiver) {
-			d.fieldf(fmt.Sprintf("spec.notifications.routes[%d].receiver", i), "%q is not among spec.notifications.receivers", route.Receiver)
+			d.fieldf(fmt.Sprintf("spec.notifications.routes[%d].receiver", i), "%q is not among spec.notifications.receivers%s",
+				shorten(route.Receiver), suggestion(route.Receiver, names.values()))
 		}
 	}
 }
@@ -256,6 +259,9 @@ type unique struct {
 }
 
 func newUnique(d *decoder) *unique { return &unique{d: d, seen: map[string]string{}} }
+
+// values returns the values in alphabetical order.
+func (u *unique) values() []string { return slices.Sorted(maps.Keys(u.seen)) }
 
 func (u *unique) has(value string) bool { return u.seen[value] != "" }
 

@@ -256,6 +256,9 @@ func (d *decoder) duration(n *node, target reflect.Value, path string) {
 	switch n.kind {
 	case integerNode:
 		if nanoseconds, err := strconv.ParseInt(n.text, 10, 64); err == nil && nanoseconds >= 0 {
+			if nanoseconds > 0 && nanoseconds < int64(time.Millisecond) {
+				d.warnf(n.at, path, "%s without a unit means nanoseconds; did you mean \"%ss\"?", n.text, n.text)
+			}
 			target.SetInt(nanoseconds)
 			return
 		}

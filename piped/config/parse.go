@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,6 +86,16 @@ func IsApplicationFilename(name string) bool {
 	base := path.Base(name)
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
+
+var (
+	versionLine = regexp.MustCompile(`(?m)^(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
+	// otherKind are PipeCD's kinds that configure neither a piped nor an application.
+	otherKind = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(?:AnalysisTemplate|EventWatcher|ControlPlane|SealedSecret)\b`)
+)
+
+// Claimed reports whether the content of a file says that it is a piped or an application
+// configuration, also when it is not valid YAML or its kind is misspelt.
+func Claimed(data []byte) bool { return versionLine.Match(data) && !otherKind.Match(data) }
 
 // target is a kind of file: what its spec is decoded into, and the checks that follow.
 type target struct {
@@ -194,7 +205,11 @@ func (d *decoder) header(root *node, kinds []string) string {
 	case kind == nil:
 		d.errorf(position{1, 1}, "kind", "is required: want %s", strings.Join(kinds, " or "))
 	case kind.kind != stringNode || !slices.Contains(kinds, kind.text):
-		d.errorf(kind.at, "kind", "%s is not allowed here: want %s", kind.describe(), strings.Join(kinds, " or "))
+		message := kind.describe() + " is not allowed here: want " + strings.Join(kinds, " or ")
+		if near := Nearest(kind.text, kinds); near != "" {
+			message += fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.errorf(kind.at, "kind", "%s", message)
 	default:
 		return kind.text
 	}

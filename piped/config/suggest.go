@@ -49,6 +49,9 @@ func suggestion(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
+	if len(known) == 0 {
+		return "; there are none"
+	}
 	const most = 25
 	if more := len(known) - most; more > 0 {
 		return fmt.Sprintf("; known are %s and %d more", strings.Join(known[:most], ", "), more)

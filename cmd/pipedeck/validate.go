@@ -1,0 +1,198 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func newValidateCommand() *cobra.Command {
+	var output string
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "validate [PATH]",
+		Short: "Check piped and application configuration files",
+		Long: `Check a file, or every piped and application configuration below a directory: app.pipecd.yaml,
+anything else ending in .pipecd.yaml, and YAML and JSON files with apiVersion pipecd.dev/v1beta1.
+
+Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
+		Example: `  pipedeck validate
+  pipedeck validate piped.yaml --strict`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := findConfigurations(pathArgument(args))
+			if err != nil {
+				return err
+			}
+			v := validation{Checked: len(files), Problems: []problem{}}
+			for _, file := range files {
+				v.add(config.Check(file.content, file.name), strict)
+			}
+			if output == "json" {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+			} else {
+				err = v.print(cmd.OutOrStdout())
+			}
+			return errors.Join(err, v.verdict())
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings, such as unknown keys, for errors")
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+// pathArgument is the current directory when the user names nothing.
+func pathArgument(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
+}
+
+// validation is what a run of validate found, and its JSON.
+type validation struct {
+	Checked  int       `json:"checked"`
+	Problems []problem `json:"problems"`
+}
+
+// problem is one mistake; Severity is "error" or "warning". Line and Column are 0 for a whole file.
+type problem struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+	Field    string `json:"field"`
+	Message  string `json:"message"`
+}
+
+func (v *validation) add(report *config.Report, strict bool) {
+	first := len(v.Problems)
+	take := func(list config.Errors, severity string) {
+		for _, e := range list {
+			v.Problems = append(v.Problems, problem{e.File, e.Line, e.Column, severity, e.Field, e.Message})
+		}
+	}
+	take(report.Errors, "error")
+	if strict {
+		take(report.Warnings, "error")
+	} else {
+		take(report.Warnings, "warning")
+	}
+	slices.SortStableFunc(v.Problems[first:], func(a, b problem) int {
+		return slices.Compare([]int{a.Line, a.Column}, []int{b.Line, b.Column})
+	})
+}
+
+func (v *validation) count(severity string) int {
+	n := 0
+	for _, p := range v.Problems {
+		if p.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *validation) print(w io.Writer) error {
+	for _, p := range v.Problems {
+		place := p.File
+		if p.Line > 0 {
+			place = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+		}
+		if p.Field != "" {
+			p.Message = p.Field + ": " + p.Message
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s: %s\n", text.Clean(place), p.Severity, text.Clean(p.Message)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "checked %s: %s, %s\n", plural(v.Checked, "file"), plural(v.count("error"), "error"), plural(v.count("warning"), "warning"))
+	return err
+}
+
+func (v *validation) verdict() error {
+	if n := v.count("error"); n > 0 {
+		return usageError(fmt.Errorf("the configuration has %s", plural(n, "error")), "correct the lines above and run it again")
+	}
+	return nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// configurationFile is a file to check. The content is cut off behind config.MaxSize, so that the
+// check says that it is too large.
+type configurationFile struct {
+	name    string
+	content []byte
+}
+
+// findConfigurations reads the file, or all configurations below the directory in the order of their
+// names. Symbolic links below it are not followed.
+func findConfigurations(root string) ([]configurationFile, error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, usageError(err, "name an existing file or directory")
+	}
+	if !info.IsDir() {
+		content, err := readBounded(os.DirFS(filepath.Dir(root)), filepath.Base(root))
+		if err != nil {
+			return nil, usageError(err, "name a file that can be read")
+		}
+		return []configurationFile{{root, content}}, nil
+	}
+	var files []configurationFile
+	tree := os.DirFS(root)
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
+			return nil
+		}
+		content, err := readBounded(tree, name)
+		if err != nil {
+			return err
+		}
+		if config.IsApplicationFilename(name) || (len(content) <= config.MaxSize && config.Claimed(content)) {
+			files = append(files, configurationFile{filepath.Join(root, filepath.FromSlash(name)), content})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, usageError(err, "make the directory readable, or name one file")
+	}
+	if len(files) == 0 {
+		return nil, usageError(fmt.Errorf("%s holds no piped or application configuration", root), "name the file, or the directory of an app.pipecd.yaml")
+	}
+	return files, nil
+}
+
+func readBounded(tree fs.FS, name string) ([]byte, error) {
+	file, err := tree.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, config.MaxSize+1))
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file below testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(name, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
+	require.Equal(t, exitUsage, code)
+	golden(t, "validate/repository.golden", stdout)
+	require.Equal(t, "pipedeck: the configuration has 8 errors\nnext step: correct the lines above and run it again\n", stderr)
+}
+
+func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"testdata/validate/good", "testdata/validate/good/"} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", path)
+		require.Zero(t, code, stderr)
+		require.Equal(t, "checked 2 files: 0 errors, 0 warnings\n", stdout)
+	}
+}
+
+func TestWarningsFailOnlyWhenStrict(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(goodApplication+"  descripton: x\n"), 0o600))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
+	require.Zero(t, code)
+	require.Equal(t, file+`:5:3: warning: spec.descripton: unknown key "descripton" is not read; did you mean "description"?`+
+		"\nchecked 1 file: 0 errors, 1 warning\n", stdout)
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", file, "--strict")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, ":5:3: error: spec.descripton: ")
+	require.Contains(t, stdout, "1 error, 0 warnings")
+}
+
+func TestValidateForMachines(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/repository/misspelt.json")
+	require.Equal(t, exitUsage, code)
+	var got validation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Equal(t, 1, got.Checked)
+	require.Len(t, got.Problems, 1)
+	require.Equal(t, "testdata/validate/repository/misspelt.json", got.Problems[0].File)
+	require.Equal(t, 3, got.Problems[0].Line)
+	require.Equal(t, 11, got.Problems[0].Column)
+	require.Equal(t, "error", got.Problems[0].Severity)
+	require.Equal(t, "kind", got.Problems[0].Field)
+
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/good")
+	require.Zero(t, code)
+	require.JSONEq(t, `{"checked": 2, "problems": []}`, stdout)
+}
+
+func TestValidateOfNothingIsAMistake(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	for path, says := range map[string]string{
+		empty:                                 "holds no piped or application configuration",
+		filepath.Join(empty, "absent"):        "no such file",
+		"testdata/validate/good/nothing.yaml": "no such file",
+	} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", path)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, says)
+		require.Contains(t, stderr, "next step: ")
+		require.Empty(t, stdout)
+	}
+}
+
+func TestAFileThatIsTooLargeIsReportedAndOthersOfThatSizeAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	large := goodApplication + strings.Repeat("# x\n", config.MaxSize/4)
+	for _, name := range []string{"app.pipecd.yaml", "manifest.yaml"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(large), 0o600))
+	}
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, "app.pipecd.yaml: error: the file is larger than 512 KiB")
+	require.Contains(t, stdout, "checked 1 file:")
+}
