@@ -17,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/agent"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
@@ -101,6 +102,13 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 			cancel(errors.New("standard input has ended"))
 		}()
 	}
+	failpoints, err := failpoint.Parse(os.Getenv(failpoint.Variable))
+	if err != nil {
+		return &usageError{fmt.Errorf("read %s: %w", failpoint.Variable, err)}
+	}
+	if failpoints != nil {
+		logger.Warn("failpoints are set: piped stops or ends where they say", "variable", failpoint.Variable)
+	}
 	a, err := agent.New(agent.Options{
 		Config:             piped,
 		Version:            version,
@@ -113,6 +121,7 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 		LogDir:             f.logFileDir,
 		GracePeriod:        f.gracePeriod,
 		PluginStartTimeout: f.pluginStartTimeout,
+		Failpoints:         failpoints,
 		Logger:             logger,
 	})
 	if err != nil {

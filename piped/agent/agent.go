@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
@@ -42,7 +43,9 @@ type Options struct {
 	LogDir string
 	// GracePeriod is the time for plugins to stop, PluginStartTimeout that to answer after a start.
 	GracePeriod, PluginStartTimeout time.Duration
-	Logger                          *slog.Logger
+	// Failpoints are for tests; nil for none.
+	Failpoints *failpoint.Set
+	Logger     *slog.Logger
 }
 
 // Agent is a whole piped.
@@ -123,7 +126,7 @@ func (a *Agent) assemble() (err error) {
 		Planner: planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Logger: a.logger}),
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,
-			Prepare: a.repos.prepare, ChangedFiles: a.repos.changedFiles, Logger: a.logger,
+			Prepare: a.repos.prepare, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Logger: a.logger,
 		}),
 		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
 	})

@@ -6,6 +6,7 @@ package pluginservice
 import (
 	"context"
 	"maps"
+	"strconv"
 	"sync"
 
 	"google.golang.org/grpc/codes"
@@ -69,6 +70,10 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 	}
 }
 
+// AttemptMetadataKey is the stage metadata that tells a plugin that a stage was interrupted and starts
+// again: the number of attempts before this one, in digits. A first attempt has none.
+const AttemptMetadataKey = "pipedeck/attempt"
+
 // BeginStage notes that a stage is being executed for the attempt-th time after the first; end must be
 // called when it is over.
 func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end func()) {
@@ -81,6 +86,14 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 	defer d.mu.Unlock()
 	d.running[stageID] = stage
 	d.attempts[stageID] = attempt
+	if attempt > 0 {
+		values := maps.Clone(d.stages[stageID]) // a save may be reading the old ones
+		if values == nil {
+			values = map[string]string{}
+		}
+		values[AttemptMetadataKey] = strconv.Itoa(int(attempt))
+		d.stages[stageID] = values
+	}
 	return sync.OnceFunc(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -150,6 +150,24 @@ func TestMetadataOfConcurrentPutsIsMergedAndSavedWhole(t *testing.T) {
 	require.False(t, got.GetFound(), "what was not saved is not kept")
 }
 
+func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"startTime": "7"}}}})()
+	read := func(key string) string {
+		answer, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: key})
+		require.NoError(t, err)
+		return answer.GetValue()
+	}
+	s.registry.BeginStage("d", "s", 0)()
+	require.Empty(t, read(AttemptMetadataKey))
+	defer s.registry.BeginStage("d", "s", 2)()
+	require.Equal(t, "2", read(AttemptMetadataKey))
+	require.Equal(t, "7", read("startTime"))
+	_, stages := s.registry.Metadata("d")
+	require.Equal(t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"], "the message with the stage tells the same")
+}
+
 func TestPluginMetadataIsKeptByPlugin(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -74,9 +74,9 @@ func startAgent(t *testing.T, spec string) *agent {
 	return startAgentAt(t, startControlPlane(t), spec)
 }
 
-func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
+func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
-	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
+	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
 	require.NoError(t, err)
 	client := cp.client(t)
 	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
@@ -87,8 +87,8 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
 		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
 	})
 	require.NoError(t, err)
-	prepare := func(ctx context.Context, _ *model.Deployment, _, _ string) (planner.Source, error) {
-		if spec == "slow" {
+	prepare := func(ctx context.Context, d *model.Deployment, _, _ string) (planner.Source, error) {
+		if spec == "slow" || d.GetApplicationName() == "slow" {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -101,15 +101,19 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
 		}
 		return source{application}, nil
 	}
+	options := scheduler.Options{
+		Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,
+		ChangedFiles: func(context.Context, *model.Deployment, string, string) ([]string, error) {
+			return []string{"docs/a.md", "docs/b.md"}, nil
+		},
+		RestartWait: 5 * time.Second, ReportPause: time.Millisecond,
+	}
+	for _, change := range changes {
+		change(&options)
+	}
 	c := scheduler.NewController(scheduler.ControllerOptions{
-		Planner: planner.New(planner.Options{Plugins: host, ControlPlane: client, Prepare: prepare}),
-		Scheduler: scheduler.New(scheduler.Options{
-			Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,
-			ChangedFiles: func(context.Context, *model.Deployment, string, string) ([]string, error) {
-				return []string{"docs/a.md", "docs/b.md"}, nil
-			},
-			RestartWait: 5 * time.Second,
-		}),
+		Planner:      planner.New(planner.Options{Plugins: host, ControlPlane: client, Prepare: prepare}),
+		Scheduler:    scheduler.New(options),
 		ControlPlane: client, Registry: registry, Commands: commands,
 	})
 	upper, stopUpper := context.WithCancel(context.Background())
@@ -135,12 +139,12 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string) *agent {
 	return &agent{Controller: c, controlPlane: cp, host: host, commands: commands, stop: stop}
 }
 
-// pipeline is a spec with stages A, B, A, … that have these options.
+// pipeline is a spec with stages A, B, C, … that have these options.
 func pipeline(options ...string) string {
 	var b strings.Builder
 	b.WriteString("  name: app\n  planner: {alwaysUsePipeline: true}\n  pipeline:\n    stages:\n")
 	for i, o := range options {
-		fmt.Fprintf(&b, "    - {name: %s, %s}\n", []string{"A", "B"}[i%2], o)
+		fmt.Fprintf(&b, "    - {name: %s, %s}\n", []string{"A", "B", "C", "D"}[i%4], o)
 	}
 	return b.String()
 }
@@ -173,13 +177,16 @@ func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Equal(t, "Stage B failed: the moon is missing", end.GetStatusReason())
+	calls := a.controlPlane.recorded()
 	require.Equal(t, []string{
 		"Planned PIPELINE", "Status RUNNING",
-		"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B FAILURE 0",
-		"Status ROLLING_BACK", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
+		"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B FAILURE 0", "Status ROLLING_BACK",
+	}, calls[:7])
+	require.ElementsMatch(t, []string{
 		"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
-		"Completed FAILURE",
-	}, a.controlPlane.recorded())
+		"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
+	}, calls[7:13])
+	require.Equal(t, []string{"Completed FAILURE"}, calls[13:])
 	stages := a.controlPlane.plan("d").GetStages()
 	require.Equal(t, []string{stages[1].GetId()}, a.controlPlane.report("ROLLBACK").GetRequires(), "rollback follows the last executed stage")
 	require.Contains(t, a.controlPlane.stageLog(), "B 0 the moon is missing")
@@ -200,7 +207,7 @@ func TestMistakesEndTheDeploymentAtOnceWithTheTrueCause(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
 		"configuration":  {"", "Planning failed: app.pipecd.yaml:3:5: no such key"},
-		"unknown stage":  {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", `no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, ROLLBACK, SYNC)`},
+		"unknown stage":  {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", `no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, C, D, ROLLBACK, SYNC)`},
 		"unknown plugin": {"  name: app\n  plugins: {kubernets: {}}\n", `no plugin is named "kubernets"`},
 		"nothing to do":  {"  name: app\n  plugins: {p: {}}\n", "plugin p has no quick sync"},
 		"no plugin":      {"  name: app\n", "no plugin is specified"},

@@ -42,6 +42,8 @@ type controlPlane struct {
 	success   map[string]*model.ApplicationDeploymentReference
 	known     map[string]*model.Deployment
 	stage     map[string]*pipedservice.ReportStageStatusChangedRequest
+	// refuse, when set, may give reports of stages an error.
+	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
 }
 
 func startControlPlane(t *testing.T) *controlPlane {
@@ -186,6 +188,11 @@ func (c *controlPlane) ReportStageStatusChanged(_ context.Context, r *pipedservi
 	name := c.names[r.GetStageId()]
 	if name == "" {
 		name = r.GetStageId()
+	}
+	if c.refuse != nil {
+		if err := c.refuse(r); err != nil {
+			return nil, err
+		}
 	}
 	c.stage[name] = r
 	c.calls = append(c.calls, fmt.Sprintf("Stage %s %s %d", name, strings.TrimPrefix(r.GetStatus().String(), "STAGE_"), r.GetRetriedCount()))

@@ -4,6 +4,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,40 +81,34 @@ func success(reason string) Outcome {
 }
 
 func failedStage(stage *model.PipelineStage) Outcome {
+	why := stage.GetStatusReason()
+	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
+		reason := fmt.Sprintf("%s during stage %s", cmp.Or(why, "Cancelled"), stage.GetName())
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: reason}
+	}
 	reason := fmt.Sprintf("Stage %s failed", stage.GetName())
-	if why := stage.GetStatusReason(); why != "" {
+	if why != "" {
 		reason += ": " + why
 	}
-	status := model.DeploymentStatus_DEPLOYMENT_FAILURE
-	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
-		status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
-		reason = fmt.Sprintf("Cancelled during stage %s", stage.GetName())
-	}
-	return Outcome{Status: status, Reason: reason}
+	return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: reason}
 }
 
-// interruption tells whether something else than a stage has ended the deployment, and how. During is the
-// stage that was running, nil between stages.
-func (r *run) interruption(ctx, work context.Context, during *model.PipelineStage) (Outcome, bool) {
-	if ctx.Err() != nil {
-		return Outcome{}, true // piped is stopping: no outcome
-	}
-	if work.Err() == nil {
-		return Outcome{}, false
-	}
+// interruption tells how something else than a stage has ended the deployment. During are the stages that
+// were running, none between stages.
+func interruption(work context.Context, during []*model.PipelineStage) Outcome {
 	var cancelled *CancelledError
 	var timeout *TimeoutError
 	cause := context.Cause(work)
 	where := ""
-	if during != nil {
-		where = " during stage " + during.GetName()
+	if len(during) > 0 {
+		where = " during " + names(during)
 	}
 	switch {
 	case errors.As(cause, &cancelled):
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + where}, true
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + where}
 	case errors.As(cause, &timeout):
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("The deployment timed out after %s%s", timeout.After, where)}, true
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("The deployment timed out after %s%s", timeout.After, where)}
 	default:
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: cause.Error() + where}, true
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: cause.Error() + where}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -44,17 +47,35 @@ func (r *run) setStatus(ctx context.Context, status model.DeploymentStatus, reas
 	}
 }
 
-func (r *run) setStage(ctx context.Context, stage *model.PipelineStage, status model.StageStatus, reason string) {
-	if ctx.Err() != nil && status == model.StageStatus_STAGE_RUNNING {
+// beginStage records an attempt before anything is done, so that the next piped knows of it. Nothing is
+// done without the record: it goes on trying until work ends, and fails when the control plane refuses.
+func (r *run) beginStage(ctx, work context.Context, stage *model.PipelineStage) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return r.reportStage(work, stage, model.StageStatus_STAGE_RUNNING, "")
+}
+
+// endStage records an end. It goes on trying until ctx ends: what is not recorded is run again by the next
+// piped.
+func (r *run) endStage(ctx context.Context, stage *model.PipelineStage, status model.StageStatus, reason string) {
+	if err := r.options.Failpoints.Hit(ctx, "stage-report"); err != nil {
 		return
 	}
+	if err := r.reportStage(ctx, stage, status, reason); err != nil {
+		r.logger(stage).Error("report of a stage's end failed", "status", status, "error", err)
+	}
+}
+
+// reportStage sets the status and tries to report it until patience ends or the control plane refuses.
+func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, status model.StageStatus, reason string) error {
+	r.mu.Lock()
 	stage.Status, stage.StatusReason, stage.UpdatedAt = status, reason, time.Now().Unix()
 	if ended(stage) {
 		stage.CompletedAt = stage.UpdatedAt
 	}
-	ctx, cancel := reporting(ctx)
-	defer cancel()
-	_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, &pipedservice.ReportStageStatusChangedRequest{
+	r.mu.Unlock()
+	request := &pipedservice.ReportStageStatusChangedRequest{
 		DeploymentId: r.deployment.GetId(),
 		StageId:      stage.GetId(),
 		Status:       status,
@@ -62,9 +83,36 @@ func (r *run) setStage(ctx context.Context, stage *model.PipelineStage, status m
 		Requires:     stage.GetRequires(),
 		RetriedCount: stage.GetRetriedCount(),
 		CompletedAt:  stage.GetUpdatedAt(), // PipeCD v1 sends it with every status
-	})
-	if err != nil {
-		r.logger(stage).Error("report of a stage status failed", "status", status, "error", err)
+	}
+	for {
+		ctx, cancel := reporting(patience)
+		_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, request)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case patience.Err() != nil:
+			return context.Cause(patience)
+		case refused(err):
+			return fmt.Errorf("record the stage as %s at the control plane: %w", status, err)
+		}
+		r.logger(stage).Warn("report of a stage did not get through; it is tried again", "status", status, "error", err)
+		select {
+		case <-time.After(r.options.ReportPause):
+		case <-patience.Done():
+			return context.Cause(patience)
+		}
+	}
+}
+
+// refused tells whether an error would come again at the next try.
+func refused(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
+		codes.Unauthenticated, codes.Unimplemented:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -6,12 +6,14 @@ package scheduler
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
@@ -22,6 +24,8 @@ const (
 	defaultRestartWait = 20 * time.Second
 	// reportTimeout bounds one report to the control plane; reports go on when piped is stopping.
 	reportTimeout = 30 * time.Second
+	// defaultParallel is enough for pipelines that people draw; each stage has checkouts of its own.
+	defaultParallel = 8
 )
 
 // ChangedFiles lists the files that differ between two commits of a deployment's repository, relative to
@@ -39,6 +43,12 @@ type Options struct {
 	Logger       *slog.Logger
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
+	// Parallel bounds the stages of one deployment that run at the same time. Default 8.
+	Parallel int
+	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
+	ReportPause time.Duration
+	// Failpoints are for tests; nil for none.
+	Failpoints *failpoint.Set
 }
 
 // Scheduler runs planned deployments.
@@ -54,6 +64,12 @@ func New(options Options) *Scheduler {
 	if options.RestartWait <= 0 {
 		options.RestartWait = defaultRestartWait
 	}
+	if options.Parallel <= 0 {
+		options.Parallel = defaultParallel
+	}
+	if options.ReportPause <= 0 {
+		options.ReportPause = time.Second
+	}
 	return &Scheduler{options: options}
 }
 
@@ -65,7 +81,7 @@ type Outcome struct {
 }
 
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
-// reports nothing and returns the cause; cancellation stops the present stage and starts the rollback.
+// reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
 	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation}
 	r.sources = newSourceQueue(s.options.Prepare, r.deployment)
@@ -76,10 +92,12 @@ func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancella
 // run is one deployment on its way.
 type run struct {
 	*Scheduler
-	deployment   *model.Deployment // only this run's goroutine changes it
+	mu           sync.Mutex        // guards what changes in the deployment while stages run
+	deployment   *model.Deployment // a copy of its own
 	cancellation *Cancellation
 	sources      *sourceQueue
-	// limit sets the deployment's timeout, once the configuration that names it has been read.
+	// limit sets the deployment's timeout, once the configuration that names it has been read. Only its
+	// first call counts.
 	limit func(time.Duration)
 }
 
@@ -109,36 +127,48 @@ func (r *run) toEnd(ctx context.Context) (Outcome, error) {
 	return outcome, r.complete(ctx, outcome)
 }
 
-// forward runs the normal stages one after another. PipeCD v1: after a restart, stages that succeeded or
-// were skipped are passed, one that failed decides the result, one that ran is run again.
+// forward runs the normal stages. After a restart, those that succeeded or were skipped are passed and
+// those that ran are run again (PipeCD v1).
 func (r *run) forward(ctx context.Context) (Outcome, error) {
 	work, stop := r.workContext(ctx)
 	defer stop()
+	w := r.walk(r.normalStages())
+	if err := w.toEnd(ctx, work); err != nil {
+		return Outcome{}, err
+	}
+	if ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx)
+	}
+	left := w.left()
+	switch {
+	case w.failed != nil:
+		return failedStage(w.failed), nil
+	case len(w.stopped) > 0, work.Err() != nil && w.exited == nil && len(left) > 0:
+		return interruption(work, w.stopped), nil
+	case w.exited != nil:
+		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it"), nil
+	case len(left) > 0:
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: "The " + names(left) + " can never start, for they require each other"}, nil
+	default:
+		return success("All stages succeeded"), nil
+	}
+}
+
+// normalStages gives the stages of a quick sync that another piped planned the order that PipeCD v1 runs
+// them in: it plans them without requirements.
+func (r *run) normalStages() []*model.PipelineStage {
+	var normal []*model.PipelineStage
+	connected := r.deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_QUICK_SYNC
 	for _, stage := range r.deployment.GetStages() {
-		if stage.GetRollback() {
-			continue
-		}
-		if !ended(stage) {
-			if outcome, over := r.interruption(ctx, work, nil); over {
-				return outcome, context.Cause(ctx)
-			}
-			if err := r.runStage(ctx, work, stage); err != nil {
-				return Outcome{}, err
-			}
-		}
-		switch stage.GetStatus() {
-		case model.StageStatus_STAGE_SUCCESS, model.StageStatus_STAGE_SKIPPED:
-			continue
-		case model.StageStatus_STAGE_EXITED:
-			return success("The deployment was completed since stage " + stage.GetName() + " asked for it"), nil
-		default:
-			if outcome, over := r.interruption(ctx, work, stage); over {
-				return outcome, context.Cause(ctx)
-			}
-			return failedStage(stage), nil
+		if !stage.GetRollback() {
+			normal = append(normal, stage)
+			connected = connected || len(stage.GetRequires()) > 0
 		}
 	}
-	return success("All stages succeeded"), nil
+	for i := 1; i < len(normal) && !connected; i++ {
+		normal[i].Requires = []string{normal[i-1].GetId()}
+	}
+	return normal
 }
 
 // workContext ends with ctx, with a cancellation and with the timeout of the deployment; its cause says
@@ -147,11 +177,13 @@ func (r *run) workContext(ctx context.Context) (context.Context, func()) {
 	work, cancel := context.WithCancelCause(ctx)
 	unwatch := r.cancellation.onCancel(func(by *CancelledError) { cancel(by) })
 	began := time.Now()
+	var once sync.Once
 	stopTimer := func() bool { return true }
 	r.limit = func(after time.Duration) {
-		stopTimer()
-		timer := time.AfterFunc(after-time.Since(began), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
-		stopTimer = timer.Stop
+		once.Do(func() {
+			timer := time.AfterFunc(after-time.Since(began), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
+			stopTimer = timer.Stop
+		})
 	}
 	return work, func() {
 		stopTimer()
@@ -175,49 +207,62 @@ func (r *run) wantsRollback() bool {
 }
 
 // rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
-// cancel them.
+// cancel them. Those that no plan has put in an order follow the stages that were executed last, all of
+// them together; PipeCD v1 runs them one after another.
 func (r *run) rollBack(ctx context.Context) error {
 	last := r.lastExecuted()
+	var rollbacks []*model.PipelineStage
 	for _, stage := range r.deployment.GetStages() {
-		if !stage.GetRollback() || ended(stage) {
+		if !stage.GetRollback() {
 			continue
 		}
-		if last != nil {
-			stage.Requires = []string{last.GetId()}
+		if len(stage.GetRequires()) == 0 {
+			stage.Requires = last
 		}
-		if err := r.runStage(ctx, ctx, stage); err != nil {
-			return err
-		}
+		rollbacks = append(rollbacks, stage)
 	}
-	return nil
+	w := r.walk(rollbacks)
+	w.whatever = true
+	return w.toEnd(ctx, ctx)
 }
 
-func (r *run) lastExecuted() *model.PipelineStage {
-	var last *model.PipelineStage
+// lastExecuted are the ids of the started stages that no other started stage requires.
+func (r *run) lastExecuted() []string {
+	required := map[string]bool{}
+	var started []*model.PipelineStage
 	for _, stage := range r.deployment.GetStages() {
-		if !stage.GetRollback() && stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET {
-			last = stage
+		if stage.GetRollback() || stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET {
+			continue
+		}
+		started = append(started, stage)
+		for _, id := range stage.GetRequires() {
+			required[id] = true
+		}
+	}
+	var last []string
+	for _, stage := range started {
+		if !required[stage.GetId()] {
+			last = append(last, stage.GetId())
 		}
 	}
 	return last
 }
 
-// interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back.
+// interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back. Stages that
+// were stopped because another one failed are cancelled too, so a failed stage says more.
 func (r *run) interruptedOutcome() Outcome {
 	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: r.deployment.GetStatusReason()}
 	for _, stage := range r.deployment.GetStages() {
-		if !stage.GetRollback() && stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
+		if stage.GetRollback() {
+			continue
+		}
+		switch stage.GetStatus() {
+		case model.StageStatus_STAGE_FAILURE:
+			outcome.Status = model.DeploymentStatus_DEPLOYMENT_FAILURE
+			return outcome
+		case model.StageStatus_STAGE_CANCELLED:
 			outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
 		}
 	}
 	return outcome
-}
-
-func ended(stage *model.PipelineStage) bool {
-	switch stage.GetStatus() {
-	case model.StageStatus_STAGE_NOT_STARTED_YET, model.StageStatus_STAGE_RUNNING:
-		return false
-	default:
-		return true
-	}
 }

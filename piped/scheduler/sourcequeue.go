@@ -35,7 +35,8 @@ func (p *sourcePair) close() {
 	}
 }
 
-// sourceQueue prepares the directories of the next stage while the present one runs: one pair ahead.
+// sourceQueue prepares the directories of the next stage while others run: one pair ahead of those that
+// are asked for.
 type sourceQueue struct {
 	prepare    planner.Prepare
 	deployment *model.Deployment
@@ -43,8 +44,9 @@ type sourceQueue struct {
 	running    string
 	filename   string
 
-	mu   sync.Mutex
-	next chan preparedPair
+	mu sync.Mutex
+	// ahead are pairs that nobody has taken, each prepared or on its way.
+	ahead []chan preparedPair
 }
 
 type preparedPair struct {
@@ -65,48 +67,53 @@ func newSourceQueue(prepare planner.Prepare, d *model.Deployment) *sourceQueue {
 // take returns the prepared pair, preparing it now when nobody did before. The caller closes it. It waits
 // no longer than work; the preparation goes on then, for the stages of a rollback.
 func (q *sourceQueue) take(ctx, work context.Context) (*sourcePair, error) {
-	q.prefetch(ctx)
 	q.mu.Lock()
-	next := q.next
-	q.next = nil
+	if len(q.ahead) == 0 {
+		q.ahead = append(q.ahead, q.begin(ctx))
+	}
+	next := q.ahead[0]
+	q.ahead = q.ahead[1:]
 	q.mu.Unlock()
 	select {
 	case prepared := <-next:
 		return prepared.pair, prepared.err
 	case <-work.Done():
 		q.mu.Lock()
-		q.next = next
+		q.ahead = append(q.ahead, next)
 		q.mu.Unlock()
 		return nil, context.Cause(work)
 	}
 }
 
-// prefetch starts preparing a pair unless one is on its way.
+// prefetch starts preparing a pair unless one is ahead.
 func (q *sourceQueue) prefetch(ctx context.Context) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.next != nil {
-		return
+	if len(q.ahead) == 0 {
+		q.ahead = append(q.ahead, q.begin(ctx))
 	}
+}
+
+// begin prepares a pair; close waits for it unless it was taken.
+func (q *sourceQueue) begin(ctx context.Context) chan preparedPair {
 	next := make(chan preparedPair, 1)
-	q.next = next
 	go func() {
 		pair, err := q.preparePair(ctx)
 		next <- preparedPair{pair, err}
 	}()
+	return next
 }
 
-// close waits for a preparation under way and removes what was not taken.
+// close waits for preparations under way and removes what was not taken.
 func (q *sourceQueue) close() {
 	q.mu.Lock()
-	next := q.next
-	q.next = nil
+	ahead := q.ahead
+	q.ahead = nil
 	q.mu.Unlock()
-	if next == nil {
-		return
-	}
-	if prepared := <-next; prepared.pair != nil {
-		prepared.pair.close()
+	for _, next := range ahead {
+		if prepared := <-next; prepared.pair != nil {
+			prepared.pair.close()
+		}
 	}
 }
 

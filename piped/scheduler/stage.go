@@ -33,37 +33,48 @@ func failure(reason string) stageResult {
 
 // runStage brings one stage to its end, in at most two attempts, and reports it. It returns an error only
 // when ctx ended: then the stage stays as reported last. Work ends earlier than ctx when the deployment is
-// cancelled or out of time.
+// cancelled, out of time or has failed elsewhere.
 func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) error {
 	if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
-		stage.RetriedCount++ // an earlier piped died while it ran
+		r.countAttempt(stage) // an earlier piped died while it ran
 	}
 	result := r.tryStage(ctx, work, stage)
 	if result.interrupted != nil && ctx.Err() == nil && work.Err() == nil {
 		again := fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted)
 		r.logger(stage).Warn("stage interrupted", "error", result.interrupted)
 		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, again)
-		stage.RetriedCount++
+		r.countAttempt(stage)
 		result = r.tryStage(ctx, work, stage)
-		if result.interrupted != nil {
+		if result.interrupted != nil && work.Err() == nil {
 			result = failure(fmt.Sprintf("%s (also in a second attempt)", result.interrupted))
 			r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
 		}
 	}
-	if ctx.Err() != nil && (result.status == model.StageStatus_STAGE_CANCELLED || result.interrupted != nil) {
+	if result.interrupted != nil {
+		result = r.stopped(ctx, work, stage, result.interrupted)
+	}
+	if ctx.Err() != nil && result.status == model.StageStatus_STAGE_CANCELLED {
 		return context.Cause(ctx)
 	}
-	r.setStage(ctx, stage, result.status, result.reason)
+	r.endStage(ctx, stage, result.status, result.reason)
 	r.handleCommands(ctx, stage)
 	r.logger(stage).Info("stage ended", "status", result.status, "reason", result.reason)
 	return nil
+}
+
+func (r *run) countAttempt(stage *model.PipelineStage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stage.RetriedCount++
 }
 
 // tryStage is one attempt.
 func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) stageResult {
 	pair, err := r.sources.take(ctx, work)
 	if err != nil {
-		r.setStage(ctx, stage, model.StageStatus_STAGE_RUNNING, "")
+		if began := r.beginStage(ctx, work, stage); began != nil {
+			err = began
+		}
 		return r.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
 	}
 	defer pair.close()
@@ -75,7 +86,9 @@ func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) st
 			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
 		}
 	}
-	r.setStage(ctx, stage, model.StageStatus_STAGE_RUNNING, "")
+	if err := r.beginStage(ctx, work, stage); err != nil {
+		return r.stopped(ctx, work, stage, err)
+	}
 	r.sources.prefetch(ctx)
 	plugin, err := r.owner(work, stage)
 	if err != nil {
@@ -111,6 +124,9 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	defer end()
 
 	d := r.snapshot()
+	if err := r.options.Failpoints.Hit(call, "stage-call"); err != nil {
+		return r.stopped(ctx, call, stage, err)
+	}
 	response, err := plugin.Deployment().ExecuteStage(call, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment:              d,
 		Stage:                   find(d, stage.GetId()),
@@ -118,6 +134,9 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
 	}})
+	if point := r.options.Failpoints.Hit(call, "stage-answer"); point != nil {
+		return r.stopped(ctx, call, stage, point)
+	}
 	var exit *pluginhost.ExitError
 	var down *pluginhost.NotRunningError
 	switch {
@@ -149,6 +168,7 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 func (r *run) stopped(ctx, call context.Context, stage *model.PipelineStage, err error) stageResult {
 	var cancelled *CancelledError
 	var timeout *TimeoutError
+	var halted *haltedError
 	cause := context.Cause(call)
 	switch {
 	case ctx.Err() != nil:
@@ -157,6 +177,8 @@ func (r *run) stopped(ctx, call context.Context, stage *model.PipelineStage, err
 		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: cancelled.Error()}
 	case errors.As(cause, &timeout):
 		return failure(timeout.Error())
+	case errors.As(cause, &halted):
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: halted.Error()}
 	}
 	reason := err.Error()
 	if s, ok := status.FromError(err); ok {
@@ -185,7 +207,9 @@ func stageOptions(d *model.Deployment, stage *model.PipelineStage, application *
 
 // snapshot is the deployment as plugins see it: with the present statuses and metadata.
 func (r *run) snapshot() *model.Deployment {
+	r.mu.Lock()
 	d := proto.CloneOf(r.deployment)
+	r.mu.Unlock()
 	all, stages := r.options.Registry.Metadata(d.GetId())
 	if all != nil {
 		d.MetadataV2 = all

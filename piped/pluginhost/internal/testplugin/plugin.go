@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -26,10 +28,16 @@ type plugin struct {
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block),
-	// block-once (touch in the first attempt).
-	Do   string `json:"do"`
-	Log  string `json:"log"`
-	File string `json:"file"`
+	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
+	// closed).
+	Do string `json:"do"`
+	// Undo is what the rollback stage does, with UndoFile in place of File.
+	Undo     string `json:"undo"`
+	UndoFile string `json:"undoFile"`
+	// Calls is a file that gets a line "STAGE ATTEMPT" for each call; empty for none.
+	Calls string `json:"calls"`
+	Log   string `json:"log"`
+	File  string `json:"file"`
 }
 
 func (p *plugin) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
@@ -105,8 +113,13 @@ func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteSt
 			return nil, err
 		}
 	}
+	if o.Calls != "" {
+		if err := note(o.Calls, fmt.Sprintln(input.GetStage().GetName(), input.GetStage().GetRetriedCount())); err != nil {
+			return nil, err
+		}
+	}
 	if input.GetStage().GetRollback() {
-		return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_SUCCESS}, nil
+		o.Do, o.File = o.Undo, o.UndoFile
 	}
 	return p.do(ctx, o, input.GetStage().GetRetriedCount())
 }
@@ -131,6 +144,10 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 	case "block":
 		<-ctx.Done()
 		return nil, ctx.Err()
+	case "hold":
+		if err := hold(ctx, o.File); err != nil {
+			return nil, err
+		}
 	case "touch", "block-once":
 		if o.Do == "block-once" && attempt > 0 {
 			break
@@ -142,4 +159,34 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		return nil, ctx.Err()
 	}
 	return &deployment.ExecuteStageResponse{Status: status}, nil
+}
+
+// note appends a line to a file.
+func note(path, line string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteString(line)
+	return err
+}
+
+// hold reads a named pipe to its end. When ctx ends first the reading goes on behind.
+func hold(ctx context.Context, path string) error {
+	released := make(chan error, 1)
+	go func() {
+		pipe, err := os.Open(path)
+		if err == nil {
+			_, err = io.Copy(io.Discard, pipe)
+			pipe.Close()
+		}
+		released <- err
+	}()
+	select {
+	case err := <-released:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

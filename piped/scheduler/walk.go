@@ -1,0 +1,200 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// walk brings stages to their end, side by side as far as they do not require each other. What becomes of
+// one decides which follow. It belongs to one goroutine; those of the stages only send their end.
+type walk struct {
+	*run
+	stages []*model.PipelineStage
+	// whatever goes on after a stage that failed.
+	whatever bool
+
+	begun   map[string]bool
+	running int
+	ends    chan stageEnd
+
+	failed  *model.PipelineStage   // the first that failed by itself
+	exited  *model.PipelineStage   // the first that ended the deployment as a success
+	stopped []*model.PipelineStage // those that a cancellation or the deployment's timeout stopped
+}
+
+// stageEnd says that a stage has ended, or with err that piped stops and the stage stays as reported last.
+type stageEnd struct {
+	stage *model.PipelineStage
+	err   error
+}
+
+// haltedError is the cause of the end of stages whose deployment failed elsewhere.
+type haltedError struct{ failed string }
+
+func (e *haltedError) Error() string { return fmt.Sprintf("Stopped because stage %s failed", e.failed) }
+
+func (r *run) walk(stages []*model.PipelineStage) *walk {
+	return &walk{run: r, stages: stages, begun: map[string]bool{}, ends: make(chan stageEnd)}
+}
+
+// toEnd returns when no stage runs and none can start any more. It returns an error only when ctx ended.
+func (w *walk) toEnd(ctx, work context.Context) error {
+	together, halt := context.WithCancelCause(work)
+	defer halt(context.Canceled)
+	w.review(ctx)
+	var stopping error
+	for {
+		for _, stage := range w.due(together) {
+			w.start(ctx, together, stage)
+		}
+		if w.running == 0 {
+			return stopping
+		}
+		end := <-w.ends
+		w.running--
+		if end.err != nil {
+			stopping = end.err // the others end as well, by the same cause
+			continue
+		}
+		w.settle(work, end.stage)
+		if w.failed != nil && !w.whatever {
+			halt(&haltedError{failed: w.failed.GetName()})
+		}
+	}
+}
+
+func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
+	w.begun[stage.GetId()] = true
+	w.running++
+	go func() {
+		err := w.runStage(ctx, work, stage)
+		w.ends <- stageEnd{stage, err}
+	}()
+}
+
+// review takes in what an earlier piped left. PipeCD v1: a stage that failed or was cancelled decides the
+// result. Those that ran beside it are not run again.
+func (w *walk) review(ctx context.Context) {
+	if w.whatever {
+		return
+	}
+	for _, status := range []model.StageStatus{model.StageStatus_STAGE_FAILURE, model.StageStatus_STAGE_CANCELLED, model.StageStatus_STAGE_EXITED} {
+		for _, stage := range w.stages {
+			if stage.GetStatus() == status && w.failed == nil && w.exited == nil {
+				w.settle(context.Background(), stage)
+			}
+		}
+	}
+	if w.failed == nil {
+		return
+	}
+	for _, stage := range w.stages {
+		if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
+			w.endStage(ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: w.failed.GetName()}).Error())
+		}
+	}
+}
+
+// settle takes in the end of a stage.
+func (w *walk) settle(work context.Context, stage *model.PipelineStage) {
+	switch {
+	case passed(stage):
+	case stage.GetStatus() == model.StageStatus_STAGE_EXITED:
+		if w.exited == nil {
+			w.exited = stage
+		}
+	case w.failed != nil:
+	case work.Err() != nil:
+		w.stopped = append(w.stopped, stage)
+	default:
+		w.failed = stage
+	}
+}
+
+// due are the stages that can start now, as many as there is room for.
+func (w *walk) due(work context.Context) []*model.PipelineStage {
+	if work.Err() != nil || (!w.whatever && w.failed != nil) {
+		return nil
+	}
+	var list []*model.PipelineStage
+	for _, stage := range w.stages {
+		if w.running+len(list) < w.options.Parallel && w.pending(stage) && w.ready(stage) {
+			list = append(list, stage)
+		}
+	}
+	return list
+}
+
+// pending: only stages that have not begun here are looked at; the others belong to their goroutines.
+func (w *walk) pending(stage *model.PipelineStage) bool {
+	return !w.begun[stage.GetId()] && !ended(stage)
+}
+
+// ready: all that the stage requires has ended as it should. What is required but not among the stages
+// of this walk counts as done. A stage that ran when an earlier piped died is ready; after an exit no other
+// one is.
+func (w *walk) ready(stage *model.PipelineStage) bool {
+	if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
+		return true
+	}
+	if w.exited != nil {
+		return false
+	}
+	for _, id := range stage.GetRequires() {
+		for _, other := range w.stages {
+			if other.GetId() == id && !w.over(other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (w *walk) over(stage *model.PipelineStage) bool {
+	w.mu.Lock() // it may be running
+	defer w.mu.Unlock()
+	return passed(stage) || (w.whatever && ended(stage))
+}
+
+// left are the stages that could not start.
+func (w *walk) left() []*model.PipelineStage {
+	var list []*model.PipelineStage
+	for _, stage := range w.stages {
+		if w.pending(stage) {
+			list = append(list, stage)
+		}
+	}
+	return list
+}
+
+func passed(stage *model.PipelineStage) bool {
+	s := stage.GetStatus()
+	return s == model.StageStatus_STAGE_SUCCESS || s == model.StageStatus_STAGE_SKIPPED
+}
+
+func ended(stage *model.PipelineStage) bool {
+	switch stage.GetStatus() {
+	case model.StageStatus_STAGE_NOT_STARTED_YET, model.StageStatus_STAGE_RUNNING:
+		return false
+	default:
+		return true
+	}
+}
+
+// names lists stages in words: "stage A", "stages A, B".
+func names(stages []*model.PipelineStage) string {
+	list := make([]string, 0, len(stages))
+	for _, stage := range stages {
+		list = append(list, stage.GetName())
+	}
+	if len(list) == 1 {
+		return "stage " + list[0]
+	}
+	return "stages " + strings.Join(list, ", ")
+}

@@ -1,0 +1,274 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+)
+
+// hold has a stage wait at the gate.
+func hold(gate *failpointtest.Gate) string {
+	return fmt.Sprintf("with: {do: hold, file: %q}", gate.Path)
+}
+
+// most is how many of the stages ran at the same time.
+func most(calls []string) int {
+	running, most := 0, 0
+	for _, call := range calls {
+		switch {
+		case !strings.HasPrefix(call, "Stage "):
+		case strings.Contains(call, " RUNNING "):
+			running++
+		default:
+			running--
+		}
+		most = max(most, running)
+	}
+	return most
+}
+
+func TestStagesRunSideBySideAndJoin(t *testing.T) {
+	t.Parallel()
+	first, second := failpointtest.NewGate(t), failpointtest.NewGate(t)
+	a := startAgent(t, pipeline("id: a, "+hold(first), "id: b, needs: [], "+hold(second), "needs: [a, b]"))
+	a.Submit(newDeployment("d", "app"))
+	first.Await(t)
+	second.Await(t)
+	require.NotContains(t, a.controlPlane.recorded(), "Stage C RUNNING 0")
+	first.Open()
+	a.controlPlane.awaitCall(t, "Stage A SUCCESS 0")
+	second.Open()
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	calls := a.controlPlane.recorded()
+	require.Equal(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS"}, calls[len(calls)-5:])
+	plan := a.controlPlane.plan("d").GetStages()
+	require.Equal(t, []string{plan[0].GetId(), plan[1].GetId()}, a.controlPlane.report("C").GetRequires())
+}
+
+func TestStagesSideBySideAreBounded(t *testing.T) {
+	t.Parallel()
+	gates := make([]*failpointtest.Gate, 4)
+	stages := make([]string, 4)
+	for i := range gates {
+		gates[i] = failpointtest.NewGate(t)
+		stages[i] = "needs: [], " + hold(gates[i])
+	}
+	a := startAgentAt(t, startControlPlane(t), pipeline(stages...), func(o *scheduler.Options) { o.Parallel = 2 })
+	a.Submit(newDeployment("d", "app"))
+	gates[0].Await(t)
+	for i := range gates[1:] {
+		gates[i+1].Await(t)
+		gates[i].Open()
+	}
+	gates[3].Open()
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, 2, most(a.controlPlane.recorded()))
+}
+
+func TestAFailedStageStopsTheOthersBeforeTheRollback(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	a := startAgent(t, pipeline("needs: [], "+hold(gate), "id: b, needs: [], with: {do: error}", "needs: [b]"))
+	a.Submit(newDeployment("d", "app"))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Equal(t, "Stage B failed: the moon is missing", end.GetStatusReason())
+	calls := a.controlPlane.recorded()
+	require.Contains(t, calls, "Stage A CANCELLED 0")
+	require.Equal(t, "Stopped because stage B failed", a.controlPlane.report("A").GetStatusReason())
+	require.Less(t, slices.Index(calls, "Stage A CANCELLED 0"), slices.Index(calls, "Status ROLLING_BACK"))
+	require.Nil(t, a.controlPlane.report("C"), "what needs the failed stage does not start")
+}
+
+func TestAStageThatExitsLetsTheOthersEnd(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	a := startAgent(t, pipeline("needs: [], "+hold(gate), "id: b, needs: [], with: {do: exit}", "needs: [b]"))
+	a.Submit(newDeployment("d", "app"))
+	gate.Await(t)
+	a.controlPlane.awaitCall(t, "Stage B EXITED 0")
+	gate.Open()
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, end.GetStatus())
+	require.Contains(t, end.GetStatusReason(), "stage B asked for it")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, a.controlPlane.report("A").GetStatus())
+	require.Nil(t, a.controlPlane.report("C"))
+}
+
+func TestCancelStopsAllThatRuns(t *testing.T) {
+	t.Parallel()
+	first, second := failpointtest.NewGate(t), failpointtest.NewGate(t)
+	a := startAgent(t, pipeline("needs: [], "+hold(first), "needs: [], "+hold(second)))
+	a.Submit(newDeployment("d", "app"))
+	first.Await(t)
+	second.Await(t)
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+	require.Contains(t, []string{"Cancelled by carol during stages A, B", "Cancelled by carol during stages B, A"}, end.GetStatusReason())
+	require.Equal(t, model.StageStatus_STAGE_CANCELLED, a.controlPlane.report("A").GetStatus())
+	require.Equal(t, model.StageStatus_STAGE_CANCELLED, a.controlPlane.report("B").GetStatus())
+}
+
+func TestRollbackStagesThatRequireTheSameRunTogether(t *testing.T) {
+	t.Parallel()
+	first, second := failpointtest.NewGate(t), failpointtest.NewGate(t)
+	a := startAgent(t, pipeline(
+		fmt.Sprintf("id: a, with: {undo: hold, undoFile: %q}", first.Path),
+		fmt.Sprintf("id: b, needs: [], with: {undo: hold, undoFile: %q}", second.Path),
+		"needs: [a, b], with: {do: error, undo: error}",
+	))
+	a.Submit(newDeployment("d", "app"))
+	first.Await(t)
+	second.Await(t)
+	first.Open()
+	second.Open()
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, "Stage C failed: the moon is missing", end.GetStatusReason(), "a failing rollback changes nothing")
+	plan := a.controlPlane.plan("d").GetStages()
+	require.Equal(t, []string{plan[2].GetId()}, a.controlPlane.report("ROLLBACK").GetRequires())
+}
+
+// taken is a deployment that another piped has begun.
+func taken(strategy model.SyncStrategy, stages ...*model.PipelineStage) *model.Deployment {
+	return with(newDeployment("d", "app"), func(d *model.Deployment) {
+		d.Status, d.Trigger.SyncStrategy, d.Stages = model.DeploymentStatus_DEPLOYMENT_RUNNING, strategy, stages
+	})
+}
+
+func stage(name string, index int32, status model.StageStatus, requires ...string) *model.PipelineStage {
+	return &model.PipelineStage{
+		Id: name, Name: name, Index: index, Status: status, Requires: requires, Rollback: name == "ROLLBACK", CreatedAt: 1, UpdatedAt: 1,
+	}
+}
+
+const (
+	waiting = model.StageStatus_STAGE_NOT_STARTED_YET
+	running = model.StageStatus_STAGE_RUNNING
+)
+
+func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		deployment *model.Deployment
+		want       []string
+		reason     string
+	}{
+		"a failure decides and what ran beside it is not run again": {
+			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_FAILURE), stage("B", 1, running), stage("ROLLBACK", 0, waiting)),
+			[]string{"Stage B CANCELLED 0", "Status ROLLING_BACK", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Completed FAILURE"},
+			"Stage A failed",
+		},
+		"a failure says more than a stage that it stopped": {
+			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_CANCELLED), stage("B", 1, model.StageStatus_STAGE_FAILURE)),
+			[]string{"Completed FAILURE"}, "Stage B failed",
+		},
+		"a cancelled stage cancels": {
+			taken(model.SyncStrategy_PIPELINE, because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), "Cancelled by dave"), stage("B", 1, waiting, "A")),
+			[]string{"Completed CANCELLED"}, "Cancelled by dave during stage A",
+		},
+		"what ran beside an exit is run again": {
+			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_EXITED), stage("B", 1, running), stage("C", 2, waiting, "A")),
+			[]string{"Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS"}, "The deployment was completed since stage A asked for it",
+		},
+		"a quick sync without requirements goes in its order": {
+			taken(model.SyncStrategy_QUICK_SYNC, stage("A", 0, waiting), stage("B", 0, waiting), stage("C", 0, waiting)),
+			[]string{
+				"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS",
+			}, "All stages succeeded",
+		},
+		"stages that wait for each other fail": {
+			taken(model.SyncStrategy_PIPELINE, stage("A", 0, waiting), stage("B", 1, waiting, "C"), stage("C", 2, waiting, "B")),
+			[]string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed FAILURE"}, "The stages B, C can never start, for they require each other",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := startAgent(t, pipeline("with: {}", "with: {}", "with: {}"))
+			a.Submit(c.deployment)
+			end := a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, c.want, a.controlPlane.recorded())
+			require.Equal(t, c.reason, end.GetStatusReason())
+		})
+	}
+}
+
+func because(stage *model.PipelineStage, reason string) *model.PipelineStage {
+	stage.StatusReason = reason
+	return stage
+}
+
+func TestAnAttemptIsRecordedBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	calls := filepath.Join(t.TempDir(), "calls")
+	for name, c := range map[string]struct {
+		code   codes.Code
+		times  int
+		status model.DeploymentStatus
+		calls  string
+	}{
+		"refused for good the stage fails uncalled": {codes.FailedPrecondition, 1, model.DeploymentStatus_DEPLOYMENT_FAILURE, "ROLLBACK 0\n"},
+		"a passing failure is waited out":           {codes.Unavailable, 3, model.DeploymentStatus_DEPLOYMENT_SUCCESS, "A 0\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := calls + c.code.String()
+			cp := startControlPlane(t)
+			cp.refuse = func(r *pipedservice.ReportStageStatusChangedRequest) error {
+				if r.GetStatus() != running || c.times == 0 {
+					return nil
+				}
+				require.NoFileExists(t, file)
+				c.times--
+				return status.Error(c.code, "not now")
+			}
+			a := startAgentAt(t, cp, pipeline(fmt.Sprintf("with: {calls: %q}", file)))
+			a.Submit(newDeployment("d", "app"))
+			end := cp.awaitEnd(t, "d")
+			require.Equal(t, c.status, end.GetStatus(), end.GetStatusReason())
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, c.calls, string(text))
+		})
+	}
+}
+
+func TestAnEndThatDoesNotGetThroughIsReportedUntilItDoes(t *testing.T) {
+	t.Parallel()
+	cp := startControlPlane(t)
+	left := 3
+	cp.refuse = func(r *pipedservice.ReportStageStatusChangedRequest) error {
+		if r.GetStatus() != model.StageStatus_STAGE_SUCCESS || left == 0 {
+			return nil
+		}
+		left--
+		return status.Error(codes.Unavailable, "not now")
+	}
+	a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"))
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, []string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"}, cp.recorded()[2:])
+}
+
+func TestAPlanThatTakesLongHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}"))
+	a.Submit(newDeployment("d1", "slow"), newDeployment("d2", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d2").GetStatus())
+	require.Nil(t, a.controlPlane.plan("d1"))
+}
