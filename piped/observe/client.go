@@ -99,7 +99,7 @@ func (c *Client) created(ctx context.Context, d *model.Deployment, err error) {
 	default:
 		c.tell(Event{
 			Type: DeploymentTriggerFailed, Application: c.applications.get(d.GetApplicationId(), d.GetApplicationName()),
-			Commit: proto.CloneOf(d.GetTrigger().GetCommit()), Reason: status.Convert(err).Message(),
+			Deployment: proto.CloneOf(d), Reason: status.Convert(err).Message(),
 		})
 	}
 }

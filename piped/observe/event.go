@@ -91,8 +91,8 @@ type Event struct {
 	Type Type
 	// At is when it was reported.
 	At time.Time
-	// Deployment is set for deployments and stages. Only its id is known of a deployment that was never
-	// listed.
+	// Deployment is set for deployments and stages; for DeploymentTriggerFailed it is the one that could not
+	// be created. Only its id is known of a deployment that was never listed.
 	Deployment *model.Deployment
 	// Stage is set for stages, and for approvals.
 	Stage *model.PipelineStage
@@ -100,8 +100,6 @@ type Event struct {
 	Application *model.Application
 	// SyncState is set for the group APPLICATION_SYNC.
 	SyncState *model.ApplicationSyncState
-	// Commit is set for DeploymentTriggerFailed.
-	Commit *model.Commit
 	// Reason is why something failed or was cancelled; a summary for DeploymentPlanned. It may be empty.
 	Reason string
 	// Approver holds the names of those who approved, Commander the name of who cancelled; empty when not
@@ -110,7 +108,12 @@ type Event struct {
 	// Took is how long the stage or the deployment went on that ends with this event; 0 for others and
 	// when its start was not seen.
 	Took time.Duration
+	// Piped is set for the group PIPED.
+	Piped *Identity
 }
+
+// Identity is who a piped is.
+type Identity struct{ ID, Name, Version, ProjectID string }
 
 // ApplicationName is whom the event is about; empty for events of piped.
 func (e *Event) ApplicationName() string {
