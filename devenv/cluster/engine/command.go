@@ -1,0 +1,54 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// outputLimit bounds what a program may tell; the answers that are read here are a few KiB.
+	outputLimit = 1 << 20
+	// pipeGrace is how long a program that left its group may hold the output of a killed command open.
+	pipeGrace = 200 * time.Millisecond
+)
+
+// Run is Command on this machine.
+func Run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = pipeGrace
+	// What the command started ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var stdout, stderr limited
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return stdout.kept.Bytes(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, err
+	}
+	if said := strings.TrimSpace(stderr.kept.String()); said != "" {
+		err = errors.New(said)
+	}
+	return stdout.kept.Bytes(), fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct{ kept bytes.Buffer }
+
+func (l *limited) Write(b []byte) (int, error) {
+	if room := outputLimit - l.kept.Len(); room > 0 {
+		l.kept.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}

@@ -1,0 +1,182 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	// Variable chooses kind's engine by name, as the kind command does.
+	Variable = "KIND_EXPERIMENTAL_PROVIDER"
+	// patience is how long an engine may take to answer; a healthy one needs a fraction of it.
+	patience = 5 * time.Second
+)
+
+// ErrNone says that no container engine is installed.
+var ErrNone = errors.New("no container engine is installed (docker, nerdctl, finch or podman)")
+
+// NotAnsweringError is an engine that is installed and of no use now.
+type NotAnsweringError struct {
+	// Engine is the command's name.
+	Engine string
+	Err    error
+}
+
+func (e *NotAnsweringError) Error() string {
+	return fmt.Sprintf("%s is installed and does not answer: %v", e.Engine, e.Err)
+}
+
+// Unwrap returns what was wrong with the answer.
+func (e *NotAnsweringError) Unwrap() error { return e.Err }
+
+// Engine is a container engine that answers.
+type Engine struct {
+	// Name is the command: docker, podman, nerdctl or finch.
+	Name string
+	// Version is the server's.
+	Version string
+	// CgroupVersion is 1 or 2, or 0 when the engine does not tell.
+	CgroupVersion int
+	// Root is the directory with its images, on the engine's own machine.
+	Root string
+	// Memory is what its machine has, in bytes.
+	Memory uint64
+	// Rootless is true when the engine runs without root's rights.
+	Rootless bool
+}
+
+// String is the engine as users know it.
+func (e *Engine) String() string { return e.Name + " " + e.Version }
+
+// Command runs a program and returns its standard output. The error of a program that failed
+// holds what it wrote to standard error.
+type Command func(ctx context.Context, name string, args ...string) ([]byte, error)
+
+// Find returns the engine that kind would use. It returns within patience: ErrNone,
+// *NotAnsweringError, or the context's error when that ended first. chosen is the value of
+// Variable.
+func Find(ctx context.Context, run Command, chosen string) (*Engine, error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	name, err := choose(bounded, run, chosen)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := ask(bounded, run, name)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case bounded.Err() != nil:
+		return nil, &NotAnsweringError{name, fmt.Errorf("no answer within %s", patience)}
+	case err != nil:
+		return nil, &NotAnsweringError{name, err}
+	}
+	return e, nil
+}
+
+// candidates are the commands in the order in which kind tries them, with how their version line
+// begins: podman also comes as a command named docker, which kind does not take for Docker.
+var candidates = []struct{ name, versionLine string }{
+	{"docker", "Docker version"},
+	{"nerdctl", "nerdctl version"},
+	{"finch", "finch version"},
+	{"podman", "podman version"},
+}
+
+func choose(ctx context.Context, run Command, chosen string) (string, error) {
+	for _, c := range candidates {
+		if c.name == chosen {
+			return chosen, nil
+		}
+	}
+	for _, c := range candidates {
+		line, err := run(ctx, c.name, "-v")
+		if err == nil && strings.HasPrefix(string(line), c.versionLine) {
+			return c.name, nil
+		}
+		if ctx.Err() != nil {
+			return "", &NotAnsweringError{c.name, fmt.Errorf("no answer within %s", patience)}
+		}
+	}
+	return "", ErrNone
+}
+
+func ask(ctx context.Context, run Command, name string) (*Engine, error) {
+	if name == "podman" {
+		return askPodman(ctx, run)
+	}
+	// Docker ends with an error when its server does not answer, but tells the reason in its output.
+	out, runErr := run(ctx, name, "info", "--format", "{{json .}}")
+	var info struct {
+		ServerVersion   string
+		ServerErrors    []string
+		CgroupVersion   string
+		DockerRootDir   string
+		MemTotal        uint64
+		SecurityOptions []string
+	}
+	if err := json.Unmarshal(out, &info); err != nil {
+		return nil, errors.Join(runErr, fmt.Errorf("read its answer: %w", err))
+	}
+	switch {
+	case len(info.ServerErrors) > 0:
+		return nil, errors.New(strings.Join(info.ServerErrors, "; "))
+	case runErr != nil:
+		return nil, runErr
+	case info.ServerVersion == "":
+		return nil, errors.New("its server tells no version")
+	}
+	return &Engine{
+		Name: name, Version: info.ServerVersion, CgroupVersion: cgroupVersion(info.CgroupVersion),
+		Root: info.DockerRootDir, Memory: info.MemTotal,
+		Rootless: strings.Contains(strings.Join(info.SecurityOptions, " "), "name=rootless"),
+	}, nil
+}
+
+func askPodman(ctx context.Context, run Command) (*Engine, error) {
+	out, err := run(ctx, "podman", "info", "--format", "json")
+	if err != nil {
+		return nil, err
+	}
+	var info struct {
+		Host struct {
+			CgroupVersion string `json:"cgroupVersion"`
+			MemTotal      uint64 `json:"memTotal"`
+			Security      struct {
+				Rootless bool `json:"rootless"`
+			} `json:"security"`
+		} `json:"host"`
+		Store struct {
+			GraphRoot string `json:"graphRoot"`
+		} `json:"store"`
+		Version struct{ Version string }
+	}
+	if err := json.Unmarshal(out, &info); err != nil {
+		return nil, fmt.Errorf("read its answer: %w", err)
+	}
+	return &Engine{
+		Name: "podman", Version: info.Version.Version, CgroupVersion: cgroupVersion(info.Host.CgroupVersion),
+		Root: info.Store.GraphRoot, Memory: info.Host.MemTotal, Rootless: info.Host.Security.Rootless,
+	}, nil
+}
+
+func cgroupVersion(told string) int {
+	switch strings.TrimPrefix(told, "v") {
+	case "1":
+		return 1
+	case "2":
+		return 2
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,143 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// installed answers as commands would that are installed: by the command line, "!" marks a failure.
+func installed(answers map[string]string) Command {
+	return func(ctx context.Context, name string, args ...string) ([]byte, error) {
+		answer, ok := answers[strings.Join(append([]string{name}, args[:1]...), " ")]
+		switch {
+		case !ok:
+			return nil, errors.New("not found")
+		case answer == "hang":
+			<-ctx.Done()
+			return nil, ctx.Err()
+		case strings.HasPrefix(answer, "!"):
+			return []byte(answer[1:]), errors.New("exit status 1")
+		}
+		return []byte(answer), nil
+	}
+}
+
+const (
+	dockerInfo = `{"ServerVersion":"28.2.2","CgroupVersion":"2","DockerRootDir":"/var/lib/docker","MemTotal":8589934592,"SecurityOptions":["name=seccomp,profile=builtin"]}`
+	podmanInfo = `{"host":{"cgroupVersion":"v2","memTotal":4294967296,"security":{"rootless":true}},"store":{"graphRoot":"/home/ada/.local/share/containers/storage"},"version":{"Version":"5.4.0"}}`
+)
+
+func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers map[string]string
+		chosen  string
+		want    Engine
+	}{
+		"docker": {
+			map[string]string{"docker -v": "Docker version 28.2.2, build e6534b4", "docker info": dockerInfo, "podman -v": "podman version 5.4.0"}, "",
+			Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker", Memory: 8 << 30},
+		},
+		"podman under docker's name": {
+			map[string]string{"docker -v": "podman version 5.4.0", "podman -v": "podman version 5.4.0", "podman info": podmanInfo}, "",
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+		},
+		"the chosen one": {
+			map[string]string{"docker -v": "Docker version 28.2.2", "podman info": podmanInfo}, "podman",
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+		},
+		"an engine that tells little": {
+			map[string]string{"nerdctl -v": "nerdctl version 2.1.0", "nerdctl info": `{"ServerVersion":"2.1.3"}`}, "",
+			Engine{Name: "nerdctl", Version: "2.1.3"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := Find(t.Context(), installed(c.answers), c.chosen)
+			require.NoError(t, err)
+			require.Equal(t, c.want, *e)
+		})
+	}
+}
+
+func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	_, err := Find(t.Context(), installed(nil), "")
+	require.ErrorIs(t, err, ErrNone)
+	for name, c := range map[string]struct{ info, says string }{
+		"no server":              {`!{"ServerErrors":["Cannot connect to the Docker daemon"]}`, "Cannot connect to the Docker daemon"},
+		"no server, exit code 0": {`{"ServerErrors":["permission denied"]}`, "permission denied"},
+		"no version":             {`{}`, "tells no version"},
+		"failure in words":       {"!", "exit status 1"},
+		"no JSON":                {"hello", "read its answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Find(t.Context(), installed(map[string]string{"docker -v": "Docker version 1", "docker info": c.info}), "")
+			var silent *NotAnsweringError
+			require.ErrorAs(t, err, &silent)
+			require.Equal(t, "docker", silent.Engine)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestAnEngineThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, answers := range map[string]map[string]string{
+		"when asked for its facts":   {"docker -v": "Docker version 1", "docker info": "hang"},
+		"when asked for its version": {"docker -v": "hang"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				_, err := Find(t.Context(), installed(answers), "")
+				var silent *NotAnsweringError
+				require.ErrorAs(t, err, &silent)
+				require.ErrorContains(t, err, "no answer within")
+				require.Equal(t, patience, time.Since(began))
+
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				_, err = Find(ctx, installed(answers), "")
+				require.ErrorIs(t, err, context.Canceled, "a user does not wait for it")
+			})
+		})
+	}
+}
+
+func TestACommandIsRunWithBounds(t *testing.T) {
+	t.Parallel()
+	_, err := Run(t.Context(), filepath.Join(t.TempDir(), "none"))
+	require.Error(t, err)
+
+	out, err := Run(t.Context(), "sh", "-c", "echo facts; echo broken >&2; exit 3")
+	require.ErrorContains(t, err, "broken")
+	require.Equal(t, "facts\n", string(out), "what it said may explain the failure")
+
+	file := filepath.Join(t.TempDir(), "large")
+	require.NoError(t, os.WriteFile(file, make([]byte, outputLimit+1), 0o600))
+	out, err = Run(t.Context(), "cat", file)
+	require.NoError(t, err)
+	require.Equal(t, outputLimit, len(out))
+
+	// The shell leaves a child that holds the output open.
+	ctx, cancel := context.WithCancel(t.Context())
+	began := time.Now()
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = Run(ctx, "sh", "-c", "sleep 60 & wait")
+	require.Error(t, err)
+	require.Less(t, time.Since(began), 30*time.Second)
+}
