@@ -19,6 +19,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/piped/observe"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
@@ -61,6 +63,8 @@ type Agent struct {
 	controller *scheduler.Controller
 	commands   *pluginservice.Commands
 	trigger    *trigger.Trigger
+	notifier   *notifier.Notifier
+	observed   *observe.Client
 	introduced atomic.Bool
 	unlock     func()
 }
@@ -92,6 +96,9 @@ func New(options Options) (_ *Agent, err error) {
 		Insecure: options.Insecure, CertFile: options.CertFile, Logger: a.logger,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.observe(); err != nil {
 		return nil, err
 	}
 	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.logger); err != nil {
@@ -151,6 +158,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	ground.Go(func() error { return a.service.Run(base) })
 	ground.Go(func() error { return a.admin.Run(base) })
 	ground.Go(func() error { return a.plugins.Run(base) })
+	ground.Go(func() error { return a.notifier.Run(base) })
 	unlink := context.AfterFunc(base, func() { stop(nil) }) // a part of the ground has failed
 	defer unlink()
 	a.logger.Info("piped started", "version", a.options.Version, "work_dir", a.options.WorkDir,
@@ -159,6 +167,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	err := a.work(ctx, base, stop, ground)
 	if err == nil && ctx.Err() != nil {
 		a.logger.Info("piped is stopping; running deployments go on at the next start", "reason", context.Cause(ctx))
+	}
+	if a.introduced.Load() {
+		a.tell(observe.PipedStopped)
 	}
 	stopBase()
 	return errors.Join(err, ground.Wait())
@@ -170,6 +181,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 		return err
 	}
 	a.introduced.Store(true)
+	a.tell(observe.PipedStarted)
 	ground.Go(func() error {
 		return pluginhost.NewReporter(a.plugins, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
 	})

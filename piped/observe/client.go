@@ -49,6 +49,13 @@ func (c *Client) Introduction() (webAddress, pipedName string) {
 	return c.webAddress, c.pipedName
 }
 
+// Tell hands an event to the listeners that no call tells of.
+func (c *Client) Tell(e Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell(e)
+}
+
 // tell hands events to the listeners. It is called with the lock held, which keeps the order.
 func (c *Client) tell(events ...Event) {
 	for _, e := range events {

@@ -1,0 +1,38 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"cmp"
+
+	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/piped/observe"
+)
+
+// observe puts those in front of the connection who tell others what is reported over it.
+func (a *Agent) observe() (err error) {
+	a.notifier, err = notifier.New(notifier.Options{
+		Notifications: a.options.Config.Notifications, WebAddress: a.webAddress, Logger: a.logger,
+	})
+	if err != nil {
+		return err
+	}
+	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify)
+	a.client.PipedServiceClient = a.observed
+	return nil
+}
+
+func (a *Agent) webAddress() string {
+	given, _ := a.observed.Introduction()
+	return cmp.Or(a.options.Config.WebAddress, given)
+}
+
+// tell says that piped itself has started or stopped.
+func (a *Agent) tell(t observe.Type) {
+	_, name := a.observed.Introduction()
+	c := a.options.Config
+	a.observed.Tell(observe.Event{Type: t, Piped: &observe.Identity{
+		ID: c.PipedID, Name: cmp.Or(name, c.Name, c.PipedID), Version: a.options.Version, ProjectID: c.ProjectID,
+	}})
+}
