@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
+	"github.com/pipedeck/pipedeck/piped/failpoint"
 )
 
 const wait = 30 * time.Second
@@ -113,6 +115,15 @@ func (e *environment) commit(t *testing.T, message, application string) {
 	e.git(t, "commit", "-q", "-m", message)
 }
 
+// reconfigure replaces a part of the configuration.
+func (e *environment) reconfigure(t *testing.T, old, changed string) {
+	t.Helper()
+	text, err := os.ReadFile(e.config)
+	require.NoError(t, err)
+	require.Contains(t, string(text), old)
+	e.write(t, filepath.Base(e.config), strings.Replace(string(text), old, changed, 1))
+}
+
 func pipeline(options ...string) string {
 	text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline:\n    stages:\n"
 	for i, o := range options {
@@ -127,6 +138,8 @@ type deck struct {
 	changed     chan struct{}
 	deployments []*deckv1.Deployment
 	plugin      *deckv1.Plugin
+	// history holds what became of the stages, "A RUNNING 0" with the attempt, by deployment.
+	history map[string][]string
 }
 
 func watch(t *testing.T, address string) *deck {
@@ -136,7 +149,7 @@ func watch(t *testing.T, address string) *deck {
 	ctx, cancel := context.WithCancel(context.Background())
 	stream, err := deckv1.NewDeckServiceClient(conn).Watch(ctx, &deckv1.WatchRequest{})
 	require.NoError(t, err)
-	d := &deck{changed: make(chan struct{})}
+	d := &deck{changed: make(chan struct{}), history: map[string][]string{}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -174,11 +187,33 @@ func (d *deck) apply(events []*deckv1.Event) {
 func (d *deck) put(deployment *deckv1.Deployment) {
 	for i, known := range d.deployments {
 		if known.GetId() == deployment.GetId() {
+			d.remember(known, deployment)
 			d.deployments[i] = deployment
 			return
 		}
 	}
 	d.deployments = append(d.deployments, deployment)
+}
+
+func (d *deck) remember(before, after *deckv1.Deployment) {
+	for i, stage := range after.GetStages() {
+		var was *deckv1.Stage
+		if i < len(before.GetStages()) {
+			was = before.GetStages()[i]
+		}
+		if was.GetStatus() != stage.GetStatus() || was.GetRetries() != stage.GetRetries() {
+			status := strings.TrimPrefix(stage.GetStatus().String(), "STAGE_STATUS_")
+			if status != "NOT_STARTED" {
+				d.history[after.GetId()] = append(d.history[after.GetId()], fmt.Sprintf("%s %s %d", stage.GetName(), status, stage.GetRetries()))
+			}
+		}
+	}
+}
+
+func (d *deck) historyOf(deployment *deckv1.Deployment) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.history[deployment.GetId()])
 }
 
 // await waits until the index-th deployment is as wanted and returns it.
@@ -222,6 +257,25 @@ func (d *deck) pluginPID() int {
 	return int(d.plugin.GetPid())
 }
 
+// awaitPlugin waits until the plugin is as wanted.
+func (d *deck) awaitPlugin(t *testing.T, what string, wanted func(*deckv1.Plugin) bool) {
+	t.Helper()
+	deadline := time.After(wait)
+	for {
+		d.mu.Lock()
+		changed, plugin := d.changed, d.plugin
+		d.mu.Unlock()
+		if wanted(plugin) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			require.Fail(t, "timed out waiting for "+what, "%v", plugin)
+		}
+	}
+}
+
 // pipedProcess is a running piped.
 type pipedProcess struct {
 	*exec.Cmd
@@ -232,11 +286,18 @@ type pipedProcess struct {
 
 func (e *environment) start(t *testing.T, args ...string) *pipedProcess {
 	t.Helper()
+	return e.startWith(t, "", args...)
+}
+
+// startWith starts piped with failpoints.
+func (e *environment) startWith(t *testing.T, failpoints string, args ...string) *pipedProcess {
+	t.Helper()
 	p := &pipedProcess{output: &output{}, done: make(chan struct{})}
 	p.Cmd = exec.Command(pipedBinary, append([]string{
 		"run", "--insecure", "--admin-port", "0", "--plugin-service-port", "0", "--grace-period", "3s",
 		"--config-file", e.config, "--work-dir", filepath.Join(e.dir, "work"),
 	}, args...)...)
+	p.Env = append(os.Environ(), failpoint.Variable+"="+failpoints)
 	stdin, err := p.StdinPipe()
 	require.NoError(t, err)
 	p.stdin = stdin

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,12 +30,13 @@ type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
-	// closed).
+	// closed), hold-once (in the first attempt).
 	Do string `json:"do"`
 	// Undo is what the rollback stage does, with UndoFile in place of File.
 	Undo     string `json:"undo"`
 	UndoFile string `json:"undoFile"`
-	// Calls is a file that gets a line "STAGE ATTEMPT" for each call; empty for none.
+	// Calls is a file that gets a line "STAGE ATTEMPT" for each call, with the attempt that the metadata
+	// tells; empty for none.
 	Calls string `json:"calls"`
 	Log   string `json:"log"`
 	File  string `json:"file"`
@@ -114,7 +116,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteSt
 		}
 	}
 	if o.Calls != "" {
-		if err := note(o.Calls, fmt.Sprintln(input.GetStage().GetName(), input.GetStage().GetRetriedCount())); err != nil {
+		attempt := cmp.Or(input.GetStage().GetMetadata()["pipedeck/attempt"], "0")
+		if err := note(o.Calls, fmt.Sprintln(input.GetStage().GetName(), attempt)); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +147,10 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 	case "block":
 		<-ctx.Done()
 		return nil, ctx.Err()
-	case "hold":
+	case "hold", "hold-once":
+		if o.Do == "hold-once" && attempt > 0 {
+			break
+		}
 		if err := hold(ctx, o.File); err != nil {
 			return nil, err
 		}
