@@ -1,0 +1,150 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Draft is a row of commits upon one of the branch, which only the mirror has until they are pushed. It is
+// for one goroutine.
+type Draft struct {
+	repository *Repository
+	base, head plumbing.Hash
+	// objects are all that a repository which has the base lacks.
+	objects []plumbing.Hash
+}
+
+// Change is a commit to make.
+type Change struct {
+	// Files are new contents of regular files that exist, by path from the repository root. Modes stay.
+	Files   map[string][]byte
+	Message string
+	// Name and Email are those of the author and the committer.
+	Name, Email string
+	At          time.Time
+}
+
+// Draft starts a row of commits upon one that Update or Commit has returned.
+func (r *Repository) Draft(ctx context.Context, base string) (*Draft, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id, err := r.ensure(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{repository: r, base: id, head: id}, nil
+}
+
+// Head is the newest commit of the row, the base while there is none.
+func (d *Draft) Head() string { return d.head.String() }
+
+// Empty tells that no commit was made yet.
+func (d *Draft) Empty() bool { return d.head == d.base }
+
+// ReadFile is Repository.ReadFile at the head of the row.
+func (d *Draft) ReadFile(ctx context.Context, name string) ([]byte, error) {
+	return d.repository.ReadFile(ctx, d.Head(), name)
+}
+
+// Commit adds a commit to the row. The error is fs.ErrNotExist when it changes a file that is not there.
+func (d *Draft) Commit(ctx context.Context, c Change) error {
+	r := d.repository
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	root, err := r.rootTree(ctx, d.Head())
+	if err != nil {
+		return err
+	}
+	files := make(map[string][]byte, len(c.Files))
+	for name, content := range c.Files {
+		files[path.Clean(name)] = content
+	}
+	tree, err := d.tree(root, files, "")
+	if err != nil {
+		return fmt.Errorf("change files of commit %s of repository %s: %w", d.head, r.options.ID, err)
+	}
+	who := object.Signature{Name: c.Name, Email: c.Email, When: c.At}
+	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree, ParentHashes: []plumbing.Hash{d.head}}
+	head, err := d.store(commit.Encode)
+	if err != nil {
+		return fmt.Errorf("write a commit to the mirror of repository %s: %w", r.options.ID, err)
+	}
+	d.head = head
+	return nil
+}
+
+// tree writes the directory at the prefix with the files changed; their names are relative to it.
+func (d *Draft) tree(id plumbing.Hash, files map[string][]byte, prefix string) (plumbing.Hash, error) {
+	entries, err := d.repository.entries(id)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	below := map[string]map[string][]byte{}
+	for name, content := range files {
+		first, rest, _ := strings.Cut(name, "/")
+		if below[first] == nil {
+			below[first] = map[string][]byte{}
+		}
+		below[first][rest] = content
+	}
+	changed := &object.Tree{}
+	for _, entry := range entries {
+		inside, touched := below[entry.Name]
+		delete(below, entry.Name)
+		content, itself := inside[""]
+		switch {
+		case !touched:
+		case itself && (entry.Mode == filemode.Regular || entry.Mode == filemode.Executable || entry.Mode == filemode.Deprecated):
+			entry.Hash, err = d.blob(content)
+		case !itself && entry.Mode == filemode.Dir:
+			entry.Hash, err = d.tree(entry.Hash, inside, prefix+entry.Name+"/")
+		default:
+			err = fmt.Errorf("%s is not a regular file", prefix+entry.Name)
+		}
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		changed.Entries = append(changed.Entries, entry)
+	}
+	for name := range below {
+		return plumbing.ZeroHash, fmt.Errorf("%s: %w", prefix+name, fs.ErrNotExist)
+	}
+	return d.store(changed.Encode)
+}
+
+func (d *Draft) blob(content []byte) (plumbing.Hash, error) {
+	return d.store(func(o plumbing.EncodedObject) error {
+		o.SetType(plumbing.BlobObject)
+		w, err := o.Writer()
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(content); err != nil {
+			return err
+		}
+		return w.Close()
+	})
+}
+
+func (d *Draft) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	encoded := d.repository.mirror.NewEncodedObject()
+	if err := encode(encoded); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	id, err := d.repository.mirror.SetEncodedObject(encoded)
+	if err == nil {
+		d.objects = append(d.objects, id)
+	}
+	return id, err
+}
