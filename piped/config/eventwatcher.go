@@ -1,0 +1,50 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import "fmt"
+
+// KindEventWatcher is the kind of files in the folder .pipe of a repository.
+const KindEventWatcher = "EventWatcher"
+
+// EventWatcherFile is the spec of a file of the kind EventWatcher. PipeCD calls the form deprecated:
+// applications have eventWatcher for the same.
+type EventWatcherFile struct {
+	// Events are the places to change by event.
+	Events []EventWatcherEntry `json:"events,omitempty"`
+}
+
+// EventWatcherEntry says what one event changes.
+type EventWatcherEntry struct {
+	// Name is the name of the event.
+	Name string `json:"name" config:"required"`
+	// Labels are all labels of the event.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Replacements are the places to change. Their files are relative to the root of the repository.
+	Replacements []EventReplacement `json:"replacements,omitempty"`
+}
+
+// ParseEventWatcher decodes and checks a file of the kind EventWatcher; filename is used in messages only.
+// Mistakes come back as Errors.
+func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) {
+	file := &EventWatcherFile{}
+	report := parse(data, filename, target{[]string{KindEventWatcher}, file, func(d *decoder) {
+		for i, entry := range file.Events {
+			for j, replacement := range entry.Replacements {
+				checkReplacement(d, fmt.Sprintf("spec.events[%d].replacements[%d]", i, j), replacement)
+			}
+		}
+	}})
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
+	}
+	return file, nil
+}
+
+func checkReplacement(d *decoder, at string, r EventReplacement) {
+	d.regexp(at+".regex", r.Regex)
+	if r.YAMLField == "" && r.JSONField == "" && r.HCLField == "" && r.Regex == "" {
+		d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
+	}
+}
