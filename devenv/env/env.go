@@ -19,6 +19,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -31,6 +32,7 @@ type Environment struct {
 	server     *controlplane.Server
 	components *components
 	clusters   []*runningCluster
+	forwarder  *portforward.Forwarder
 	repository atomic.Pointer[workspace.Repository]
 	address    string
 	// connected gets piped's version when it has introduced itself to the control plane.
@@ -53,7 +55,10 @@ func Run(ctx context.Context, options Options) error {
 		return err
 	}
 	defer lock.Release()
-	e := &Environment{Options: options, remove: options.Remove, connected: make(chan string, 1)}
+	e := &Environment{
+		Options: options, remove: options.Remove, connected: make(chan string, 1),
+		forwarder: portforward.New(options.Logger),
+	}
 	runErr := e.run(ctx)
 	return errors.Join(runErr, e.cleanUp())
 }
@@ -86,6 +91,7 @@ func (e *Environment) run(ctx context.Context) error {
 			}
 		},
 		Images: e.imageService(),
+		Open:   e.open,
 		Logger: e.Logger,
 	})
 	if err != nil {
@@ -133,6 +139,10 @@ func (e *Environment) runChildren(ctx context.Context) error {
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
 	}
+	children.Go(func() error {
+		e.forwarder.Run(ctx)
+		return nil
+	})
 	children.Go(func() error {
 		if err := e.openRepository(); err != nil {
 			return err

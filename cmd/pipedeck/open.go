@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"google.golang.org/grpc/status"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/browser"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func newOpenCommand(t *target) *cobra.Command {
+	var port, deployTarget, output string
+	var inBrowser bool
+	cmd := &cobra.Command{
+		Use: "open APP", Short: "Reach a deployed application from this machine", Args: cobra.ExactArgs(1),
+		Long: "Makes a deployed application reachable from this machine and prints its address, which stays\n" +
+			"the same, and goes on answering when pods are replaced, until the environment ends.",
+		Example: "  pipedeck open hello-world --browser\n  curl \"$(pipedeck open hello-world)\"\n  pipedeck open shop --port backend:grpc",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+				s, err := takeSnapshot(ctx, deck)
+				if err != nil {
+					return err
+				}
+				app, err := s.application(args[0])
+				if err != nil {
+					return err
+				}
+				opened, err := deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{
+					ApplicationId: app.Id, Port: port, Target: deployTarget,
+				})
+				if err != nil {
+					return unreachable(err)
+				}
+				if inBrowser {
+					if err := browser.Open(ctx, os.Environ(), opened.Url); err != nil {
+						return &exitError{exitFailed, err, "open it yourself: " + opened.Url}
+					}
+				}
+				return printOpened(cmd.OutOrStdout(), cmd.ErrOrStderr(), opened, output == "json")
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&port, "port", "", "name or number of the port, or SERVICE:PORT (default: the first)")
+	flags.StringVar(&deployTarget, "target", "", "deploy target to reach it in (default: the application's first)")
+	flags.BoolVar(&inBrowser, "browser", false, "also open it in a browser")
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+// printOpened gives scripts nothing but the address.
+func printOpened(stdout, stderr io.Writer, opened *deckv1.OpenApplicationResponse, asJSON bool) error {
+	if asJSON {
+		return printJSON(stdout, opened)
+	}
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintln(stderr, text.Line(opened.Detail))
+	}
+	_, err := fmt.Fprintln(stdout, opened.Url)
+	return err
+}
+
+// unreachable shows the environment's answer: what is wrong, then after a semicolon the next step.
+func unreachable(err error) error {
+	s, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	message, hint := s.Message(), "see pipedeck status"
+	if at := strings.LastIndex(message, "; "); at >= 0 {
+		message, hint = message[:at], message[at+2:]
+	}
+	return &exitError{exitFailed, errors.New(message), hint}
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
+	"github.com/pipedeck/pipedeck/devenv/portforward"
+)
+
+// open makes an application reachable from this machine. Its errors are for users and end with the
+// next step.
+func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail string, err error) {
+	c := e.cluster(o.Target)
+	if c == nil {
+		return "", "", fmt.Errorf("%s is deployed to %q, which is no cluster of this environment; reach it by its own tools", o.Name, o.Target)
+	}
+	select {
+	case <-c.ready:
+	default:
+		return "", "", fmt.Errorf("cluster %s is still starting; see how far it is with: pipedeck status", c.name)
+	}
+	d := c.provider.Describe()
+	switch {
+	case d.Kubeconfig == "":
+		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; make one with: pipedeck up --cluster kind", o.Name)
+	case d.Simulated:
+		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real one with: pipedeck up --cluster kind", o.Name)
+	}
+	address, err := e.forwarder.Open(ctx, portforward.Request{
+		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
+	})
+	return address.URL, address.Detail, err
+}

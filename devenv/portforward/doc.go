@@ -1,0 +1,13 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package portforward makes deployed applications reachable from this machine.
+//
+// A Forwarder holds listeners on 127.0.0.1, one for each port of an application that somebody asked
+// for. A connection goes to a ready pod, in turn, by a port-forward through the Kubernetes API; ports
+// that speak HTTP are spread over the pods request by request. Watches keep the set of pods current,
+// so a forward goes on while pods are replaced: what a pod has not received goes to another one.
+//
+// An environment runs one Forwarder. HTTP is only answered under the names of this machine, so that a
+// web page cannot reach a cluster through it by pointing a name of its own here.
+package portforward

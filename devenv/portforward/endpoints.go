@@ -1,0 +1,94 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package portforward
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// pod is a port of a pod that a connection may go to.
+type pod struct {
+	namespace, name, uid string
+	port                 int32
+}
+
+// A pod that is ready may not listen yet. When all of them have refused, they are tried again after
+// this pause, doubled each time up to the most.
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = time.Second
+)
+
+// errNoPod says that no pod was ready in time.
+var errNoPod = errors.New("no pod is ready")
+
+// endpoints are the pods behind a port, as watches tell them.
+type endpoints struct {
+	mu    sync.Mutex
+	ready []pod
+	// all counts the ready ones and those that are to become ready.
+	all int
+	// changed is closed at the next change.
+	changed chan struct{}
+	// turn is whose turn it is.
+	turn int
+}
+
+func newEndpoints() *endpoints { return &endpoints{changed: make(chan struct{})} }
+
+func (e *endpoints) set(ready []pod, all int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ready, e.all = ready, all
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+func (e *endpoints) count() (ready, all int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.ready), e.all
+}
+
+// pick takes the next ready pod that has not been tried.
+func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.ready {
+		candidate := e.ready[(e.turn+i)%len(e.ready)]
+		if !tried[candidate] {
+			e.turn = (e.turn + i + 1) % len(e.ready)
+			return candidate, true, nil
+		}
+	}
+	return pod{}, false, e.changed
+}
+
+// await waits for a ready pod that has not been tried, until ctx ends. When all have been tried it
+// pauses and begins anew.
+func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pause *time.Duration) (pod, error) {
+	for {
+		next, found, changed := e.pick(tried)
+		if found {
+			return next, nil
+		}
+		var again <-chan time.Time
+		if len(tried) > 0 {
+			*pause = min(max(2**pause, firstPause), mostPause)
+			timer := time.NewTimer(*pause)
+			defer timer.Stop()
+			again = timer.C
+		}
+		select {
+		case <-changed:
+		case <-again:
+			clear(tried)
+		case <-ctx.Done():
+			return pod{}, errNoPod
+		}
+	}
+}

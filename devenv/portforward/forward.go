@@ -1,0 +1,138 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package portforward
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+const (
+	// maxConnections is how many connections one forward takes; more of them wait.
+	maxConnections = 256
+	// patience is how long a connection waits for a pod that takes it.
+	patience = 5 * time.Second
+)
+
+// forward makes one port reachable.
+type forward struct {
+	found     found
+	cluster   *cluster
+	logger    *slog.Logger
+	listener  net.Listener
+	endpoints *endpoints
+	pool      *pool
+	patience  time.Duration
+}
+
+func newForward(c *cluster, found found, logger *slog.Logger) (*forward, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on 127.0.0.1: %w; free a port", err)
+	}
+	return &forward{
+		found: found, cluster: c, logger: logger, listener: listener,
+		endpoints: newEndpoints(), pool: newPool(c.dial), patience: patience,
+	}, nil
+}
+
+// run serves until ctx ends and every connection has.
+func (f *forward) run(ctx context.Context) {
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		f.found.watcher.run(ctx, f.cluster, f.setEndpoints)
+	}()
+	stop := context.AfterFunc(ctx, f.pool.close)
+	defer stop()
+	listener := netutil.LimitListener(f.listener, maxConnections)
+	if f.found.scheme == schemeHTTP {
+		f.serveHTTP(ctx, listener)
+	} else {
+		f.serveTCP(ctx, listener)
+	}
+	<-watched
+}
+
+func (f *forward) setEndpoints(ready []pod, all int) {
+	f.pool.setReady(ready)
+	f.endpoints.set(ready, all)
+}
+
+// connect opens a connection to a pod whose turn it is, and to others when it does not take it.
+func (f *forward) connect(ctx context.Context) (*connection, error) {
+	tried := map[pod]bool{}
+	pause := time.Duration(0)
+	return newConnection(ctx, func(ctx context.Context) (*stream, error) {
+		ctx, cancel := context.WithTimeout(ctx, f.patience)
+		defer cancel()
+		var last error
+		for {
+			to, err := f.endpoints.await(ctx, tried, &pause)
+			if err != nil {
+				if last != nil {
+					return nil, last
+				}
+				return nil, err
+			}
+			tried[to] = true
+			s, err := f.pool.open(ctx, to)
+			if err == nil {
+				return s, nil
+			}
+			last = err
+		}
+	})
+}
+
+// awaitReady waits a moment for the first ready pod.
+func (f *forward) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	pause := time.Duration(0)
+	if _, err := f.endpoints.await(ctx, nil, &pause); err != nil {
+		return fmt.Errorf("%s; see what holds it up with: pipedeck logs", f.waiting())
+	}
+	return nil
+}
+
+// waiting says what connections wait for.
+func (f *forward) waiting() string {
+	ready, all := f.endpoints.count()
+	switch {
+	case ready > 0:
+		return f.found.source + " does not answer at port " + f.found.port
+	case all == 0:
+		return f.found.source + " has no pod yet"
+	default:
+		return fmt.Sprintf("no pod of %s is ready (0 of %d)", f.found.source, all)
+	}
+}
+
+// address is what users get.
+func (f *forward) address(others []string) Address {
+	url := f.listener.Addr().String()
+	if f.found.scheme != schemeNone {
+		url = string(f.found.scheme) + "://" + url
+	}
+	ready, all := f.endpoints.count()
+	detail := fmt.Sprintf("%s, port %s, %d of %s ready", f.found.source, f.found.port, ready, plural(all, "pod"))
+	if len(others) > 0 {
+		detail += " (--port also takes " + strings.Join(others, ", ") + ")"
+	}
+	return Address{URL: url, Detail: detail}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

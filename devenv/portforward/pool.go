@@ -1,0 +1,145 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package portforward
+
+import (
+	"context"
+	"sync"
+)
+
+// maxTunnels is how many port-forward connections one pod gets. A stream whose reader has stopped
+// holds up the others of its connection, so busy ones are only shared when there are that many.
+const maxTunnels = 4
+
+// pool holds the port-forward connections to the pods of one forward.
+type pool struct {
+	dial dialer
+
+	mu      sync.Mutex
+	closed  bool
+	tunnels map[pod][]*tunnel
+	// ready are the pods that new connections may go to.
+	ready map[pod]bool
+}
+
+func newPool(dial dialer) *pool {
+	return &pool{dial: dial, tunnels: map[pod][]*tunnel{}, ready: map[pod]bool{}}
+}
+
+// open begins a stream to a pod.
+func (p *pool) open(ctx context.Context, to pod) (*stream, error) {
+	t, isNew, err := p.take(to)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		t.connect(p.dial, to)
+	}
+	s, err := t.open(ctx, to.port)
+	if err != nil {
+		p.giveBack(to, t)
+		return nil, err
+	}
+	s.closed = func() { p.giveBack(to, t) }
+	return s, nil
+}
+
+// take reserves a tunnel: an unused one, else a new one, else the one with the fewest streams.
+func (p *pool) take(to pod) (least *tunnel, isNew bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, errClosed
+	}
+	p.dropDead(to)
+	all := p.tunnels[to]
+	for _, t := range all {
+		if least == nil || t.uses < least.uses {
+			least = t
+		}
+	}
+	if least == nil || (least.uses > 0 && len(all) < maxTunnels) {
+		least, isNew = newTunnel(), true
+		p.tunnels[to] = append(all, least)
+	}
+	least.uses++
+	return least, isNew, nil
+}
+
+// giveBack ends a use. Of the unused tunnels one is kept, as long as the pod is ready.
+func (p *pool) giveBack(to pod, t *tunnel) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.uses--
+	p.prune(to)
+}
+
+// setReady tells which pods new connections may go to; the others' tunnels end with their last use.
+func (p *pool) setReady(pods []pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = map[pod]bool{}
+	for _, to := range pods {
+		p.ready[to] = true
+	}
+	for to := range p.tunnels {
+		p.prune(to)
+	}
+}
+
+// prune closes the tunnels to a pod that are not needed any more.
+func (p *pool) prune(to pod) {
+	p.dropDead(to)
+	spare := 0
+	if p.ready[to] && !p.closed {
+		spare = 1
+	}
+	var kept []*tunnel
+	for _, t := range p.tunnels[to] {
+		switch {
+		case t.uses > 0:
+			kept = append(kept, t)
+		case spare > 0:
+			spare--
+			kept = append(kept, t)
+		default:
+			t.close()
+		}
+	}
+	p.store(to, kept)
+}
+
+// dropDead forgets tunnels that have broken; streams in them find out by themselves.
+func (p *pool) dropDead(to pod) {
+	var alive []*tunnel
+	for _, t := range p.tunnels[to] {
+		if t.dead() {
+			t.close()
+			continue
+		}
+		alive = append(alive, t)
+	}
+	p.store(to, alive)
+}
+
+func (p *pool) store(to pod, tunnels []*tunnel) {
+	if len(tunnels) == 0 {
+		delete(p.tunnels, to)
+		return
+	}
+	p.tunnels[to] = tunnels
+}
+
+// close breaks every connection.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, tunnels := range p.tunnels {
+		for _, t := range tunnels {
+			t.close()
+		}
+	}
+	clear(p.tunnels)
+}
