@@ -77,7 +77,7 @@ func newEnvironment(t *testing.T, application string) *environment {
 	})
 	e := &environment{dir: t.TempDir(), address: listener.Addr().String()}
 	e.repository = filepath.Join(e.dir, "repository")
-	require.NoError(t, os.MkdirAll(filepath.Join(e.repository, "app"), 0o755))
+	require.NoError(t, os.Mkdir(e.repository, 0o755))
 	e.git(t, "init", "-q", "-b", "main")
 	e.commit(t, "first", application)
 	e.config = e.write(t, "piped.yaml", fmt.Sprintf(`apiVersion: pipecd.dev/v1beta1
@@ -108,9 +108,20 @@ func (e *environment) git(t *testing.T, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
+// commit commits a configuration of the application in the directory "app".
 func (e *environment) commit(t *testing.T, message, application string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(e.repository, "app", "app.pipecd.yaml"), []byte(application), 0o600))
+	e.commitAll(t, message, map[string]string{"app": application})
+}
+
+// commitAll commits configurations of applications by directory.
+func (e *environment) commitAll(t *testing.T, message string, applications map[string]string) {
+	t.Helper()
+	for name, application := range applications {
+		dir := filepath.Join(e.repository, name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "app.pipecd.yaml"), []byte(application), 0o600))
+	}
 	e.git(t, "add", ".")
 	e.git(t, "commit", "-q", "-m", message)
 }
@@ -122,6 +133,15 @@ func (e *environment) reconfigure(t *testing.T, old, changed string) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), old)
 	e.write(t, filepath.Base(e.config), strings.Replace(string(text), old, changed, 1))
+}
+
+// user is a user interface's way to the control plane.
+func (e *environment) user(t *testing.T) deckv1.DeckServiceClient {
+	t.Helper()
+	conn, err := client.Dial(e.address, apiKey)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return deckv1.NewDeckServiceClient(conn)
 }
 
 func pipeline(options ...string) string {
@@ -216,6 +236,38 @@ func (d *deck) historyOf(deployment *deckv1.Deployment) []string {
 	return slices.Clone(d.history[deployment.GetId()])
 }
 
+// of lists the deployments of an application, the oldest first.
+func (d *deck) of(application string) []*deckv1.Deployment {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []*deckv1.Deployment
+	for _, deployment := range d.deployments {
+		if deployment.GetApplicationName() == application {
+			list = append(list, deployment)
+		}
+	}
+	return list
+}
+
+// awaitAll waits until the condition holds.
+func (d *deck) awaitAll(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(wait)
+	for {
+		d.mu.Lock()
+		changed := d.changed
+		d.mu.Unlock()
+		if condition() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			require.Fail(t, "timed out waiting for "+what)
+		}
+	}
+}
+
 // await waits until the index-th deployment is as wanted and returns it.
 func (d *deck) await(t *testing.T, index int, what string, wanted func(*deckv1.Deployment) bool) *deckv1.Deployment {
 	t.Helper()
@@ -260,20 +312,11 @@ func (d *deck) pluginPID() int {
 // awaitPlugin waits until the plugin is as wanted.
 func (d *deck) awaitPlugin(t *testing.T, what string, wanted func(*deckv1.Plugin) bool) {
 	t.Helper()
-	deadline := time.After(wait)
-	for {
+	d.awaitAll(t, what, func() bool {
 		d.mu.Lock()
-		changed, plugin := d.changed, d.plugin
-		d.mu.Unlock()
-		if wanted(plugin) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			require.Fail(t, "timed out waiting for "+what, "%v", plugin)
-		}
-	}
+		defer d.mu.Unlock()
+		return wanted(d.plugin)
+	})
 }
 
 // pipedProcess is a running piped.

@@ -47,6 +47,7 @@ type Controller struct {
 	active   map[string]*job     // by application
 	finished []string            // ids, oldest first
 	commands map[string]bool     // ids of cancel commands that are being dealt with
+	listed   chan struct{}       // closed at the next Submit
 }
 
 // NewController makes a Controller; nothing starts before Run.
@@ -63,12 +64,13 @@ func NewController(options ControllerOptions) *Controller {
 		wake:     make(chan struct{}, 1),
 		active:   map[string]*job{},
 		commands: map[string]bool{},
+		listed:   make(chan struct{}),
 	}
 }
 
 // Submit makes deployments known: one that this piped has just created, or an answer of
-// ListNotCompletedDeployments. Known and ended ones are passed over. The deployments must not be changed
-// afterwards.
+// ListNotCompletedDeployments. Known and ended ones are passed over; those that wait for their turn in a
+// chain ask for it. The deployments must not be changed afterwards.
 func (c *Controller) Submit(deployments ...*model.Deployment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +80,16 @@ func (c *Controller) Submit(deployments ...*model.Deployment) {
 		}
 		c.waiting = append(c.waiting, d)
 	}
+	close(c.listed)
+	c.listed = make(chan struct{})
 	c.nudge()
+}
+
+// nextList is closed at the next Submit.
+func (c *Controller) nextList() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed
 }
 
 // Run starts deployments until ctx ends, then waits until all of them have stopped; they stay as reported

@@ -15,8 +15,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// chainRecheck is how often a blocked deployment of a chain asks again: the control plane has no event
-// for the end of a block.
+// chainRecheck is how often a blocked deployment of a chain asks again: PipeCD's control plane has no event
+// for the end of a block. Ours tells that deployments have changed.
 const chainRecheck = 10 * time.Second
 
 // job is one deployment from whatever state it is in to its end.
@@ -86,6 +86,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 	ticker := time.NewTicker(chainRecheck)
 	defer ticker.Stop()
 	for {
+		listed := j.nextList()
 		answer, err := j.options.ControlPlane.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{
 			DeploymentId:              j.deployment.GetId(),
 			DeploymentChainId:         j.deployment.GetDeploymentChainId(),
@@ -100,6 +101,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 			return nil
 		}
 		select {
+		case <-listed:
 		case <-ticker.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -127,7 +127,7 @@ func (s *Store) InChainPlannable(pipedID, deploymentID, chainID string, block ui
 	return ChainVerdict{}, nil
 }
 
-// followChain brings the node of a deployment up to date. When a block has ended, the pipeds that
+// followChain brings the node of a deployment up to date. When its block has ended, the pipeds that
 // wait for it are told to look again.
 func (s *Store) followChain(d *deployment) {
 	c := s.chains[d.model.GetDeploymentChainId()]
@@ -140,11 +140,33 @@ func (s *Store) followChain(d *deployment) {
 			node.deployment, node.status = d.model.GetId(), d.model.GetStatus()
 		}
 	}
-	if !completed(c.blockStatus(block)) || block+1 >= len(c.blocks) {
+	s.tellBlocks(c, block)
+}
+
+// refuseChain ends the node of an application that will not be deployed, so that those that wait for its
+// block do not wait for ever. PipeCD v1 lets them wait.
+func (s *Store) refuseChain(command *model.Command) {
+	asked := command.GetChainSyncApplication()
+	c := s.chains[asked.GetDeploymentChainId()]
+	if c == nil || int64(asked.GetBlockIndex()) >= int64(len(c.blocks)) {
 		return
 	}
-	for _, later := range c.blocks[block+1:] {
-		for _, node := range later {
+	block := int(asked.GetBlockIndex())
+	for _, node := range c.blocks[block] {
+		if node.application == asked.GetApplicationId() && node.deployment == "" {
+			node.status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
+		}
+	}
+	s.tellBlocks(c, block)
+}
+
+// tellBlocks has the pipeds look again that wait for a block, once it has ended.
+func (s *Store) tellBlocks(c *chain, block int) {
+	if !completed(c.blockStatus(block)) {
+		return
+	}
+	for _, waiting := range c.blocks[block:] {
+		for _, node := range waiting {
 			if a := s.applications[node.application]; a != nil {
 				s.signal(a.model.GetPipedId(), deploymentsChanged)
 			}

@@ -90,3 +90,18 @@ func TestABlockIsCancelledWhenTheOneBeforeFailed(t *testing.T) {
 	_, err = s.InChainPlannable(piped, "d-web1", chainID, 9)
 	requireCode(t, codes.InvalidArgument, err)
 }
+
+func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
+	t.Parallel()
+	s, chainID := startChain(t)
+	join(t, s, chainID, "web1", 1)
+	join(t, s, chainID, "last", 2)
+	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	for _, c := range s.WaitingCommands(piped) {
+		if c.GetApplicationId() == "web2" {
+			require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1}))
+		}
+	}
+	require.True(t, verdict(t, s, chainID, "web1", 1).Cancel)
+	require.True(t, verdict(t, s, chainID, "last", 2).Cancel)
+}

@@ -154,6 +154,9 @@ func (s *Store) ReportHandled(pipedID string, h HandledCommand) error {
 	c.Status, c.HandledAt, c.UpdatedAt = h.Status, h.HandledAt, s.now().Unix()
 	c.Metadata = maps.Clone(h.Metadata)
 	s.fileHandled(c, h.Output)
+	if c.GetType() == model.Command_CHAIN_SYNC_APPLICATION && h.Status != model.CommandStatus_COMMAND_SUCCEEDED {
+		s.refuseChain(c)
+	}
 	return nil
 }
 

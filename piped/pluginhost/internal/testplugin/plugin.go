@@ -32,6 +32,8 @@ type options struct {
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt).
 	Do string `json:"do"`
+	// Then is what follows hold.
+	Then string `json:"then"`
 	// Undo is what the rollback stage does, with UndoFile in place of File.
 	Undo     string `json:"undo"`
 	UndoFile string `json:"undoFile"`
@@ -154,6 +156,8 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		if err := hold(ctx, o.File); err != nil {
 			return nil, err
 		}
+		o.Do = o.Then
+		return p.do(ctx, o, attempt)
 	case "touch", "block-once":
 		if o.Do == "block-once" && attempt > 0 {
 			break
