@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -144,6 +145,8 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, started fun
 		return none.Provider{}, nil
 	case cluster.Embedded, clusterAuto:
 		return f.embedded(w, c.name, started, logger)
+	case cluster.InDocker:
+		return f.kind(w, c.name, logger), nil
 	default:
 		return nil, usageError(fmt.Errorf("--cluster %s is not in this version", c.kind), "use --cluster embedded")
 	}
@@ -158,4 +161,11 @@ func (f *clusterFlags) embedded(w *workspace.Workspace, name string, started fun
 		Program: program, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
 		Started: started, Logger: logger,
 	}), nil
+}
+
+func (f *clusterFlags) kind(w *workspace.Workspace, name string, logger *slog.Logger) cluster.Provider {
+	return kind.New(kind.Config{
+		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
+		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, Logger: logger,
+	})
 }

@@ -1,0 +1,204 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+const (
+	// maxConfig bounds what is read of the user's file.
+	maxConfig = 1 << 20
+	// maxNodes is more than one machine carries well.
+	maxNodes = 32
+	loopback = "127.0.0.1"
+
+	configKind    = "Cluster"
+	configVersion = "kind.x-k8s.io/v1alpha4"
+)
+
+// ConfigError is a mistake in the user's configuration of kind.
+type ConfigError struct {
+	File string
+	// Line is 0 when it is not known.
+	Line    int
+	Problem string
+}
+
+func (e *ConfigError) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Problem
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+}
+
+// configuration merges the user's file with what is ours.
+func (p *Provider) configuration() (*v1alpha4.Cluster, error) {
+	wanted := &v1alpha4.Cluster{}
+	if p.File != "" {
+		content, err := readBounded(p.File)
+		if err != nil {
+			return nil, err
+		}
+		if wanted, err = decodeConfig(p.File, content, p.NodeImage); err != nil {
+			return nil, &cluster.HintError{Err: err, Hint: "mend the file given by --kind-config"}
+		}
+	}
+	p.complete(wanted)
+	return wanted, nil
+}
+
+// complete sets what is ours.
+func (p *Provider) complete(wanted *v1alpha4.Cluster) {
+	wanted.TypeMeta = v1alpha4.TypeMeta{Kind: configKind, APIVersion: configVersion}
+	wanted.Name = p.name
+	if wanted.Networking.APIServerAddress == "" && wanted.Networking.IPFamily != v1alpha4.IPv6Family {
+		wanted.Networking.APIServerAddress = loopback
+	}
+	if len(wanted.Nodes) == 0 {
+		wanted.Nodes = []v1alpha4.Node{{}}
+	}
+	for i := range wanted.Nodes {
+		node := &wanted.Nodes[i]
+		if node.Role == "" {
+			node.Role = v1alpha4.ControlPlaneRole
+		}
+		if p.NodeImage != "" {
+			node.Image = p.NodeImage
+		}
+		if node.Image == "" {
+			node.Image = defaultNodeImage
+		}
+		for j := range node.ExtraPortMappings {
+			// kind's own default is every address of the machine.
+			if mapping := &node.ExtraPortMappings[j]; mapping.ListenAddress == "" {
+				mapping.ListenAddress = loopback
+			}
+		}
+	}
+}
+
+func readBounded(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &cluster.HintError{Err: fmt.Errorf("read the configuration of kind: %w", err), Hint: "see --kind-config"}
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of kind: %w", err)
+	}
+	if len(content) > maxConfig {
+		return nil, &cluster.HintError{
+			Err:  &ConfigError{File: path, Problem: fmt.Sprintf("is larger than %d bytes", maxConfig)},
+			Hint: "see --kind-config",
+		}
+	}
+	return content, nil
+}
+
+// decodeConfig returns all conflicts at once.
+func decodeConfig(path string, content []byte, nodeImage string) (*v1alpha4.Cluster, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, &ConfigError{File: path, Problem: err.Error()}
+	}
+	wanted := &v1alpha4.Cluster{}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(wanted); err != nil {
+		return nil, decodeError(path, err)
+	}
+	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, &ConfigError{File: path, Problem: "holds more than one document"}
+	}
+	return wanted, conflicts(path, &document, wanted, nodeImage)
+}
+
+// decodeError gives each of the decoder's complaints its own line.
+func decodeError(path string, err error) error {
+	var mistakes *yaml.TypeError
+	if !errors.As(err, &mistakes) {
+		return &ConfigError{File: path, Problem: err.Error()}
+	}
+	var all []error
+	for _, mistake := range mistakes.Errors {
+		e := &ConfigError{File: path, Problem: mistake}
+		if _, scanErr := fmt.Sscanf(mistake, "line %d:", &e.Line); scanErr == nil {
+			_, e.Problem, _ = strings.Cut(mistake, ": ")
+		}
+		all = append(all, e)
+	}
+	return errors.Join(all...)
+}
+
+func conflicts(path string, document *yaml.Node, wanted *v1alpha4.Cluster, nodeImage string) error {
+	var all []error
+	conflict := func(problem string, keys ...any) {
+		all = append(all, &ConfigError{path, lineOf(document, keys...), problem})
+	}
+	if wanted.APIVersion != configVersion || wanted.Kind != configKind {
+		conflict(fmt.Sprintf("apiVersion must be %s and kind %s", configVersion, configKind), "apiVersion")
+	}
+	if wanted.Name != "" {
+		conflict("pipedeck names the cluster itself; remove name", "name")
+	}
+	if address := wanted.Networking.APIServerAddress; address != "" {
+		if parsed, err := netip.ParseAddr(address); err != nil || !parsed.IsLoopback() {
+			conflict("networking.apiServerAddress must stay on this machine, for example "+loopback, "networking", "apiServerAddress")
+		}
+	}
+	if len(wanted.Nodes) > maxNodes {
+		conflict(fmt.Sprintf("%d nodes are too many; use at most %d", len(wanted.Nodes), maxNodes), "nodes")
+	}
+	for i, node := range wanted.Nodes {
+		if nodeImage != "" && node.Image != "" && node.Image != nodeImage {
+			conflict(fmt.Sprintf("the image %s contradicts --node-image %s; remove one of them", node.Image, nodeImage), "nodes", i, "image")
+		}
+	}
+	return errors.Join(all...)
+}
+
+// lineOf follows keys and indices as far as they lead.
+func lineOf(node *yaml.Node, keys ...any) int {
+	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
+		node = node.Content[0]
+	}
+	line := node.Line
+	for _, key := range keys {
+		next := child(node, key)
+		if next == nil {
+			break
+		}
+		node, line = next, next.Line
+	}
+	return line
+}
+
+func child(node *yaml.Node, key any) *yaml.Node {
+	switch key := key.(type) {
+	case int:
+		if node.Kind == yaml.SequenceNode && key < len(node.Content) {
+			return node.Content[key]
+		}
+	case string:
+		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == key {
+				return node.Content[i+1]
+			}
+		}
+	}
+	return nil
+}

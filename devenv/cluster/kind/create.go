@@ -1,0 +1,182 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+const (
+	// cleanupDeadline bounds the removal after a creation that ended early.
+	cleanupDeadline = 30 * time.Second
+	// removalPause lies between two removals while kind's library still makes containers.
+	removalPause = 200 * time.Millisecond
+)
+
+// create makes the cluster and returns when it is ready; otherwise nothing of it is left.
+func (p *Provider) create(ctx context.Context, engine *engineCommand, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {
+	if err := p.pullImages(ctx, engine, wanted, progress); err != nil {
+		return err
+	}
+	lock, err := joinNetwork()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	before, err := engine.networkID(ctx)
+	if err != nil {
+		return err
+	}
+	made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: before}
+	if err := made.write(p.Dir); err != nil {
+		return err
+	}
+	err = p.createRecorded(ctx, engine, made, wanted, progress, ready)
+	// The removal below may concern the network, too.
+	lock.Close()
+	if err != nil {
+		return p.undo(ctx, err)
+	}
+	return nil
+}
+
+func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {
+	log, err := openLog(p.LogFile)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	steps := newSteps(progress, log, wanted)
+	library := kindcluster.NewProvider(engine.option(), kindcluster.ProviderWithLogger(steps))
+	if err := p.createByLibrary(ctx, engine, library, wanted); err != nil {
+		log.failure(err)
+		return p.explain(err)
+	}
+	if err := p.claimNetwork(ctx, engine, made); err != nil {
+		return err
+	}
+	if err := p.publish(library); err != nil {
+		return err
+	}
+	version, err := p.awaitNodes(ctx, engine, func(detail string) { steps.waiting(detail) })
+	if err != nil {
+		return err
+	}
+	if err := p.export(library, made); err != nil {
+		return err
+	}
+	made.State = stateReady
+	if err := made.write(p.Dir); err != nil {
+		return err
+	}
+	ready(p.about(engine, version, ""))
+	return nil
+}
+
+// createByLibrary returns when the library has ended. It takes no context: its containers are
+// removed under it until it gives up.
+func (p *Provider) createByLibrary(ctx context.Context, engine *engineCommand, library *kindcluster.Provider, wanted *v1alpha4.Cluster) error {
+	created := make(chan error, 1)
+	go func() {
+		created <- library.Create(p.name,
+			kindcluster.CreateWithV1Alpha4Config(wanted),
+			// The library's own removal knows neither the record nor the network.
+			kindcluster.CreateWithRetain(true),
+			kindcluster.CreateWithKubeconfigPath(p.privateKubeconfig()),
+		)
+	}()
+	select {
+	case err := <-created:
+		return err
+	case <-ctx.Done():
+	}
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupDeadline)
+	defer cancel()
+	for {
+		// It fails as long as the engine makes the container.
+		_ = engine.removeNodes(cleanup, p.name)
+		select {
+		case <-created:
+			return context.Cause(ctx)
+		case <-time.After(removalPause):
+		case <-cleanup.Done():
+			return fmt.Errorf("%w, but %s goes on creating the cluster %s", context.Cause(ctx), engine.name, p.name)
+		}
+	}
+}
+
+// undo removes what a creation that failed has made.
+func (p *Provider) undo(ctx context.Context, cause error) error {
+	var taken *foreignError
+	if errors.As(cause, &taken) {
+		return errors.Join(cause, forget(p.Dir))
+	}
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupDeadline)
+	defer cancel()
+	if err := p.Delete(cleanup); err != nil {
+		return &leftoverError{fmt.Errorf("%w\nand what was made so far is left: %w", cause, err)}
+	}
+	return cause
+}
+
+// leftoverError is one that users must see even when they ended the work themselves.
+type leftoverError struct{ err error }
+
+func (e *leftoverError) Error() string { return e.err.Error() }
+
+func (e *leftoverError) Unwrap() error { return e.err }
+
+// adopt brings a cluster of an earlier run up again.
+func (p *Provider) adopt(ctx context.Context, engine *engineCommand, nodes []string, progress cluster.Progress, ready func(string)) error {
+	progress("adopting the cluster of an earlier run", 0, 0)
+	if err := engine.start(ctx, nodes); err != nil {
+		return p.explain(err)
+	}
+	library := kindcluster.NewProvider(engine.option())
+	if err := p.publish(library); err != nil {
+		return err
+	}
+	version, err := p.awaitNodes(ctx, engine, func(detail string) { progress(detail, 0, 0) })
+	if err != nil {
+		return err
+	}
+	known, err := readRecord(p.Dir)
+	if err != nil {
+		return err
+	}
+	if err := p.export(library, known); err != nil {
+		return err
+	}
+	ready(p.about(engine, version, ", adopted from an earlier run"))
+	return nil
+}
+
+// about is the line that users read of a ready cluster.
+func (p *Provider) about(engine *engineCommand, version, how string) string {
+	return fmt.Sprintf("kind cluster %s, Kubernetes %s in %s%s", p.name, version, engine.name, how)
+}
+
+func (p *Provider) privateKubeconfig() string { return filepath.Join(p.Dir, "kubeconfig") }
+
+// publish writes the kubeconfig whole, at a time when the API answers.
+func (p *Provider) publish(library *kindcluster.Provider) error {
+	content, err := library.KubeConfig(p.name, false)
+	if err != nil {
+		return p.explain(fmt.Errorf("get the kubeconfig of the cluster %s: %w", p.name, err))
+	}
+	if err := workspace.WriteFile(p.Kubeconfig, []byte(content)); err != nil {
+		return fmt.Errorf("write the cluster's kubeconfig: %w", err)
+	}
+	return nil
+}

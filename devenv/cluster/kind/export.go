@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/tools/clientcmd"
+	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+// contextName is what kind calls the context of a cluster.
+func contextName(name string) string { return "kind-" + name }
+
+// userKubeconfig is the file that kubectl would write.
+func userKubeconfig() string {
+	return clientcmd.NewDefaultClientConfigLoadingRules().GetDefaultFilename()
+}
+
+// checkExport finds a kubeconfig that cannot be used before anything is made.
+func (p *Provider) checkExport() error {
+	if !p.Export {
+		return nil
+	}
+	path := userKubeconfig()
+	if _, err := clientcmd.LoadFromFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return &cluster.HintError{
+			Err:  fmt.Errorf("read your kubeconfig %s: %w", path, err),
+			Hint: "mend the file, or leave --export-kubeconfig out",
+		}
+	}
+	return nil
+}
+
+// export adds the context to the user's kubeconfig; the record says so before.
+func (p *Provider) export(library *kindcluster.Provider, made *record) error {
+	if !p.Export {
+		return nil
+	}
+	made.ExportedTo = userKubeconfig()
+	if err := made.write(p.Dir); err != nil {
+		return err
+	}
+	if err := library.ExportKubeConfig(p.name, made.ExportedTo, false); err != nil {
+		return &cluster.HintError{
+			Err:  fmt.Errorf("add the context %s to %s: %w", contextName(p.name), made.ExportedTo, err),
+			Hint: "mend the file, or leave --export-kubeconfig out",
+		}
+	}
+	return nil
+}

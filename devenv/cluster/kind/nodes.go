@@ -1,0 +1,158 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+const (
+	// readyDeadline is far above what a slow machine needs.
+	readyDeadline = 5 * time.Minute
+	// apiPause lies between two tries to reach the API of a node that starts.
+	apiPause = 100 * time.Millisecond
+	// watchSeconds end a watch whose server has died without a word.
+	watchSeconds = 30
+)
+
+// awaitNodes returns Kubernetes' version when every node is ready.
+func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said func(string)) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyDeadline, errNotReady)
+	defer cancel()
+	started, err := p.startTimes(ctx, engine)
+	if err != nil {
+		return "", err
+	}
+	client, err := p.client()
+	if err != nil {
+		return "", err
+	}
+	said(fmt.Sprintf("waiting until %d %s ready", len(started), plural(len(started), "node is", "nodes are")))
+	for {
+		version, err := watchNodes(ctx, client, started)
+		if err == nil {
+			return version, nil
+		}
+		select {
+		case <-time.After(apiPause):
+		case <-ctx.Done():
+			if context.Cause(ctx) == errNotReady { //nolint:errorlint // this very one
+				return "", &cluster.HintError{
+					Err:  fmt.Errorf("the nodes of the cluster %s are not ready after %v: %w", p.name, readyDeadline, err),
+					Hint: "see " + p.LogFile + " and " + engine.name + " logs " + p.name + "-control-plane",
+				}
+			}
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+var errNotReady = errors.New("the nodes are not ready in time")
+
+// startTimes returns when each node's container was started. A load balancer is no node.
+func (p *Provider) startTimes(ctx context.Context, engine *engineCommand) (map[string]time.Time, error) {
+	internal, err := kindcluster.NewProvider(engine.option()).ListInternalNodes(p.name)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes of the cluster %s: %w", p.name, err)
+	}
+	started := map[string]time.Time{}
+	for _, node := range internal {
+		out, err := engine.run(ctx, "inspect", "--type=container", "--format", `{{json .State.StartedAt}}`, node.String())
+		if err != nil {
+			return nil, fmt.Errorf("look at the node %s: %w", node, err)
+		}
+		at, err := time.Parse(time.RFC3339Nano, strings.Trim(out, `"`))
+		if err != nil {
+			return nil, fmt.Errorf("look at the node %s: %w", node, err)
+		}
+		started[node.String()] = at
+	}
+	if len(started) == 0 {
+		return nil, fmt.Errorf("the cluster %s has no nodes", p.name)
+	}
+	return started, nil
+}
+
+func (p *Provider) client() (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		return nil, &cluster.HintError{
+			Err:  fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err),
+			Hint: "run pipedeck down, then up again",
+		}
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err)
+	}
+	return client, nil
+}
+
+// watchNodes lists and watches until all are ready; an error is the API's.
+func watchNodes(ctx context.Context, client kubernetes.Interface, started map[string]time.Time) (string, error) {
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	versions := map[string]string{}
+	see := func(node *corev1.Node) bool {
+		delete(versions, node.Name)
+		if at, ours := started[node.Name]; ours && takesPods(node, at) {
+			versions[node.Name] = node.Status.NodeInfo.KubeletVersion
+		}
+		return len(versions) == len(started)
+	}
+	for i := range list.Items {
+		if see(&list.Items[i]) {
+			return list.Items[i].Status.NodeInfo.KubeletVersion, nil
+		}
+	}
+	timeout := int64(watchSeconds)
+	watcher, err := client.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &timeout})
+	if err != nil {
+		return "", err
+	}
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
+		if node, ok := event.Object.(*corev1.Node); ok && see(node) {
+			return node.Status.NodeInfo.KubeletVersion, nil
+		}
+	}
+	return "", fmt.Errorf("%d of %d nodes are ready", len(versions), len(started))
+}
+
+// takesPods does not trust what was said before the node was started: the API server remembers it
+// over a restart. Kubernetes gives the time of a condition in whole seconds.
+func takesPods(node *corev1.Node, started time.Time) bool {
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
+			return false
+		}
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue && !condition.LastHeartbeatTime.Time.Before(started.Truncate(time.Second))
+		}
+	}
+	return false
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
