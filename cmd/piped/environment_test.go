@@ -31,7 +31,11 @@ import (
 
 const wait = 30 * time.Second
 
-var pipedBinary, pluginBinary string
+// Binaries that the tests run; bundled plugins by their name.
+var (
+	pipedBinary, pluginBinary string
+	bundled                   = map[string]string{"wait": "", "waitapproval": "", "scriptrun": ""}
+)
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "piped-test-*")
@@ -39,7 +43,12 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	pipedBinary, pluginBinary = filepath.Join(dir, "piped"), filepath.Join(dir, "testplugin")
-	for target, source := range map[string]string{pipedBinary: ".", pluginBinary: "../../piped/pluginhost/internal/testplugin"} {
+	sources := map[string]string{pipedBinary: ".", pluginBinary: "../../piped/pluginhost/internal/testplugin"}
+	for name := range bundled {
+		bundled[name] = filepath.Join(dir, name)
+		sources[bundled[name]] = "../../plugins/" + name
+	}
+	for target, source := range sources {
 		if out, err := exec.Command("go", "build", "-o", target, source).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", source, err, out)
 			os.Exit(1)
@@ -88,7 +97,8 @@ spec:
   pipedKeyFile: %s
   apiAddress: %s
   repositories: [{repoId: local, remote: "file://%s", branch: main}]
-  plugins: [{name: p, url: "file://%s", port: 0, config: {stages: [A, B, ROLLBACK], rollback: ROLLBACK}}]
+  plugins:
+    - {name: p, url: "file://%s", port: 0, config: {stages: [A, B, ROLLBACK], rollback: ROLLBACK}}
 `, e.write(t, "key", pipedKey), e.address, e.repository, pluginBinary))
 	e.deck = watch(t, e.address)
 	return e
