@@ -21,7 +21,10 @@ type CancelledError struct {
 	NoRollback bool
 }
 
-func (e *CancelledError) Error() string { return "Cancelled by " + e.Commander }
+// cancelledBy begins the reason of every deployment that a user cancelled (PipeCD v1: too).
+const cancelledBy = "Cancelled by "
+
+func (e *CancelledError) Error() string { return cancelledBy + e.Commander }
 
 // TimeoutError is the cause of work that took too long.
 type TimeoutError struct {

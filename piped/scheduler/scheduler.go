@@ -6,6 +6,7 @@ package scheduler
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,10 +84,23 @@ type Outcome struct {
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
-	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation}
+	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, began: began(planned)}
 	r.sources = newSourceQueue(s.options.Prepare, r.deployment)
 	defer r.sources.close()
 	return r.toEnd(ctx)
+}
+
+// began is when the clock of the deployment's timeout started: now, or for one that an earlier piped has
+// begun, when it was planned, which its stages tell.
+func began(d *model.Deployment) time.Time {
+	if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
+		return time.Now()
+	}
+	planned := d.GetCreatedAt()
+	for _, stage := range d.GetStages() {
+		planned = max(planned, stage.GetCreatedAt())
+	}
+	return time.Unix(planned, 0)
 }
 
 // run is one deployment on its way.
@@ -96,6 +110,7 @@ type run struct {
 	deployment   *model.Deployment // a copy of its own
 	cancellation *Cancellation
 	sources      *sourceQueue
+	began        time.Time
 	// limit sets the deployment's timeout, once the configuration that names it has been read. Only its
 	// first call counts.
 	limit func(time.Duration)
@@ -176,12 +191,11 @@ func (r *run) normalStages() []*model.PipelineStage {
 func (r *run) workContext(ctx context.Context) (context.Context, func()) {
 	work, cancel := context.WithCancelCause(ctx)
 	unwatch := r.cancellation.onCancel(func(by *CancelledError) { cancel(by) })
-	began := time.Now()
 	var once sync.Once
 	stopTimer := func() bool { return true }
 	r.limit = func(after time.Duration) {
 		once.Do(func() {
-			timer := time.AfterFunc(after-time.Since(began), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
+			timer := time.AfterFunc(after-time.Since(r.began), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
 			stopTimer = timer.Stop
 		})
 	}
@@ -248,10 +262,13 @@ func (r *run) lastExecuted() []string {
 	return last
 }
 
-// interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back. Stages that
-// were stopped because another one failed are cancelled too, so a failed stage says more.
+// interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back. A failed stage
+// says more than cancelled ones, which it may have stopped; without either the reason tells.
 func (r *run) interruptedOutcome() Outcome {
 	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: r.deployment.GetStatusReason()}
+	if strings.HasPrefix(outcome.Reason, cancelledBy) {
+		outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
+	}
 	for _, stage := range r.deployment.GetStages() {
 		if stage.GetRollback() {
 			continue

@@ -4,12 +4,15 @@
 package scheduler_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -18,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
+	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
 
@@ -152,8 +156,9 @@ func taken(strategy model.SyncStrategy, stages ...*model.PipelineStage) *model.D
 }
 
 func stage(name string, index int32, status model.StageStatus, requires ...string) *model.PipelineStage {
+	now := time.Now().Unix()
 	return &model.PipelineStage{
-		Id: name, Name: name, Index: index, Status: status, Requires: requires, Rollback: name == "ROLLBACK", CreatedAt: 1, UpdatedAt: 1,
+		Id: name, Name: name, Index: index, Status: status, Requires: requires, Rollback: name == "ROLLBACK", CreatedAt: now, UpdatedAt: now,
 	}
 }
 
@@ -182,6 +187,19 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 			taken(model.SyncStrategy_PIPELINE, because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), "Cancelled by dave"), stage("B", 1, waiting, "A")),
 			[]string{"Completed CANCELLED"}, "Cancelled by dave during stage A",
 		},
+		"a cancellation between stages stays one": {
+			with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, waiting, "A"), stage("ROLLBACK", 0, waiting)),
+				func(d *model.Deployment) {
+					d.Status, d.StatusReason = model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, "Cancelled by dave"
+				}),
+			[]string{"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Completed CANCELLED"}, "Cancelled by dave",
+		},
+		"its time goes on": {
+			with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, running)), func(d *model.Deployment) {
+				d.Stages[0].CreatedAt = time.Now().Add(-7 * time.Hour).Unix()
+			}),
+			[]string{"Stage A RUNNING 1", "Stage A FAILURE 1", "Completed FAILURE"}, "The deployment timed out after 6h0m0s during stage A",
+		},
 		"what ran beside an exit is run again": {
 			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_EXITED), stage("B", 1, running), stage("C", 2, waiting, "A")),
 			[]string{"Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS"}, "The deployment was completed since stage A asked for it",
@@ -199,7 +217,11 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := startAgent(t, pipeline("with: {}", "with: {}", "with: {}"))
+			first := "with: {}"
+			if strings.Contains(c.reason, "timed out") {
+				first = "with: {do: block}"
+			}
+			a := startAgent(t, pipeline(first, "with: {}", "with: {}"))
 			a.Submit(c.deployment)
 			end := a.controlPlane.awaitEnd(t, "d")
 			require.Equal(t, c.want, a.controlPlane.recorded())
@@ -271,4 +293,18 @@ func TestAPlanThatTakesLongHoldsUpNobodyElse(t *testing.T) {
 	a.Submit(newDeployment("d1", "slow"), newDeployment("d2", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d2").GetStatus())
 	require.Nil(t, a.controlPlane.plan("d1"))
+}
+
+func TestSourcesThatCannotBePreparedFailTheStageAtOnce(t *testing.T) {
+	t.Parallel()
+	a := startAgentAt(t, startControlPlane(t), pipeline("with: {}"), func(o *scheduler.Options) {
+		o.Prepare = func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
+			return nil, errors.New("no space left on device")
+		}
+	})
+	a.Submit(newDeployment("d", "app"))
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Equal(t, "Stage A failed: prepare the sources: no space left on device", end.GetStatusReason())
+	require.Contains(t, a.controlPlane.stageLog(), "A 0 prepare the sources: no space left on device")
 }
