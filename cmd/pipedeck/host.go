@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/image"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -88,9 +90,14 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 	if err != nil {
 		return err
 	}
+	images, err := imageService(logger)
+	if err != nil {
+		return err
+	}
 	return env.Run(ctx, env.Options{
 		Workspace:    w,
 		Clusters:     clusters,
+		Images:       images,
 		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
 		Piped:        piped,
 		ForeignPiped: flags.piped != "",
@@ -100,6 +107,18 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 		Listening:    listening,
 		Logger:       logger,
 	})
+}
+
+// imageService makes what plugins get the images of the repository's programs from.
+func imageService(logger *slog.Logger) (func(env.LoadImage) imagev1.ImageServiceServer, error) {
+	cache, err := image.DefaultCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	builder := image.NewBuilder(cache)
+	return func(load env.LoadImage) imagev1.ImageServiceServer {
+		return image.NewService(builder, image.LoadFunc(load), logger)
+	}, nil
 }
 
 // host is a host process as its starter sees it.

@@ -84,6 +84,9 @@ func (e *Environment) loadImage(ctx context.Context, target, archive string, ref
 	}
 	select {
 	case <-c.ready:
+		if archive == "" && !c.provider.Describe().Simulated {
+			return cluster.ErrNeedsArchive
+		}
 		return c.provider.LoadImage(ctx, archive, references)
 	case <-ctx.Done():
 		return context.Cause(ctx)

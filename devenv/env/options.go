@@ -36,7 +36,8 @@ type Options struct {
 }
 
 // LoadImage brings an image archive, under references, to the cluster of a deploy target. It waits
-// until that cluster is ready. cluster.ErrNoImages when the cluster takes none.
+// until that cluster is ready. cluster.ErrNoImages when the cluster takes none. Without an archive
+// only a simulated cluster takes the references, others answer cluster.ErrNeedsArchive.
 type LoadImage func(ctx context.Context, target, archive string, references []string) error
 
 // StartError says that the environment could not start, or lost a part it cannot do without.

@@ -1,0 +1,200 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// Bounds of the cache. An archive that has gone is built again from Go's own cache.
+	maxArchives     = 64
+	maxArchiveBytes = 2 << 30
+	// archiveFormat changes when the same sources give other archives.
+	archiveFormat = "1"
+)
+
+// Builder builds images. It may be used by several goroutines, and several processes may share a cache.
+type Builder struct {
+	cacheDir string
+	// turn holds a token: one program is built at a time, since the go command uses all processors.
+	turn chan struct{}
+
+	mu sync.Mutex
+	// version is the go command's; empty until it was asked.
+	version string
+}
+
+// NewBuilder makes a builder with a cache directory, which need not exist.
+func NewBuilder(cacheDir string) *Builder {
+	return &Builder{cacheDir: cacheDir, turn: make(chan struct{}, 1)}
+}
+
+// DefaultCacheDir is in the user's cache.
+func DefaultCacheDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache directory: %w", err)
+	}
+	return filepath.Join(cache, "pipedeck", "images"), nil
+}
+
+// Build gives the path of an archive that holds the image of sources under references, sorted and
+// without duplicates. The file stays until much else was built; whoever needs it longer opens it.
+// progress gets one line for each step, none when nothing has to be done. Errors: *CompileError,
+// ErrNoGo, ctx's cause.
+func (b *Builder) Build(ctx context.Context, s *Sources, p Platform, references []string, progress func(string)) (string, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", ErrNoGo
+	}
+	if err := os.MkdirAll(b.cacheDir, 0o700); err != nil {
+		return "", fmt.Errorf("make the cache of images: %w", err)
+	}
+	version, err := b.goVersion(ctx)
+	if err != nil {
+		return "", err
+	}
+	references = slices.Compact(slices.Sorted(slices.Values(references)))
+	path := filepath.Join(b.cacheDir, key(s, p, version, references)+".tar")
+	if touch(path) {
+		return path, nil
+	}
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	unlock, err := lock(ctx, b.cacheDir, progress)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if touch(path) {
+		return path, nil
+	}
+	if err := b.make(ctx, s, p, references, path, progress); err != nil {
+		return "", err
+	}
+	return path, b.prune()
+}
+
+// make builds aside and renames: an interrupted build leaves nothing that looks finished.
+func (b *Builder) make(ctx context.Context, s *Sources, p Platform, references []string, path string, progress func(string)) error {
+	progress(fmt.Sprintf("Building %s for %s", s.Reference(), p))
+	start := time.Now()
+	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
+	if err != nil {
+		return fmt.Errorf("make room for a build: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "program")
+	if err := compile(ctx, s, p, program); err != nil {
+		return err
+	}
+	partial := filepath.Join(dir, "archive")
+	size, err := archive(program, p, references, partial)
+	if err != nil {
+		return fmt.Errorf("assemble the image of %s: %w", s.Folder, err)
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return fmt.Errorf("keep the image of %s: %w", s.Folder, err)
+	}
+	progress(fmt.Sprintf("Built in %s: %.1f MB", time.Since(start).Round(10*time.Millisecond), float64(size)/1e6))
+	return nil
+}
+
+func archive(program string, p Platform, references []string, path string) (size int64, err error) {
+	img, err := assemble(program, p)
+	if err != nil {
+		return 0, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := writeArchive(file, img, references); err != nil {
+		return 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (b *Builder) goVersion(ctx context.Context) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.version != "" {
+		return b.version, nil
+	}
+	version, err := goVersion(ctx, b.cacheDir)
+	if err != nil {
+		return "", err
+	}
+	b.version = version
+	return version, nil
+}
+
+// key names an archive by all that its bytes depend on.
+func key(s *Sources, p Platform, goVersion string, references []string) string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, goVersion, references)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// touch tells whether an archive is there, and notes that it was used.
+func touch(path string) bool {
+	now := time.Now()
+	return os.Chtimes(path, now, now) == nil
+}
+
+// partialPrefix marks what is being made.
+const partialPrefix = "partial-"
+
+// prune bounds the cache: what was used longest ago goes first. The caller holds the lock, so a
+// partial build is one whose process was killed.
+func (b *Builder) prune() error {
+	entries, err := os.ReadDir(b.cacheDir)
+	if err != nil {
+		return fmt.Errorf("look for old images: %w", err)
+	}
+	var archives []fs.FileInfo
+	var failures []error
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case e.IsDir():
+			failures = append(failures, os.RemoveAll(filepath.Join(b.cacheDir, e.Name())))
+		case filepath.Ext(e.Name()) == ".tar":
+			archives = append(archives, info)
+		}
+	}
+	slices.SortFunc(archives, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var total int64
+	for i, a := range archives {
+		// The newest stays even if it is larger than all may be together: somebody is waiting for it.
+		if total += a.Size(); i > 0 && (i >= maxArchives || total > maxArchiveBytes) {
+			failures = append(failures, os.Remove(filepath.Join(b.cacheDir, a.Name())))
+		}
+	}
+	if err := errors.Join(failures...); err != nil {
+		return fmt.Errorf("remove an old image: %w", err)
+	}
+	return nil
+}
