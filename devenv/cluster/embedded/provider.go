@@ -134,9 +134,6 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 	return server, nil
 }
 
-// LoadImage implements cluster.Provider. No container runs, so an image needs only to be named.
-func (p *Provider) LoadImage(context.Context, string, []string) error { return nil }
-
 // Delete removes the data and the kubeconfig.
 func (p *Provider) Delete(context.Context) error {
 	err := os.RemoveAll(p.dir)

@@ -83,8 +83,11 @@ func New(config Config) (*Kubelet, error) {
 		return nil, fmt.Errorf("watch pods: %w", err)
 	}
 	nodes, err := config.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { kubelet.enqueuePending() },
-		UpdateFunc: func(before, after any) { kubelet.nodeChanged(before.(*corev1.Node), after.(*corev1.Node)) },
+		AddFunc: func(any) { kubelet.enqueuePending() },
+		UpdateFunc: func(before, after any) {
+			kubelet.nodeChanged(before.(*corev1.Node), after.(*corev1.Node))
+			kubelet.imagesChanged(before.(*corev1.Node), after.(*corev1.Node))
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch nodes: %w", err)

@@ -38,7 +38,9 @@ func (k *Kubelet) register(ctx context.Context) error {
 			return fmt.Errorf("make node %s schedulable: %w", k.config.NodeName, err)
 		}
 	}
+	known := node.Status.Images
 	node.Status = k.nodeStatus()
+	node.Status.Images = known
 	if _, err := nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("report node %s ready: %w", k.config.NodeName, err)
 	}

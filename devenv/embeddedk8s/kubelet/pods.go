@@ -97,7 +97,11 @@ func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
 		k.addresses.release(pod.UID) // deleted meanwhile, so that forget may have come before
 		return nil
 	}
-	outcome := assess(pod, address, k.config.Clock.Now())
+	known, err := k.imagesFor(ctx, pod)
+	if err != nil {
+		return err
+	}
+	outcome := assess(pod, address, known, k.config.Clock.Now())
 	if outcome.again > 0 {
 		k.queue.AddAfter(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, outcome.again)
 	}

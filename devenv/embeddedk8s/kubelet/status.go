@@ -28,9 +28,9 @@ type report struct {
 	kind, reason, message string
 }
 
-// assess says how a pod that is bound to the node fares at now. It is a pure function of the pod, whose status it carries on from, so
+// assess says how a pod that is bound to the node, which knows those images, fares at now. It is a pure function of the pod, whose status it carries on from, so
 // that a restart goes on where the last process was killed.
-func assess(pod *corev1.Pod, address string, now time.Time) outcome {
+func assess(pod *corev1.Pod, address string, known images, now time.Time) outcome {
 	status := *pod.Status.DeepCopy()
 	status.HostIP, status.HostIPs = nodeAddress, []corev1.HostIP{{IP: nodeAddress}}
 	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
@@ -40,7 +40,7 @@ func assess(pod *corev1.Pod, address string, now time.Time) outcome {
 	if status.StartTime == nil {
 		status.StartTime = &second
 	}
-	view := &podView{pod: pod, start: status.StartTime.Time, since: now.Sub(status.StartTime.Time), now: second}
+	view := &podView{pod: pod, known: known, start: status.StartTime.Time, since: now.Sub(status.StartTime.Time), now: second}
 
 	status.InitContainerStatuses = view.initContainers()
 	status.ContainerStatuses = view.containers()
@@ -52,6 +52,7 @@ func assess(pod *corev1.Pod, address string, now time.Time) outcome {
 // podView collects what the containers of one pod come to.
 type podView struct {
 	pod     *corev1.Pod
+	known   images
 	start   time.Time
 	since   time.Duration // since the pod's start
 	now     metav1.Time
@@ -65,7 +66,7 @@ func (v *podView) initContainers() []corev1.ContainerStatus {
 	for _, container := range v.pod.Spec.InitContainers {
 		previous := find(v.pod.Status.InitContainerStatuses, container.Name)
 		status := v.base(container, previous)
-		switch mode := imageMode(container.Image); {
+		switch mode := v.imageMode(container, previous); {
 		case v.blocked:
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 		case mode != Healthy:
@@ -88,7 +89,7 @@ func (v *podView) containers() []corev1.ContainerStatus {
 		previous := find(v.pod.Status.ContainerStatuses, container.Name)
 		status := v.base(container, previous)
 		mode := podMode(v.pod)
-		if fromImage := imageMode(container.Image); fromImage != Healthy {
+		if fromImage := v.imageMode(container, previous); fromImage != Healthy {
 			mode = fromImage
 		}
 		switch {
@@ -110,6 +111,17 @@ func (v *podView) containers() []corev1.ContainerStatus {
 		statuses = append(statuses, status)
 	}
 	return statuses
+}
+
+// imageMode is the mode a container's image asks for. What has been pulled once is there.
+func (v *podView) imageMode(container corev1.Container, previous *corev1.ContainerStatus) Mode {
+	if mode := imageMode(container.Image); mode != Healthy {
+		return mode
+	}
+	if created := previous != nil && previous.ContainerID != ""; !created && v.known.lacks(container.Image) {
+		return ImagePullError
+	}
+	return Healthy
 }
 
 func (v *podView) base(container corev1.Container, previous *corev1.ContainerStatus) corev1.ContainerStatus {

@@ -1,0 +1,89 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/retry"
+)
+
+const (
+	// nodeLabel is on the one node of the cluster.
+	nodeLabel = "pipedeck.dev/simulated=true"
+	// maxImages bounds the node's list; what came first goes first.
+	maxImages = 500
+)
+
+// LoadImage implements cluster.Provider. No container runs, so the node only has to know the names:
+// it takes pods with them from now on. archive may be empty.
+func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+	image, err := describeImage(archive, references)
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
+		if err != nil {
+			return err
+		}
+		if len(nodes.Items) == 0 {
+			return errors.New("it has no node")
+		}
+		node := &nodes.Items[0]
+		node.Status.Images = addImage(node.Status.Images, image)
+		_, err = client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("make images known to the embedded Kubernetes: %w", err)
+	}
+	return nil
+}
+
+func describeImage(archive string, references []string) (corev1.ContainerImage, error) {
+	image := corev1.ContainerImage{Names: references}
+	if archive == "" {
+		return image, nil
+	}
+	info, err := os.Stat(archive)
+	if err != nil {
+		return image, fmt.Errorf("load an image: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return image, fmt.Errorf("load an image: %w", &fs.PathError{Op: "read", Path: archive, Err: errors.New("it is no file")})
+	}
+	image.SizeBytes = info.Size()
+	return image, nil
+}
+
+// addImage puts an image last. A name that another image has moves to this one.
+func addImage(images []corev1.ContainerImage, added corev1.ContainerImage) []corev1.ContainerImage {
+	var kept []corev1.ContainerImage
+	for _, image := range images {
+		image.Names = slices.DeleteFunc(slices.Clone(image.Names), func(name string) bool { return slices.Contains(added.Names, name) })
+		if len(image.Names) > 0 {
+			kept = append(kept, image)
+		}
+	}
+	kept = append(kept, added)
+	return kept[max(0, len(kept)-maxImages):]
+}
