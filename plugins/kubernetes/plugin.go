@@ -10,6 +10,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
@@ -20,7 +21,7 @@ type planRequest = sdk.PlanRequest[sdk.None, config.DeployTarget, config.Applica
 
 // plugin answers piped.
 type plugin struct {
-	loader   *manifest.Loader
+	loader   *stage.Loader
 	pool     *cluster.Pool
 	executor *stage.Executor
 }
@@ -28,7 +29,7 @@ type plugin struct {
 var _ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
 
 func newPlugin() *plugin {
-	loader, pool := manifest.NewLoader(), cluster.NewPool()
+	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
 	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool)}
 }
 
@@ -45,7 +46,7 @@ func (p *plugin) Stages() []string {
 
 // DetermineVersions names the images of the workloads.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
-	manifests, err := p.load(ctx, req.Target)
+	manifests, err := p.load(ctx, req, req.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +59,14 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*mo
 
 // DetermineStrategy compares the running manifests with the new ones.
 func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.Strategy, error) {
-	target, err := p.load(ctx, req.Target)
+	target, err := p.load(ctx, req, req.Target)
 	if err != nil {
 		return nil, err
 	}
 	if req.Running == nil {
 		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: "Quick sync because nothing has been deployed before"}, nil
 	}
-	running, err := p.load(ctx, req.Running)
+	running, err := p.load(ctx, req, req.Running)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +133,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 	return sdk.Success, nil
 }
 
-func (p *plugin) load(ctx context.Context, s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
-	manifests, err := p.loader.Load(ctx, stage.LoadRequest(s))
+func (p *plugin) load(ctx context.Context, req *planRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
+	manifests, err := p.loader.Load(ctx, req.Targets, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s: %w", s.ConfigFilename, s.CommitHash, err)
 	}

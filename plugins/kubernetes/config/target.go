@@ -3,6 +3,12 @@
 
 package config
 
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
 // DeployTarget is the configuration of one cluster in the piped configuration.
 type DeployTarget struct {
 	// MasterURL replaces the server address of the kubeconfig.
@@ -11,4 +17,37 @@ type DeployTarget struct {
 	KubeConfigPath string `json:"kubeConfigPath"`
 	// KubeContext empty means the current context of the kubeconfig.
 	KubeContext string `json:"kubeContext"`
+	// ImageBuilder builds images from the sources of applications; its zero value means none. (Not in PipeCD v1.)
+	ImageBuilder ImageBuilder `json:"imageBuilder"`
+}
+
+// ImageBuilder is a server of the image API.
+type ImageBuilder struct {
+	// Address is its host:port. It is on this machine, since it is told paths and sent a key.
+	Address string `json:"address"`
+	// APIKeyFile holds the key; it is read anew for each call.
+	APIKeyFile string `json:"apiKeyFile"`
+}
+
+// IsZero tells whether there is none.
+func (b ImageBuilder) IsZero() bool { return b == ImageBuilder{} }
+
+// Validate reports every setting that cannot work.
+func (t *DeployTarget) Validate() error {
+	b := t.ImageBuilder
+	if b.IsZero() {
+		return nil
+	}
+	var errs []error
+	host, _, err := net.SplitHostPort(b.Address)
+	switch ip := net.ParseIP(host); {
+	case err != nil:
+		errs = append(errs, fmt.Errorf("imageBuilder.address: %q is not host:port", b.Address))
+	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
+		errs = append(errs, fmt.Errorf("imageBuilder.address: %s is not on this machine; an image builder gets paths of this machine and a key, so use 127.0.0.1", b.Address))
+	}
+	if b.APIKeyFile == "" {
+		errs = append(errs, errors.New("imageBuilder.apiKeyFile: must be given with imageBuilder.address"))
+	}
+	return errors.Join(errs...)
 }

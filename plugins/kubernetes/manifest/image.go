@@ -48,3 +48,29 @@ func Images(m Manifest) []Image {
 	}
 	return images
 }
+
+// References gives the image references of all pods that manifests make, each once, in order.
+func References(manifests []Manifest) []string {
+	var references []string
+	seen := map[string]bool{}
+	for _, m := range manifests {
+		for _, image := range Images(m) {
+			if !seen[image.Reference] {
+				seen[image.Reference] = true
+				references = append(references, image.Reference)
+			}
+		}
+	}
+	return references
+}
+
+// ReplaceImages puts other references in the place of those that are keys of replacements.
+func ReplaceImages(manifests []Manifest, replacements map[string]string) {
+	for _, m := range manifests {
+		for _, container := range Containers(PodSpec(m)) {
+			if reference, ok := container["image"].(string); ok && replacements[reference] != "" {
+				container["image"] = replacements[reference]
+			}
+		}
+	}
+}

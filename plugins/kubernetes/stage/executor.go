@@ -10,24 +10,24 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// Request and Source are the SDK's, for this plugin's configuration.
+// Request, Source and Target are the SDK's, for this plugin's configuration.
 type (
 	Request = sdk.ExecuteRequest[sdk.None, config.DeployTarget, config.Application]
 	Source  = sdk.Source[config.Application]
+	Target  = sdk.DeployTarget[config.DeployTarget]
 )
 
 // Executor runs stages. It may be used by several goroutines.
 type Executor struct {
-	loader *manifest.Loader
+	loader *Loader
 	pool   *cluster.Pool
 }
 
 // NewExecutor makes an Executor. The pool stays the caller's.
-func NewExecutor(loader *manifest.Loader, pool *cluster.Pool) *Executor {
+func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
 	return &Executor{loader: loader, pool: pool}
 }
 

@@ -9,14 +9,63 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
 // sharedConfigFolder is where a repository keeps shared PipeCD configuration, directly below its root (PipeCD v1).
 const sharedConfigFolder = ".pipe"
 
-// LoadRequest says how the manifests of a source are loaded.
-func LoadRequest(s *Source) manifest.Request {
+// Images are those that are built from the sources of applications.
+type Images interface {
+	// Resolve gives the references to deploy by the written ones; images that are built elsewhere are left out.
+	Resolve(ctx context.Context, b config.ImageBuilder, directory string, images []string) (map[string]string, error)
+	// Provide brings images to the cluster of a deploy target; those that are built elsewhere are passed over.
+	Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string, progress func(string)) error
+}
+
+// Loader loads the manifests of a source as they are deployed: the references of images that are built from that source
+// name its state.
+type Loader struct {
+	files  *manifest.Loader
+	images Images
+}
+
+// NewLoader makes a Loader.
+func NewLoader(files *manifest.Loader, images Images) *Loader {
+	return &Loader{files: files, images: images}
+}
+
+// Load loads a source for the first of its deploy targets; without a target images stay as they are written.
+func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
+	manifests, err := l.files.Load(ctx, loadRequest(s))
+	if err != nil || len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
+		return manifests, err
+	}
+	references := manifest.References(manifests)
+	if len(references) == 0 {
+		return manifests, nil
+	}
+	built, err := l.images.Resolve(ctx, targets[0].Config.ImageBuilder, repositoryRoot(s), references)
+	if err != nil {
+		return nil, err
+	}
+	manifest.ReplaceImages(manifests, built)
+	return manifests, nil
+}
+
+// provideImages brings the images of manifests, which Load has given, to the deploy target.
+func (e *Executor) provideImages(ctx context.Context, req *Request, s *Source, manifests []manifest.Manifest) error {
+	target := req.Targets[0]
+	references := manifest.References(manifests)
+	if target.Config.ImageBuilder.IsZero() || len(references) == 0 {
+		return nil
+	}
+	return e.loader.images.Provide(ctx, target.Config.ImageBuilder, repositoryRoot(s), target.Name, references, req.Log.Info)
+}
+
+// loadRequest says how the manifests of a source are loaded.
+func loadRequest(s *Source) manifest.Request {
 	return manifest.Request{
 		Dir: s.Dir, Root: repositoryRoot(s), ConfigFile: s.ConfigFilename,
 		Files:            s.App.Input.Manifests,
@@ -38,7 +87,7 @@ func repositoryRoot(s *Source) string {
 }
 
 func (e *Executor) load(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
-	manifests, err := e.loader.Load(ctx, LoadRequest(s))
+	manifests, err := e.loader.Load(ctx, req.Targets, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(s.CommitHash), err)
 	}

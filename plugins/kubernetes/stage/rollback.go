@@ -42,6 +42,9 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := e.provideImages(ctx, req, s, manifests); err != nil {
+		return err
+	}
 	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
 	if err != nil {
 		return err

@@ -38,6 +38,9 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	if err != nil {
 		return err
 	}
+	if err := e.provideImages(ctx, req, s, manifests); err != nil {
+		return err
+	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
@@ -69,6 +72,9 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 		return err
 	}
 	req.Log.Infof("The canary variant has %s: %s", plural(len(manifests), "manifest"), countKinds(manifests))
+	if err := e.provideImages(ctx, req, s, manifests); err != nil {
+		return err
+	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
