@@ -29,7 +29,7 @@ type repositories struct {
 }
 
 func openRepositories(piped *config.Piped, workDir string, logger *slog.Logger) (*repositories, error) {
-	sources, err := source.New(filepath.Join(workDir, "sources"), logger)
+	sources, err := source.New(source.Options{Dir: filepath.Join(workDir, "sources"), Logger: logger})
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,14 @@ type Source struct {
 	// LeftOut names what of the commit is not in the directory.
 	LeftOut []git.LeftOut
 
-	store *Store
-	tree  *tree
-	once  sync.Once
+	store   *Store
+	tree    *tree
+	release func() // of the secrets; nil when there are none
+	once    sync.Once
 }
 
-// Prepare checks the repository out and reads the application's configuration.
+// Prepare checks the repository out, reads the application's configuration, and puts decrypted secrets and
+// attachments where the configuration wants them.
 func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
 	if request.ConfigFilename == "" {
 		request.ConfigFilename = config.DefaultApplicationFilename
@@ -78,7 +80,11 @@ func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
 		store:                s,
 		tree:                 t,
 	}
-	if err := source.readConfig(path.Join(request.Path, request.ConfigFilename)); err != nil {
+	err = source.readConfig(path.Join(request.Path, request.ConfigFilename))
+	if err == nil {
+		err = source.fill(ctx, request.Path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, source.Close())
 	}
 	return source, nil
@@ -130,6 +136,11 @@ func (s *Source) Application() *config.Application { return s.Config }
 // says that a directory could not be removed.
 func (s *Source) Close() error {
 	var err error
-	s.once.Do(func() { err = s.store.give(s.tree) })
+	s.once.Do(func() {
+		err = s.store.give(s.tree)
+		if s.release != nil {
+			s.release()
+		}
+	})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
 // maxIdle bounds the unchanged checkouts kept for later calls, over all repositories.
@@ -25,10 +26,22 @@ type Repository interface {
 	Checkout(ctx context.Context, hash, dir string) ([]git.LeftOut, error)
 }
 
+// Options of a Store.
+type Options struct {
+	// Dir is the store's own: it is emptied.
+	Dir string
+	// Decrypter opens the secrets of applications; nil when this piped has no key.
+	Decrypter secrets.Decrypter
+	// Masker learns every secret before it is written anywhere. Default: one of the store's own.
+	Masker *secrets.Masker
+	Logger *slog.Logger
+}
+
 // Store owns a directory with checkouts. Its methods may be called from several goroutines.
 type Store struct {
-	dir    string
-	logger *slog.Logger
+	options Options
+	dir     string
+	logger  *slog.Logger
 
 	mu     sync.Mutex
 	next   int
@@ -43,11 +56,19 @@ type tree struct {
 	dir                string
 	left               []git.LeftOut
 	print              fingerprint
+	// private trees hold what only one application may see, and are never given to a later call.
+	private bool
 }
 
 // New makes the directory, and empties it: what a former process has left there is of no use.
-func New(dir string, logger *slog.Logger) (*Store, error) {
-	absolute, err := filepath.Abs(dir)
+func New(options Options) (*Store, error) {
+	if options.Masker == nil {
+		options.Masker = secrets.NewMasker()
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	absolute, err := filepath.Abs(options.Dir)
 	if err == nil {
 		err = os.RemoveAll(absolute)
 	}
@@ -57,7 +78,7 @@ func New(dir string, logger *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the directory for sources: %w", err)
 	}
-	return &Store{dir: absolute, logger: logger}, nil
+	return &Store{options: options, dir: absolute, logger: options.Logger}, nil
 }
 
 // Close removes everything. Sources that are still open lose their directory.
@@ -103,7 +124,7 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string) 
 
 // give takes a checkout back: to keep when it is unchanged, to remove otherwise.
 func (s *Store) give(t *tree) error {
-	if !t.print.matches(t.dir) {
+	if t.private || !t.print.matches(t.dir) {
 		return s.remove(t)
 	}
 	s.mu.Lock()

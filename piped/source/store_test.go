@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -48,7 +47,7 @@ func (f *files) Checkout(_ context.Context, _, dir string) ([]git.LeftOut, error
 
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	store, err := New(filepath.Join(t.TempDir(), "sources"), slog.New(slog.DiscardHandler))
+	store, err := New(Options{Dir: filepath.Join(t.TempDir(), "sources")})
 	require.NoError(t, err)
 	return store
 }

@@ -1,0 +1,176 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/piped/source/render"
+)
+
+// What templates call the values (PipeCD v1).
+const (
+	secretsGroup     = "encryptedSecrets"
+	attachmentsGroup = "attachment"
+)
+
+// fill writes secrets and then attachments into the files that use them. PipeCD v1: attachments are read
+// after the secrets were written, so an attached file may hold one.
+func (s *Source) fill(ctx context.Context, directory string) error {
+	encryption, attachment := s.Config.Encryption, s.Config.Attachment
+	if encryption == nil && attachment == nil {
+		return nil
+	}
+	s.tree.private = true
+	if err := os.Chmod(s.tree.dir, 0o700); err != nil {
+		return fmt.Errorf("prepare the directory for secrets: %w", err)
+	}
+	dir, err := openInside(s.RepositoryDirectory, directory)
+	if err != nil {
+		return fmt.Errorf("open the directory %s of the application at commit %s: %w", directory, s.Commit, err)
+	}
+	defer dir.Close()
+	f := &filler{ctx: ctx, source: s, directory: directory, files: folder{dir}}
+	if encryption != nil {
+		values, err := f.decrypt(encryption.EncryptedSecrets)
+		if err != nil {
+			return err
+		}
+		if err := f.render("spec.encryption.decryptionTargets", encryption.DecryptionTargets, secretsGroup, values); err != nil {
+			return err
+		}
+	}
+	if attachment == nil {
+		return nil
+	}
+	values, err := f.attachments(attachment.Sources)
+	if err != nil {
+		return err
+	}
+	return f.render("spec.attachment.targets", attachment.Targets, attachmentsGroup, values)
+}
+
+// openInside opens a directory below another one; links that lead out are refused by os.Root.
+func openInside(dir, name string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenRoot(filepath.FromSlash(name))
+}
+
+// filler fills the files of one application.
+type filler struct {
+	ctx       context.Context
+	source    *Source
+	directory string // of the application in the repository, with slashes
+	files     folder
+}
+
+// decrypt opens all secrets, and has them masked from here on.
+func (f *filler) decrypt(ciphertexts map[string]string) (map[string]string, error) {
+	options := f.source.store.options
+	if len(ciphertexts) > 0 && options.Decrypter == nil {
+		return nil, errors.New("the application has encrypted secrets, but this piped has no key for them: " +
+			"set spec.secretManagement with type KEY_PAIR or AGE in the piped configuration and restart piped")
+	}
+	values := map[string]string{}
+	var mistakes config.Errors
+	for _, name := range slices.Sorted(maps.Keys(ciphertexts)) {
+		value, err := options.Decrypter.Decrypt(ciphertexts[name])
+		var broken *secrets.CipherError
+		switch {
+		case errors.As(err, &broken):
+			mistakes = append(mistakes, f.mistake("spec.encryption.encryptedSecrets."+name, "cannot be decrypted: %v", err))
+		case err != nil:
+			return nil, fmt.Errorf("decrypt the secret %s: %w", name, err)
+		}
+		values[name] = value
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	release, err := options.Masker.Hold(slices.Collect(maps.Values(values))...)
+	if err != nil {
+		return nil, fmt.Errorf("mask the secrets of the application: %w", err)
+	}
+	f.source.release = release
+	return values, nil
+}
+
+// attachments reads all attached files.
+func (f *filler) attachments(sources map[string]string) (map[string]string, error) {
+	values := map[string]string{}
+	var mistakes config.Errors
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		content, _, err := f.files.read(sources[name])
+		if err != nil {
+			mistakes = append(mistakes, f.fileMistake("spec.attachment.sources."+name, sources[name], err))
+		}
+		values[name] = content
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	return values, nil
+}
+
+// render fills the targets, which the key in the configuration lists, with one group of values.
+func (f *filler) render(key string, targets []string, group string, values map[string]string) error {
+	var mistakes config.Errors
+	for i, target := range targets {
+		field := fmt.Sprintf("%s[%d]", key, i)
+		template, mode, err := f.files.read(target)
+		if err != nil {
+			mistakes = append(mistakes, f.fileMistake(field, target, err))
+			continue
+		}
+		text, err := render.Render(f.ctx, template, map[string]map[string]string{group: values})
+		if f.ctx.Err() != nil {
+			return context.Cause(f.ctx)
+		}
+		var wrong *render.Error
+		if errors.As(err, &wrong) {
+			mistakes = append(mistakes, &config.Error{
+				File: path.Join(f.directory, target), Line: wrong.Line, Column: wrong.Column,
+				Message: f.source.store.options.Masker.Mask("cannot be filled as " + field + " asks: " + wrong.Message),
+			})
+			continue
+		}
+		if err == nil {
+			err = f.files.write(target, text, mode)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", path.Join(f.directory, target), err)
+		}
+	}
+	if len(mistakes) > 0 {
+		return mistakes
+	}
+	return nil
+}
+
+func (f *filler) mistake(field, format string, arguments ...any) *config.Error {
+	return &config.Error{
+		File: path.Join(f.directory, f.source.ConfigFilename), Field: field, Message: fmt.Sprintf(format, arguments...),
+	}
+}
+
+func (f *filler) fileMistake(field, name string, err error) *config.Error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.mistake(field, "the file %s is missing at commit %s", name, f.source.Commit)
+	}
+	return f.mistake(field, "the file %s cannot be used: %v", name, err)
+}
