@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,7 +22,7 @@ const (
 )
 
 // ErrNone says that no container engine is installed.
-var ErrNone = errors.New("no container engine is installed (docker, nerdctl, finch or podman)")
+var ErrNone = errors.New("no container engine is installed (docker, podman or nerdctl)")
 
 // NotAnsweringError is an engine that is installed and of no use now.
 type NotAnsweringError struct {
@@ -59,56 +61,71 @@ func (e *Engine) String() string { return e.Name + " " + e.Version }
 // holds what it wrote to standard error.
 type Command func(ctx context.Context, name string, args ...string) ([]byte, error)
 
-// Find returns the engine that kind would use. It returns within patience: ErrNone,
-// *NotAnsweringError, or the context's error when that ended first. chosen is the value of
-// Variable.
+// Find returns the engine that kind would use: the chosen one, or else the first that answers. It
+// returns within patience: ErrNone, *NotAnsweringError, or the context's error when that ended
+// first. chosen is the value of Variable.
 func Find(ctx context.Context, run Command, chosen string) (*Engine, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name, err := choose(bounded, run, chosen)
+	names := detected
+	if chosen != "" {
+		if !slices.Contains(known, chosen) {
+			return nil, &NotAnsweringError{chosen, fmt.Errorf("kind knows no such engine (%s)", Variable)}
+		}
+		names = []string{chosen}
+	}
+	// One that hangs must not take the time of the others.
+	answers := make([]answer, len(names))
+	var asking sync.WaitGroup
+	for i, name := range names {
+		asking.Go(func() { answers[i] = probe(bounded, run, name, chosen == "") })
+	}
+	asking.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil {
-		return nil, err
+	err := ErrNone
+	for _, a := range answers {
+		switch {
+		case a.engine != nil:
+			return a.engine, nil
+		case a.err != nil && err == ErrNone:
+			err = a.err
+		}
 	}
-	e, err := ask(bounded, run, name)
+	return nil, err
+}
+
+var (
+	// known are the commands that Variable may name.
+	known = []string{"docker", "podman", "nerdctl", "finch", "nerdctl.lima"}
+	// detected are those that are tried without it, in kind's order.
+	detected = []string{"docker", "nerdctl", "podman"}
+)
+
+// answer has neither when the engine is not installed.
+type answer struct {
+	engine *Engine
+	err    error
+}
+
+// probe asks one engine. One that was not chosen counts as installed when its command says its own
+// name: podman also comes as a command named docker.
+func probe(ctx context.Context, run Command, name string, checkName bool) answer {
+	if checkName {
+		line, err := run(ctx, name, "-v")
+		if ctx.Err() == nil && (err != nil || !strings.HasPrefix(strings.ToLower(string(line)), name+" version")) {
+			return answer{}
+		}
+	}
+	e, err := ask(ctx, run, name)
 	switch {
+	case err == nil:
+		return answer{engine: e}
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case bounded.Err() != nil:
-		return nil, &NotAnsweringError{name, fmt.Errorf("no answer within %s", patience)}
-	case err != nil:
-		return nil, &NotAnsweringError{name, err}
+		err = fmt.Errorf("no answer within %s", patience)
 	}
-	return e, nil
-}
-
-// candidates are the commands in the order in which kind tries them, with how their version line
-// begins: podman also comes as a command named docker, which kind does not take for Docker.
-var candidates = []struct{ name, versionLine string }{
-	{"docker", "Docker version"},
-	{"nerdctl", "nerdctl version"},
-	{"finch", "finch version"},
-	{"podman", "podman version"},
-}
-
-func choose(ctx context.Context, run Command, chosen string) (string, error) {
-	for _, c := range candidates {
-		if c.name == chosen {
-			return chosen, nil
-		}
-	}
-	for _, c := range candidates {
-		line, err := run(ctx, c.name, "-v")
-		if err == nil && strings.HasPrefix(string(line), c.versionLine) {
-			return c.name, nil
-		}
-		if ctx.Err() != nil {
-			return "", &NotAnsweringError{c.name, fmt.Errorf("no answer within %s", patience)}
-		}
-	}
-	return "", ErrNone
+	return answer{err: &NotAnsweringError{name, err}}
 }
 
 func ask(ctx context.Context, run Command, name string) (*Engine, error) {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +59,10 @@ func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {
 			map[string]string{"docker -v": "Docker version 28.2.2", "podman info": podmanInfo}, "podman",
 			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
+		"the next one when the first is silent": {
+			map[string]string{"docker -v": "Docker version 28.2.2", "docker info": `!{"ServerErrors":["no daemon"]}`, "podman -v": "podman version 5.4.0", "podman info": podmanInfo}, "",
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+		},
 		"an engine that tells little": {
 			map[string]string{"nerdctl -v": "nerdctl version 2.1.0", "nerdctl info": `{"ServerVersion":"2.1.3"}`}, "",
 			Engine{Name: "nerdctl", Version: "2.1.3"},
@@ -75,6 +81,8 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	_, err := Find(t.Context(), installed(nil), "")
 	require.ErrorIs(t, err, ErrNone)
+	_, err = Find(t.Context(), installed(nil), "moby")
+	require.ErrorContains(t, err, Variable)
 	for name, c := range map[string]struct{ info, says string }{
 		"no server":              {`!{"ServerErrors":["Cannot connect to the Docker daemon"]}`, "Cannot connect to the Docker daemon"},
 		"no server, exit code 0": {`{"ServerErrors":["permission denied"]}`, "permission denied"},
@@ -140,4 +148,42 @@ func TestACommandIsRunWithBounds(t *testing.T) {
 	_, err = Run(ctx, "sh", "-c", "sleep 60 & wait")
 	require.Error(t, err)
 	require.Less(t, time.Since(began), 30*time.Second)
+}
+
+func TestTheEngineIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var questions atomic.Int32
+		slow := func(ctx context.Context, name string, args ...string) ([]byte, error) {
+			if name != "docker" {
+				return nil, errors.New("not found")
+			}
+			questions.Add(1)
+			select {
+			case <-time.After(time.Second):
+				return []byte(dockerInfo), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		f := NewFinder(slow, "docker")
+		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := f.Find(impatient)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+
+		var asking sync.WaitGroup
+		for range 3 {
+			asking.Go(func() {
+				e, err := f.Find(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, "docker 28.2.2", e.String())
+			})
+		}
+		synctest.Wait()
+		_, err = f.Find(impatient)
+		require.ErrorIs(t, err, context.DeadlineExceeded, "one that waits for another may leave")
+		asking.Wait()
+		require.EqualValues(t, 2, questions.Load(), "the impatient one's and the first one's")
+	})
 }
