@@ -1,0 +1,220 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package existing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+const (
+	// answerWithin bounds one question to the API server.
+	answerWithin = 5 * time.Second
+	// readyWithin is how long a cluster that is just starting may take.
+	readyWithin = 60 * time.Second
+	// lookEvery is how often the API server is looked at; more often while it is waited for.
+	lookEvery = 5 * time.Second
+	waitEvery = 500 * time.Millisecond
+	// lostAfter unanswered questions the API server counts as gone: a single one may be bad luck.
+	lostAfter = 2
+)
+
+// Provider watches over one context.
+type Provider struct {
+	context    *Context
+	kubeconfig string
+	load       LoadIntoKind
+	logger     *slog.Logger
+	// The clock's part, replaced in tests.
+	readyWithin, lookEvery, waitEvery time.Duration
+}
+
+var _ cluster.Provider = (*Provider)(nil)
+
+// LoadIntoKind loads an image archive into a cluster of kind's that runs on this machine.
+// cluster.ErrNoImages when there is none of that name.
+type LoadIntoKind func(ctx context.Context, name, archive string) error
+
+// Config says which cluster it is.
+type Config struct {
+	// Context was found, and checked unless the user insisted.
+	Context *Context
+	// Kubeconfig is the file that the copy is written to.
+	Kubeconfig string
+	// LoadIntoKind may be nil: then no cluster takes images.
+	LoadIntoKind LoadIntoKind
+	Logger       *slog.Logger
+}
+
+// New returns a provider; the cluster is not touched.
+func New(c Config) *Provider {
+	return &Provider{
+		context: c.Context, kubeconfig: c.Kubeconfig, load: c.LoadIntoKind, logger: c.Logger,
+		readyWithin: readyWithin, lookEvery: lookEvery, waitEvery: waitEvery,
+	}
+}
+
+// Describe implements cluster.Provider.
+func (p *Provider) Describe() cluster.Description {
+	return cluster.Description{Kind: cluster.Existing, Kubeconfig: p.kubeconfig}
+}
+
+// Run waits until the cluster's API answers, then tells when it goes away and when it is back.
+func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
+	if err := p.context.write(p.kubeconfig); err != nil {
+		return err
+	}
+	api, err := p.client()
+	if err != nil {
+		return err
+	}
+	progress("asking "+p.context.Server, 0, 0)
+	answer, err := p.awaitFirst(ctx, api, progress)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	ready(answer)
+	for unanswered := 0; pause(ctx, p.every(unanswered)); {
+		answer, err := p.ask(ctx, api)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil && unanswered >= lostAfter:
+			p.logger.Info("the API server answers again", "context", p.context.Name)
+			ready(answer)
+			unanswered = 0
+		case err == nil:
+			unanswered = 0
+		default:
+			if unanswered++; unanswered == lostAfter {
+				p.logger.Warn("the API server does not answer any more", "context", p.context.Name, "error", err)
+			}
+			if unanswered >= lostAfter {
+				progress(p.waitingFor(err), 0, 0)
+				unanswered = lostAfter
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Provider) every(unanswered int) time.Duration {
+	if unanswered > 0 {
+		return p.waitEvery
+	}
+	return p.lookEvery
+}
+
+// awaitFirst is patient with a cluster that is just starting, not with one that turns us away.
+func (p *Provider) awaitFirst(ctx context.Context, api discovery.DiscoveryInterface, progress cluster.Progress) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, p.readyWithin)
+	defer cancel()
+	for {
+		answer, err := p.ask(bounded, api)
+		switch {
+		case ctx.Err() != nil:
+			return "", nil
+		case err == nil:
+			return answer, nil
+		case apierrors.IsUnauthorized(err), apierrors.IsForbidden(err):
+			return "", p.failure(err, "log in to the cluster again; check it with: "+p.question())
+		}
+		progress(p.waitingFor(err), 0, 0)
+		if !pause(bounded, p.waitEvery) && ctx.Err() == nil {
+			return "", p.failure(err, "start the cluster; check it with: "+p.question())
+		}
+	}
+}
+
+// ask returns a line about a cluster that is ready.
+func (p *Provider) ask(ctx context.Context, api discovery.DiscoveryInterface) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := api.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+		return "", err
+	}
+	var told version.Info
+	data, err := api.RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(data, &told); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("context %s, %s, Kubernetes %s", p.context.Name, p.context.Server, told.GitVersion), nil
+}
+
+func (p *Provider) client() (discovery.DiscoveryInterface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
+	if err != nil {
+		return nil, p.failure(err, "see it with: kubectl config view --context "+p.context.Name)
+	}
+	config.UserAgent = "pipedeck"
+	api, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, p.failure(err, "see it with: kubectl config view --context "+p.context.Name)
+	}
+	return api, nil
+}
+
+func (p *Provider) failure(err error, hint string) error {
+	return &cluster.HintError{Err: fmt.Errorf("context %q, API server %s: %w", p.context.Name, p.context.Server, err), Hint: hint}
+}
+
+func (p *Provider) waitingFor(err error) string {
+	return fmt.Sprintf("waiting for %s: %s", p.context.Server, firstLine(err))
+}
+
+// question is how a user asks the same.
+func (p *Provider) question() string {
+	command := "kubectl --context " + p.context.Name
+	if p.context.file != "" {
+		command += " --kubeconfig " + p.context.file
+	}
+	return command + " get --raw /readyz"
+}
+
+// LoadImage implements cluster.Provider. A cluster that the user made by kind takes images.
+func (p *Provider) LoadImage(ctx context.Context, archive string, _ []string) error {
+	name, ok := strings.CutPrefix(p.context.Name, "kind-")
+	if !ok || p.load == nil {
+		return cluster.ErrNoImages
+	}
+	return p.load(ctx, name, archive)
+}
+
+// Delete removes the copy of the kubeconfig. The cluster and what runs in it are the user's.
+func (p *Provider) Delete(context.Context) error { return remove(p.kubeconfig) }
+
+func firstLine(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
+		err = errors.New(status.Status().Message)
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// pause waits and tells whether ctx still runs.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
