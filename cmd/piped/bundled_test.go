@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +72,25 @@ func TestASkippedStageLetsTheNextStart(t *testing.T) {
 	d = e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
 	require.Equal(t, "WAIT RUNNING 0, WAIT SKIPPED 0, SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0", strings.Join(e.deck.historyOf(d), ", "))
+}
+
+// Each of the two scripts waits for the other: one after the other they would never end.
+func TestScriptsSideBySideMeet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	left, right := filepath.Join(dir, "left"), filepath.Join(dir, "right")
+	require.NoError(t, syscall.Mkfifo(left, 0o600))
+	require.NoError(t, syscall.Mkfifo(right, 0o600))
+	e := newBundled(t, fmt.Sprintf(`      - {id: left, name: SCRIPT_RUN, with: {run: "echo hi > %[1]s; cat %[2]s"}}
+      - {id: right, needs: [], name: SCRIPT_RUN, with: {run: "cat %[1]s; echo hi > %[2]s"}}
+      - {needs: [left, right], name: WAIT, with: {duration: 1ms}}
+`, left, right))
+	e.start(t)
+	d := e.deck.awaitEnd(t, 0)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
+	stages := d.GetStages()
+	require.Empty(t, stages[1].GetRequires())
+	require.Equal(t, []string{stages[0].GetId(), stages[1].GetId()}, stages[2].GetRequires())
 }
 
 // A PipeCD v1 stage that writes more than 4 MiB between two checkpoints loses all of its log.

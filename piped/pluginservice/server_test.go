@@ -168,6 +168,42 @@ func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
 	require.Equal(t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"], "the message with the stage tells the same")
 }
 
+// PipeCD v1 reads and writes its map of deployments without a lock.
+func TestDeploymentsComeAndGoWhilePluginsCall(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		id := fmt.Sprint("d", i)
+		all.Go(func() {
+			for attempt := range int32(20) {
+				remove := s.registry.Add(&model.Deployment{Id: id, Stages: []*model.PipelineStage{{Id: "s"}}})
+				end := s.registry.BeginStage(id, "s", attempt)
+				put := &pluginservice.PutStageMetadataRequest{DeploymentId: id, StageId: "s", Key: "k", Value: fmt.Sprint(attempt)}
+				if _, err := s.PutStageMetadata(t.Context(), put); err != nil {
+					t.Error(err)
+				}
+				_, stages := s.registry.Metadata(id)
+				if stages["s"]["k"] != fmt.Sprint(attempt) {
+					t.Errorf("%s has %v, want k of attempt %d", id, stages["s"], attempt)
+				}
+				end()
+				remove()
+			}
+		})
+		all.Go(func() {
+			for range 20 {
+				// Unknown while the deployment is away, which is as good an answer.
+				_, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: id, StageId: "s", Key: "k"})
+				if err != nil && status.Code(err) != codes.Unknown {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestPluginMetadataIsKeptByPlugin(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

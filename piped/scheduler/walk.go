@@ -19,9 +19,11 @@ type walk struct {
 	// whatever goes on after a stage that failed.
 	whatever bool
 
-	begun   map[string]bool
-	running int
-	ends    chan stageEnd
+	begun map[string]bool // by id, as is reported
+	// reported: stages of this walk whose end has been. Their goroutines are over.
+	reported map[string]bool
+	running  int
+	ends     chan stageEnd
 
 	failed  *model.PipelineStage   // the first that failed by itself
 	exited  *model.PipelineStage   // the first that ended the deployment as a success
@@ -40,7 +42,7 @@ type haltedError struct{ failed string }
 func (e *haltedError) Error() string { return fmt.Sprintf("Stopped because stage %s failed", e.failed) }
 
 func (r *run) walk(stages []*model.PipelineStage) *walk {
-	return &walk{run: r, stages: stages, begun: map[string]bool{}, ends: make(chan stageEnd)}
+	return &walk{run: r, stages: stages, begun: map[string]bool{}, reported: map[string]bool{}, ends: make(chan stageEnd)}
 }
 
 // toEnd returns when no stage runs and none can start any more. It returns an error only when ctx ended.
@@ -62,6 +64,7 @@ func (w *walk) toEnd(ctx, work context.Context) error {
 			stopping = end.err // the others end as well, by the same cause
 			continue
 		}
+		w.reported[end.stage.GetId()] = true
 		w.settle(work, end.stage)
 		if w.failed != nil && !w.whatever {
 			halt(&haltedError{failed: w.failed.GetName()})
@@ -156,9 +159,11 @@ func (w *walk) ready(stage *model.PipelineStage) bool {
 	return true
 }
 
+// over looks only at stages that nobody changes any more.
 func (w *walk) over(stage *model.PipelineStage) bool {
-	w.mu.Lock() // it may be running
-	defer w.mu.Unlock()
+	if w.begun[stage.GetId()] && !w.reported[stage.GetId()] {
+		return false
+	}
 	return passed(stage) || (w.whatever && ended(stage))
 }
 

@@ -64,6 +64,29 @@ func TestStagesRunSideBySideAndJoin(t *testing.T) {
 	require.Equal(t, []string{plan[0].GetId(), plan[1].GetId()}, a.controlPlane.report("C").GetRequires())
 }
 
+func TestAStageStartsOnlyOnceTheEndsOfWhatItNeedsAreRecorded(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	cp := startControlPlane(t)
+	left := 20
+	cp.refuse = func(r *pipedservice.ReportStageStatusChangedRequest) error {
+		if cp.names[r.GetStageId()] != "B" || r.GetStatus() != model.StageStatus_STAGE_SUCCESS || left == 0 {
+			return nil
+		}
+		if slices.Contains(cp.calls, "Stage A SUCCESS 0") {
+			left--
+		}
+		return status.Error(codes.Unavailable, "not now")
+	}
+	a := startAgentAt(t, cp, pipeline("id: a, "+hold(gate), "id: b, needs: []", "needs: [a, b]"))
+	a.Submit(newDeployment("d", "app"))
+	gate.Await(t)
+	gate.Open()
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	calls := cp.recorded()
+	require.Equal(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS"}, calls[len(calls)-5:])
+}
+
 func TestStagesSideBySideAreBounded(t *testing.T) {
 	t.Parallel()
 	gates := make([]*failpointtest.Gate, 4)
@@ -228,6 +251,27 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 			require.Equal(t, c.reason, end.GetStatusReason())
 		})
 	}
+}
+
+func TestAStopLeavesAllRunningStagesToTheNextPiped(t *testing.T) {
+	t.Parallel()
+	first, second := failpointtest.NewGate(t), failpointtest.NewGate(t)
+	cp := startControlPlane(t)
+	a := startAgentAt(t, cp, pipeline("needs: [], "+hold(first), "needs: [], "+hold(second)))
+	a.Submit(newDeployment("d", "app"))
+	first.Await(t)
+	second.Await(t)
+	a.stop()
+	before := cp.recorded()
+	require.ElementsMatch(t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0"}, before[2:], "nothing is reported when piped stops")
+
+	stages := cp.plan("d").GetStages()
+	stages[0].Status, stages[1].Status = running, running
+	startAgentAt(t, cp, pipeline("needs: [], with: {}", "needs: [], with: {}")).Submit(taken(model.SyncStrategy_PIPELINE, stages...))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	require.ElementsMatch(t, []string{
+		"Stage A RUNNING 1", "Stage A SUCCESS 1", "Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS",
+	}, cp.recorded()[len(before):])
 }
 
 func because(stage *model.PipelineStage, reason string) *model.PipelineStage {
