@@ -140,6 +140,10 @@ func (f *clusterFlags) make(w *workspace.Workspace, logger *slog.Logger) ([]env.
 }
 
 func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, started func(int), logger *slog.Logger) (cluster.Provider, error) {
+	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
+		return nil, usageError(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s", c.kind),
+			"remove it with pipedeck down, or choose another --name")
+	}
 	switch c.kind {
 	case cluster.None:
 		return none.Provider{}, nil

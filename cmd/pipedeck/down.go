@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -86,11 +88,24 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	}
 	defer lock.Release()
 	env.EndOrphans(ctx, w)
+	if err := kind.DeleteRecorded(ctx, w); err != nil {
+		return notDeleted(w, err)
+	}
 	if err := w.Remove(); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "environment %q is gone\n", w.Name)
 	return nil
+}
+
+// notDeleted says that the directory stays: it alone tells the next attempt what is left.
+func notDeleted(w *workspace.Workspace, err error) error {
+	hint := "run pipedeck down again"
+	var known *cluster.HintError
+	if errors.As(err, &known) {
+		hint = known.Hint
+	}
+	return &exitError{exitFailed, fmt.Errorf("%w\nthe environment's directory %s is kept until its clusters are deleted", err, w.Dir), hint}
 }
 
 // askToEnd also removes: the running process knows what it made.

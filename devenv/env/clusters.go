@@ -11,6 +11,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -124,5 +125,9 @@ func (e *Environment) deleteClusters(ctx context.Context) error {
 	for _, c := range e.clusters {
 		failures = append(failures, c.provider.Delete(ctx))
 	}
-	return errors.Join(failures...)
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	// An earlier run may have made others.
+	return kind.DeleteRecorded(ctx, e.Workspace)
 }

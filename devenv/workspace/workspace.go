@@ -85,6 +85,21 @@ func (w *Workspace) PipedConfig() string { return w.Path("piped.yaml") }
 // ClusterDir holds what is stored about the named cluster, or all of it if it lives on this machine.
 func (w *Workspace) ClusterDir(name string) string { return w.Path("cluster", name) }
 
+// ClusterNames returns the names of the clusters that something is stored about.
+func (w *Workspace) ClusterNames() ([]string, error) {
+	entries, err := os.ReadDir(w.Path("cluster"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list the environment's clusters: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() && CheckClusterName(entry.Name()) == nil {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}
+
 // ClusterLog is the output of the named cluster's process.
 func (w *Workspace) ClusterLog(name string) string {
 	return filepath.Join(w.LogsDir(), strings.TrimSuffix("cluster-"+name, "-"+TargetName)+".log")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
@@ -38,7 +39,10 @@ func (p *Provider) create(ctx context.Context, engine *engineCommand, wanted *v1
 	if err != nil {
 		return err
 	}
-	made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: before}
+	made := &record{
+		State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: before,
+		Nodes: nodeNames(wanted), Image: wanted.Nodes[0].Image,
+	}
 	if err := made.write(p.Dir); err != nil {
 		return err
 	}
@@ -49,6 +53,24 @@ func (p *Provider) create(ctx context.Context, engine *engineCommand, wanted *v1
 		return p.undo(ctx, err)
 	}
 	return nil
+}
+
+// nodeNames are the names that kind gives to the containers of a cluster.
+func nodeNames(wanted *v1alpha4.Cluster) []string {
+	count := map[v1alpha4.NodeRole]int{}
+	var names []string
+	for _, node := range wanted.Nodes {
+		count[node.Role]++
+		name := wanted.Name + "-" + string(node.Role)
+		if n := count[node.Role]; n > 1 {
+			name += strconv.Itoa(n)
+		}
+		names = append(names, name)
+	}
+	if count[v1alpha4.ControlPlaneRole] > 1 {
+		names = append(names, wanted.Name+"-external-load-balancer")
+	}
+	return names
 }
 
 func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {

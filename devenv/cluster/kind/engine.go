@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
@@ -104,8 +105,7 @@ func (e *engineCommand) run(ctx context.Context, args ...string) (string, error)
 // runLong is run without a deadline of its own.
 func (e *engineCommand) runLong(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.name, args...)
-	// A command that is killed may leave a child that holds the pipes.
-	cmd.WaitDelay = time.Second
+	separate(cmd)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -115,6 +115,14 @@ func (e *engineCommand) runLong(ctx context.Context, args ...string) (string, er
 		return "", &commandError{append([]string{e.name}, args...), lastLines(stderr.Bytes()), err}
 	}
 	return strings.TrimSpace(stdout.String()), nil
+}
+
+// separate keeps a Ctrl-C on the terminal from a command, which its context ends.
+func separate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A child in a group of its own may hold the pipes.
+	cmd.WaitDelay = time.Second
 }
 
 // commandError holds what was run and its last words.

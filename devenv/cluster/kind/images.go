@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/kind/pkg/apis/config/defaults"
@@ -61,7 +60,7 @@ const defaultNodeImage = defaults.Image
 
 func (e *engineCommand) pull(ctx context.Context, image string, said func(line string)) error {
 	cmd := exec.CommandContext(ctx, e.name, "pull", image)
-	cmd.WaitDelay = time.Second
+	separate(cmd)
 	out, in := io.Pipe()
 	cmd.Stdout, cmd.Stderr = in, in
 	ended := make(chan error, 1)

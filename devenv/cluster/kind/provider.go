@@ -25,7 +25,7 @@ var _ cluster.Provider = (*Provider)(nil)
 type Config struct {
 	// Environment and Cluster appear in the name of the kind cluster.
 	Environment, Cluster string
-	// Dir holds the record of the cluster. It is made when it is missing.
+	// Dir holds the record of the cluster. It is made with the cluster and removed with it.
 	Dir string
 	// Kubeconfig is the file that is written once the API answers.
 	Kubeconfig string
@@ -72,9 +72,6 @@ func (p *Provider) up(ctx context.Context, progress cluster.Progress, ready func
 	}
 	if err := p.checkExport(); err != nil {
 		return nil, err
-	}
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the cluster's directory: %w", err)
 	}
 	known, err := readRecord(p.Dir)
 	if err != nil {

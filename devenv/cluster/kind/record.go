@@ -37,6 +37,9 @@ type record struct {
 	// Cluster is the name that kind knows.
 	Cluster string `json:"cluster"`
 	Engine  string `json:"engine"`
+	// Nodes are the containers that the creation makes, of Image.
+	Nodes []string `json:"nodes"`
+	Image string   `json:"image"`
 	// NetworkBefore is the id of kind's network that was there before the cluster, if any.
 	NetworkBefore string `json:"networkBefore,omitempty"`
 	// ExportedTo is the user's kubeconfig that has a context of the cluster, if any.
@@ -96,6 +99,13 @@ func decodeRecord(path string, data []byte) (*record, error) {
 		return nil, &recordError{path, fmt.Errorf("%q is no cluster of ours", r.Cluster)}
 	case !slices.Contains(engineNames, r.Engine):
 		return nil, &recordError{path, fmt.Errorf("unknown container engine %q", r.Engine)}
+	case len(r.Nodes) > maxNodes+1:
+		return nil, &recordError{path, fmt.Errorf("%d nodes are too many", len(r.Nodes))}
+	}
+	for _, node := range r.Nodes {
+		if !strings.HasPrefix(node, r.Cluster+"-") || strings.Trim(node, nameLetters) != "" {
+			return nil, &recordError{path, fmt.Errorf("%q is no node of ours", node)}
+		}
 	}
 	return &r, nil
 }
@@ -103,6 +113,9 @@ func decodeRecord(path string, data []byte) (*record, error) {
 const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func (r *record) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the cluster's directory: %w", err)
+	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode the cluster's record: %w", err)

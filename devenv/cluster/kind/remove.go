@@ -8,11 +8,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
+	"time"
 
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
+
+// DeleteRecorded deletes each kind cluster that an environment has a record of, in this run or an
+// earlier one. The caller holds the environment's lock and has ended Run.
+func DeleteRecorded(ctx context.Context, w *workspace.Workspace) error {
+	names, err := w.ClusterNames()
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, name := range names {
+		if Recorded(w.ClusterDir(name)) {
+			failures = append(failures, New(Config{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)}).Delete(ctx))
+		}
+	}
+	return errors.Join(failures...)
+}
 
 // remove removes what a record names from the engine and from the user's kubeconfig.
 func remove(ctx context.Context, known *record) error {
@@ -27,12 +47,47 @@ func remove(ctx context.Context, known *record) error {
 	if err := engine.removeNodes(ctx, known.Cluster); err != nil {
 		return err
 	}
+	if known.State == stateCreating {
+		if err := engine.settle(ctx, known); err != nil {
+			return err
+		}
+	}
 	if known.ExportedTo != "" {
 		if err := withdraw(engine, known); err != nil {
 			return err
 		}
 	}
 	return engine.leaveNetwork(ctx, known)
+}
+
+// nameTaken are the words of the engines for a container whose name another has.
+var nameTaken = regexp.MustCompile(`already (in use|used)`)
+
+// settle returns when the engine works on no container of a creation that ended early. The command
+// that asked for one may be gone while the engine still makes it, and until then it is listed
+// nowhere; but its name is taken, and whoever gets the name knows that there is nothing more to come.
+func (e *engineCommand) settle(ctx context.Context, known *record) error {
+	free := map[string]bool{}
+	for {
+		for _, node := range known.Nodes {
+			if !free[node] {
+				_, err := e.run(ctx, "create", "--pull", "never", "--name", node, "--label", clusterLabel+"="+known.Cluster, known.Image)
+				// With another error the engine cannot make it for the creation either.
+				free[node] = err == nil || ctx.Err() == nil && !nameTaken.MatchString(err.Error())
+			}
+		}
+		if err := e.removeNodes(ctx, known.Cluster); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(known.Nodes, func(node string) bool { return !free[node] }) {
+			return nil
+		}
+		select {
+		case <-time.After(removalPause):
+		case <-ctx.Done():
+			return fmt.Errorf("%s still makes a node of %s: %w", e.name, known.Cluster, context.Cause(ctx))
+		}
+	}
 }
 
 // withdraw takes the context out of the user's kubeconfig.
