@@ -1,0 +1,154 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package auto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+)
+
+// Kind is this provider's own name, until one of the others was chosen.
+const Kind cluster.Kind = "auto"
+
+// Provider is one of two others.
+type Provider struct {
+	Config
+
+	mu     sync.Mutex
+	chosen cluster.Provider
+}
+
+var _ cluster.Provider = (*Provider)(nil)
+
+// Config says what there is to choose from.
+type Config struct {
+	// Kind and Embedded write the same kubeconfig and remove, by Delete, what was recorded in Dir.
+	Kind, Embedded cluster.Provider
+	// Engine finds the container engine. It is bounded and ends with its context.
+	Engine func(context.Context) (*engine.Engine, error)
+	// Dir is the cluster's directory.
+	Dir string
+	// Kubeconfig is the file that either writes.
+	Kubeconfig string
+	Logger     *slog.Logger
+}
+
+// New returns a provider; nothing is chosen yet.
+func New(c Config) *Provider { return &Provider{Config: c} }
+
+// Describe implements cluster.Provider: it is the chosen one's answer as soon as there is one.
+func (p *Provider) Describe() cluster.Description {
+	if chosen := p.current(); chosen != nil {
+		return chosen.Describe()
+	}
+	return cluster.Description{Kind: Kind, Kubeconfig: p.Kubeconfig}
+}
+
+// Run chooses and runs what it chose. When kind fails before it was ready for the first time, the
+// embedded Kubernetes takes its place.
+func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
+	settled, err := readChoice(p.Dir)
+	if err != nil {
+		return &cluster.HintError{Err: err, Hint: "begin anew after: pipedeck down"}
+	}
+	if settled != nil {
+		return p.runSettled(ctx, settled, progress, ready)
+	}
+	progress("looking for a container engine", 0, 0)
+	found, err := p.Engine(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return p.runEmbedded(ctx, "without kind: "+firstLine(err), progress, ready)
+	}
+	why := found.String() + " answers"
+	progress("kind, because "+why, 0, 0)
+	becameReady := false
+	err = p.run(ctx, p.Kind, &choice{cluster.InDocker, why}, progress, func(detail string) {
+		becameReady = true
+		ready(detail)
+	})
+	if err == nil || ctx.Err() != nil || becameReady {
+		return err
+	}
+	p.Logger.Warn("kind failed; the embedded Kubernetes takes its place", "error", err)
+	reason := "kind failed: " + firstLine(err)
+	progress(reason+"; removing what it left", 0, 0)
+	// Its record must not be lost with the directory that the two share.
+	if leftErr := p.Kind.Delete(ctx); leftErr != nil {
+		return errors.Join(err, leftErr)
+	}
+	return p.runEmbedded(ctx, reason, progress, ready)
+}
+
+func (p *Provider) runEmbedded(ctx context.Context, why string, progress cluster.Progress, ready func(string)) error {
+	progress("embedded Kubernetes, "+why, 0, 0)
+	return p.run(ctx, p.Embedded, &choice{cluster.Embedded, why}, progress, ready)
+}
+
+// runSettled goes on with what an earlier run has settled on: its applications are there.
+func (p *Provider) runSettled(ctx context.Context, settled *choice, progress cluster.Progress, ready func(string)) error {
+	if settled.Kind == cluster.Embedded {
+		return p.run(ctx, p.Embedded, settled, progress, ready)
+	}
+	err := p.run(ctx, p.Kind, settled, progress, ready)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	hint := "to begin anew without it: pipedeck down"
+	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
+		hint = known.Hint + "; " + hint
+	}
+	return &cluster.HintError{Err: fmt.Errorf("this environment was made with kind: %w", err), Hint: hint}
+}
+
+// run runs one of the two; its line about itself tells why it is this one.
+func (p *Provider) run(ctx context.Context, provider cluster.Provider, is *choice, progress cluster.Progress, ready func(string)) error {
+	p.mu.Lock()
+	p.chosen = provider
+	p.mu.Unlock()
+	return provider.Run(ctx, progress, func(detail string) {
+		if err := is.write(p.Dir); err != nil {
+			p.Logger.Warn("the next start may choose another kind of cluster", "error", err)
+		}
+		ready(fmt.Sprintf("%s (auto chose %s: %s)", detail, is.Kind, is.Why))
+	})
+}
+
+func (p *Provider) current() cluster.Provider {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.chosen
+}
+
+// LoadImage implements cluster.Provider.
+func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+	chosen := p.current()
+	if chosen == nil {
+		return errors.New("no cluster was chosen yet")
+	}
+	return chosen.LoadImage(ctx, archive, references)
+}
+
+// Delete removes what either has made. kind comes first: the embedded Kubernetes takes the
+// directory with it, and so the record that kind needs.
+func (p *Provider) Delete(ctx context.Context) error {
+	if err := p.Kind.Delete(ctx); err != nil {
+		return err
+	}
+	return p.Embedded.Delete(ctx)
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
