@@ -1,0 +1,6 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+const installGit = "xcode-select --install"
