@@ -277,6 +277,28 @@ func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	require.Empty(t, stages[2].GetRequires())
 }
 
+func TestPluginsAreAskedInTheOrderOfTheirStages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"pipeline": {"  pipeline: {stages: [{name: OTHER}, {name: ROLLOUT}, {name: OTHER}]}\n", []string{"OTHER", "SYNC", "UNDO"}},
+		"plugins":  {"  plugins: {other: {}, deployer: {}}\n", []string{"SYNC", "OTHER", "UNDO"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			planned, err := plan(t, &controlPlane{}, host(t, ""), c.spec, deployment())
+			require.NoError(t, err)
+			var names []string
+			for _, stage := range planned.GetStages() {
+				names = append(names, stage.GetName())
+			}
+			require.Equal(t, c.want, names)
+		})
+	}
+}
+
 func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
 	t.Parallel()
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", deployment())

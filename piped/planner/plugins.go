@@ -20,38 +20,51 @@ type applicationPlugin struct {
 	stages []*deployment.BuildPipelineSyncStagesRequest_StageConfig
 }
 
-// applicationPlugins lists the plugins of an application in the order of the piped configuration: those
-// that own a stage of the pipeline, or without a pipeline those named under spec.plugins.
+// applicationPlugins lists the plugins of an application: those that own a stage of the pipeline, in the
+// order of their first stages (PipeCD v1), or without a pipeline those named under spec.plugins, in the
+// order of the piped configuration.
 func (p *Planner) applicationPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
 	// A plugin in its first start is waited for, so that a deployment right after the start finds it.
 	if err := p.options.Plugins.Settled(ctx); err != nil {
 		return nil, err
 	}
-	stages := map[string][]*deployment.BuildPipelineSyncStagesRequest_StageConfig{}
-	hasPipeline := application.Pipeline != nil && len(application.Pipeline.Stages) > 0
 	switch {
-	case hasPipeline:
-		for i, stage := range application.Pipeline.Stages {
-			owner, err := p.options.Plugins.Owner(ctx, stage.Name)
-			if err != nil {
-				return nil, err
-			}
-			stages[owner.Name()] = append(stages[owner.Name()], stageConfig(i, stage))
-		}
+	case application.Pipeline != nil && len(application.Pipeline.Stages) > 0:
+		return p.owners(ctx, application.Pipeline)
 	case len(application.Plugins) > 0:
-		for name := range application.Plugins {
-			if _, err := p.options.Plugins.Plugin(name); err != nil {
-				return nil, err
-			}
-			stages[name] = nil
-		}
+		return p.named(application.Plugins)
 	default:
 		return nil, errNoPlugin
 	}
+}
+
+func (p *Planner) owners(ctx context.Context, pipeline *config.Pipeline) ([]applicationPlugin, error) {
+	var list []applicationPlugin
+	for i, stage := range pipeline.Stages {
+		owner, err := p.options.Plugins.Owner(ctx, stage.Name)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(list, func(known applicationPlugin) bool { return known.Plugin == owner })
+		if at < 0 {
+			at = len(list)
+			list = append(list, applicationPlugin{Plugin: owner})
+		}
+		list[at].stages = append(list[at].stages, stageConfig(i, stage))
+	}
+	return list, nil
+}
+
+func (p *Planner) named(names map[string]json.RawMessage) ([]applicationPlugin, error) {
+	for name := range names {
+		if _, err := p.options.Plugins.Plugin(name); err != nil {
+			return nil, err
+		}
+	}
 	var list []applicationPlugin
 	for _, plugin := range p.options.Plugins.Plugins() {
-		if owned, ok := stages[plugin.Name()]; ok {
-			list = append(list, applicationPlugin{plugin, owned})
+		if _, ok := names[plugin.Name()]; ok {
+			list = append(list, applicationPlugin{Plugin: plugin})
 		}
 	}
 	return list, nil

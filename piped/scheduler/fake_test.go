@@ -44,6 +44,8 @@ type controlPlane struct {
 	stage     map[string]*pipedservice.ReportStageStatusChangedRequest
 	// refuse, when set, may give reports of stages an error.
 	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
+	// turn answers for chains; nil knows none.
+	turn func() *pipedservice.InChainDeploymentPlannableResponse
 }
 
 func startControlPlane(t *testing.T) *controlPlane {
@@ -168,6 +170,14 @@ func (c *controlPlane) GetDeployment(_ context.Context, r *pipedservice.GetDeplo
 		return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
 	}
 	return nil, status.Error(codes.NotFound, "none")
+}
+
+func (c *controlPlane) InChainDeploymentPlannable(context.Context, *pipedservice.InChainDeploymentPlannableRequest) (*pipedservice.InChainDeploymentPlannableResponse, error) {
+	if c.turn == nil {
+		return nil, status.Error(codes.NotFound, "no such chain")
+	}
+	c.calls = append(c.calls, "Turn")
+	return c.turn(), nil
 }
 
 func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest) (*pipedservice.ReportDeploymentPlannedResponse, error) {

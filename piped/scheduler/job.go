@@ -93,6 +93,8 @@ func (j *job) awaitChain(ctx context.Context) error {
 			DeploymentChainBlockIndex: j.deployment.GetDeploymentChainBlockIndex(),
 		})
 		switch {
+		case err != nil && ctx.Err() == nil && refused(err):
+			return fmt.Errorf("ask for the turn in deployment chain %s: %w", j.deployment.GetDeploymentChainId(), err)
 		case err != nil && ctx.Err() == nil:
 			j.options.Logger.Warn("could not ask for the turn of a deployment in its chain", "deployment", j.deployment.GetId(), "error", err)
 		case answer.GetCancel():
