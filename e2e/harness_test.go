@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,11 @@ func (e *environment) dir(elements ...string) string {
 
 // command prepares a pipedeck command on this environment.
 func (e *environment) command(args ...string) *exec.Cmd {
+	// Which cluster it is must not depend on the machine.
+	named := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--cluster") })
+	if (args[0] == "up" || args[0] == "ci") && !named {
+		args = append(slices.Clone(args), "--cluster", "embedded")
+	}
 	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"), append(args, "--name", e.name, "--state-dir", e.stateDir)...)
 	// The working directory must not be a repository with applications: up would watch it.
 	cmd.Dir = filepath.Dir(e.stateDir)

@@ -7,13 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/devenv/cluster/existing"
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/env"
@@ -21,7 +25,7 @@ import (
 )
 
 // clusterAuto stands for the best kind of cluster that this machine can run.
-const clusterAuto cluster.Kind = "auto"
+const clusterAuto = auto.Kind
 
 // maxClusters bounds what one environment asks of a machine.
 const maxClusters = 8
@@ -35,9 +39,12 @@ type clusterFlags struct {
 	kindConfig       string
 	exportKubeconfig bool
 	yes              bool
+	// engine is asked once, whoever needs to know.
+	engine *engine.Finder
 }
 
 func (f *clusterFlags) register(cmd *cobra.Command) {
+	f.engine = engine.NewFinder(engine.Run, os.Getenv(engine.Variable))
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
 		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
@@ -147,8 +154,12 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, started fun
 	switch c.kind {
 	case cluster.None:
 		return none.Provider{}, nil
-	case cluster.Embedded, clusterAuto:
+	case cluster.Embedded:
 		return f.embedded(w, c.name, started, logger)
+	case clusterAuto:
+		return f.auto(w, c.name, started, logger)
+	case cluster.Existing:
+		return f.existing(w, c.name, logger)
 	case cluster.InDocker:
 		return f.kind(w, c.name, logger), nil
 	default:
@@ -172,4 +183,39 @@ func (f *clusterFlags) kind(w *workspace.Workspace, name string, logger *slog.Lo
 		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
 		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, Logger: logger,
 	})
+}
+
+func (f *clusterFlags) auto(w *workspace.Workspace, name string, started func(int), logger *slog.Logger) (cluster.Provider, error) {
+	without, err := f.embedded(w, name, started, logger)
+	if err != nil {
+		return nil, err
+	}
+	return auto.New(auto.Config{
+		Kind: f.kind(w, name, logger), Embedded: without, Engine: f.engine.Find,
+		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Logger: logger,
+	}), nil
+}
+
+func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slog.Logger) (cluster.Provider, error) {
+	found, err := f.findExisting()
+	if err != nil {
+		return nil, err
+	}
+	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), Logger: logger}), nil
+}
+
+// findExisting returns the context that the flags name, provided that it may be used.
+func (f *clusterFlags) findExisting() (*existing.Context, error) {
+	found, err := existing.Find(f.kubeconfig, f.context)
+	if err == nil && !f.yes {
+		err = found.Check()
+	}
+	if err == nil {
+		return found, nil
+	}
+	hint := "see pipedeck up --help for --context"
+	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
+		hint = known.Hint
+	}
+	return nil, usageError(err, hint)
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func newHostCommand(t *target) *cobra.Command {
 			logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 			err := runEnvironment(cmd.Context(), t, flags, args, keep, logger, func(address string) {
 				announce(announcement{Address: address})
-			})
+			}, func(string) {}) // warnings are in the log, which is all there is here
 			if err = explain(cmd.Context(), err); err != nil {
 				a := announcement{Error: err.Error(), Code: exitNotStarted}
 				if exit := (*exitError)(nil); errors.As(err, &exit) {
@@ -72,8 +73,9 @@ func newHostCommand(t *target) *cobra.Command {
 	return cmd
 }
 
-// runEnvironment is the host's work: it returns when the environment has ended.
-func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, logger *slog.Logger, listening func(address string)) error {
+// runEnvironment is the host's work: it returns when the environment has ended. warn gets a line
+// for each thing about this machine that may go wrong.
+func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, logger *slog.Logger, listening func(address string), warn func(line string)) error {
 	w, err := t.workspace()
 	if err != nil {
 		return err
@@ -94,18 +96,25 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 	if err != nil {
 		return err
 	}
-	return env.Run(ctx, env.Options{
-		Workspace:    w,
-		Clusters:     clusters,
-		Images:       images,
-		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
-		Piped:        piped,
-		ForeignPiped: flags.piped != "",
-		Plugins:      plugins,
-		Remove:       !keep,
-		Version:      buildVersion(),
-		Listening:    listening,
-		Logger:       logger,
+	machine, err := flags.doctor(filepath.Dir(w.Dir))
+	if err != nil {
+		return err
+	}
+	checks := newPreflight(machine)
+	return checks.guard(ctx, logger, warn, func(ctx context.Context) error {
+		return env.Run(ctx, env.Options{
+			Workspace:    w,
+			Clusters:     checks.gate(clusters),
+			Images:       images,
+			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+			Piped:        piped,
+			ForeignPiped: flags.piped != "",
+			Plugins:      plugins,
+			Remove:       !keep,
+			Version:      buildVersion(),
+			Listening:    listening,
+			Logger:       logger,
+		})
 	})
 }
 

@@ -72,7 +72,7 @@ func newRootCommand() *cobra.Command {
 		newLogsCommand(target),
 		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
 		newOpenCommand(target),
-		newDownCommand(target), newEmbeddedCommand(), newVersionCommand(),
+		newDownCommand(target), newDoctorCommand(target), newEmbeddedCommand(), newVersionCommand(),
 		newValidateCommand(),
 	)
 	return root

@@ -6,12 +6,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // follow writes what happens in an environment in one of the forms without a screen.
@@ -79,7 +81,9 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 	listening := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- runEnvironment(ctx, t, flags, args, keep, logger, func(string) { close(listening) })
+		ended <- runEnvironment(ctx, t, flags, args, keep, logger, func(string) { close(listening) }, func(line string) {
+			fmt.Fprintln(os.Stderr, text.Clean(line))
+		})
 	}()
 	select {
 	case err := <-ended:

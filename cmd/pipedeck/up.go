@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -119,7 +121,10 @@ func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
 	if _, _, err := f.programs(); err != nil {
 		return err
 	}
-	_, err = f.clusterFlags.parse()
+	parsed, err := f.clusterFlags.parse()
+	if err == nil && slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
+		_, err = f.findExisting()
+	}
 	return err
 }
 

@@ -59,6 +59,21 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 	return ended
 }
 
+// Orphans returns the names of the processes that a killed environment has left; it ends none.
+func Orphans(w *workspace.Workspace) (left []string) {
+	last, err := w.Published()
+	if err != nil {
+		return nil
+	}
+	for name, child := range last.Processes {
+		if orphan(w, child) != nil {
+			left = append(left, name)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
 func orphan(w *workspace.Workspace, child workspace.Child) *process.Process {
 	p, err := process.NewProcess(int32(child.PID))
 	if err != nil {

@@ -1,0 +1,83 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/doctor"
+)
+
+func newDoctorCommand(t *target) *cobra.Command {
+	flags := &clusterFlags{}
+	var output string
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check this machine; each failing line carries the command that mends it", Args: cobra.NoArgs,
+		Long: `Check what an environment with the given clusters needs of this machine, and what earlier ones have
+left. Nothing is changed. Exit code 0: nothing fails; 3: an environment could not start. up and ci
+make the same checks, as far as they matter, before they do anything slow.`,
+		Example: "  pipedeck doctor\n  pipedeck doctor --cluster kind\n  pipedeck doctor -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, err := t.root()
+			if err != nil {
+				return err
+			}
+			d, err := flags.doctor(root)
+			if err != nil {
+				return err
+			}
+			checks := d.Examine(cmd.Context())
+			if cmd.Context().Err() != nil {
+				return &exitError{code: exitInterrupted}
+			}
+			if output == "json" {
+				encoder := json.NewEncoder(cmd.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				err = encoder.Encode(checks)
+			} else {
+				err = printTable(cmd.OutOrStdout(), []string{"CHECK", "STATE", "FOUND", "WHY IT MATTERS", "TO MEND IT"}, rows(checks))
+			}
+			if err != nil {
+				return err
+			}
+			failed := slices.DeleteFunc(checks, func(c doctor.Check) bool { return c.State != doctor.Fail })
+			if len(failed) == 0 {
+				return nil
+			}
+			why := failures(failed)
+			return &exitError{exitNotStarted, why, why.Hint}
+		},
+	}
+	flags.register(cmd)
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+func rows(checks []doctor.Check) [][]string {
+	var body [][]string
+	for _, c := range checks {
+		body = append(body, []string{c.Name, string(c.State), c.Found, c.Why, c.Mend})
+	}
+	return body
+}
+
+// doctor examines this machine for the clusters that the flags ask for.
+func (f *clusterFlags) doctor(stateDir string) (*doctor.Doctor, error) {
+	parsed, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	var kinds []cluster.Kind
+	for _, c := range parsed {
+		kinds = append(kinds, c.kind)
+	}
+	return &doctor.Doctor{
+		System: doctor.ThisMachine(), StateDir: stateDir, Clusters: kinds,
+		NodeImage: f.nodeImage, KindConfig: f.kindConfig, Engine: f.engine.Find,
+	}, nil
+}
