@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
@@ -65,6 +66,8 @@ type Agent struct {
 	trigger    *trigger.Trigger
 	notifier   *notifier.Notifier
 	observed   *observe.Client
+	masker     *secrets.Masker
+	decrypter  secrets.Decrypter
 	introduced atomic.Bool
 	unlock     func()
 }
@@ -75,7 +78,8 @@ func New(options Options) (_ *Agent, err error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{options: options, logger: options.Logger, commands: pluginservice.NewCommands()}
+	masker := secrets.NewMasker()
+	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, commands: pluginservice.NewCommands()}
 	if err := os.MkdirAll(options.WorkDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work directory: %w; choose another one with --work-dir", err)
 	}
@@ -85,10 +89,14 @@ func New(options Options) (_ *Agent, err error) {
 	defer func() {
 		if err != nil {
 			a.close()
+			err = masker.Error(err)
 		}
 	}()
 	key, err := options.Config.Key()
 	if err != nil {
+		return nil, err
+	}
+	if a.decrypter, err = openSecrets(options.Config, key, masker); err != nil {
 		return nil, err
 	}
 	a.client, err = controlplane.Dial(controlplane.Options{
@@ -101,7 +109,10 @@ func New(options Options) (_ *Agent, err error) {
 	if err := a.observe(); err != nil {
 		return nil, err
 	}
-	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.logger); err != nil {
+	// Outermost, so that whoever sees reports on their way sees them masked.
+	a.client.PipedServiceClient = secrets.MaskReports(a.client.PipedServiceClient, masker)
+	a.client.AgentServiceClient = secrets.MaskPlugins(a.client.AgentServiceClient, masker)
+	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.logger); err != nil {
 		return nil, err
 	}
 	return a, a.assemble()
@@ -123,7 +134,7 @@ func (a *Agent) assemble() (err error) {
 	a.plugins, err = pluginhost.New(pluginhost.Options{
 		Plugins: a.options.Config.Plugins, BinaryDir: filepath.Join(a.options.WorkDir, "plugins"),
 		ServiceAddress: a.service.Address(), StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
-		LogDir: a.options.LogDir, Logger: a.logger,
+		LogDir: a.options.LogDir, Mask: a.maskLine, Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -172,12 +183,12 @@ func (a *Agent) Run(ctx context.Context) error {
 		a.tell(observe.PipedStopped)
 	}
 	stopBase()
-	return errors.Join(err, ground.Wait())
+	return a.masker.Error(errors.Join(err, ground.Wait()))
 }
 
 // work runs what deploys: it starts once the control plane has accepted this piped.
 func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, ground *errgroup.Group) error {
-	if err := introduce(ctx, a.client, a.options.Config, a.options.Version, a.logger); err != nil || ctx.Err() != nil {
+	if err := introduce(ctx, a.client, a.options.Config, a.decrypter, a.options.Version, a.logger); err != nil || ctx.Err() != nil {
 		return err
 	}
 	a.introduced.Store(true)
@@ -211,7 +222,7 @@ func (a *Agent) problems() []string {
 	}
 	for _, s := range a.plugins.Status() {
 		if s.GetState() == agentv1.Plugin_STATE_STARTING || s.GetState() == agentv1.Plugin_STATE_RESTARTING {
-			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), s.GetDetail()))
+			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), a.masker.Mask(s.GetDetail())))
 		}
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
 // introducePause is the time between two introductions to a control plane that is not there; the client
@@ -23,8 +24,8 @@ const introducePause = time.Second
 
 // introduce tells the control plane who this piped is, which PipeCD v1's does first of all. It goes on
 // trying while the control plane is not there, and gives up when it refuses.
-func introduce(ctx context.Context, controlPlane pipedservice.PipedServiceClient, piped *config.Piped, version string, logger *slog.Logger) error {
-	request, err := meta(piped, version)
+func introduce(ctx context.Context, controlPlane pipedservice.PipedServiceClient, piped *config.Piped, decrypter secrets.Decrypter, version string, logger *slog.Logger) error {
+	request, err := meta(piped, decrypter, version)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func introduce(ctx context.Context, controlPlane pipedservice.PipedServiceClient
 	}
 }
 
-func meta(piped *config.Piped, version string) (*pipedservice.ReportPipedMetaRequest, error) {
+func meta(piped *config.Piped, decrypter secrets.Decrypter, version string) (*pipedservice.ReportPipedMetaRequest, error) {
 	masked, err := piped.MaskedYAML()
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func meta(piped *config.Piped, version string) (*pipedservice.ReportPipedMetaReq
 	request := &pipedservice.ReportPipedMetaRequest{
 		Version:          version,
 		Config:           masked,
-		SecretEncryption: &model.Piped_SecretEncryption{Type: "NONE"},
+		SecretEncryption: encryption(decrypter),
 	}
 	for _, r := range piped.Repositories {
 		request.Repositories = append(request.Repositories, &model.ApplicationGitRepository{Id: r.RepoID, Remote: r.Remote, Branch: r.Branch})

@@ -71,7 +71,7 @@ func parsed(t *testing.T) *config.Piped {
 func TestTheIntroductionNamesTheConfigurationWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	c := &controlPlane{answers: []error{nil}}
-	require.NoError(t, introduce(t.Context(), c, parsed(t), "v1", slog.New(slog.DiscardHandler)))
+	require.NoError(t, introduce(t.Context(), c, parsed(t), nil, "v1", slog.New(slog.DiscardHandler)))
 	require.Equal(t, "v1", c.meta.GetVersion())
 	require.Equal(t, "local", c.meta.GetRepositories()[0].GetId())
 	require.Equal(t, []string{"local"}, c.meta.GetPlugins()[0].GetDeployTargets())
@@ -86,7 +86,7 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
 	absent := status.Error(codes.Unavailable, "nobody is there")
 	c := &controlPlane{answers: []error{absent, nil}}
-	require.NoError(t, introduce(t.Context(), c, parsed(t), "v1", logger))
+	require.NoError(t, introduce(t.Context(), c, parsed(t), nil, "v1", logger))
 	require.Empty(t, c.answers)
 
 	for code, want := range map[codes.Code]string{
@@ -94,12 +94,12 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 		codes.Unimplemented:   "check that apiAddress names a PipeCD control plane",
 	} {
 		c := &controlPlane{answers: []error{status.Error(code, "no")}}
-		require.ErrorContains(t, introduce(t.Context(), c, parsed(t), "v1", logger), want)
+		require.ErrorContains(t, introduce(t.Context(), c, parsed(t), nil, "v1", logger), want)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, introduce(ctx, &controlPlane{answers: []error{absent}}, parsed(t), "v1", logger), "a stop is no failure")
+	require.NoError(t, introduce(ctx, &controlPlane{answers: []error{absent}}, parsed(t), nil, "v1", logger), "a stop is no failure")
 }
 
 func TestGitSecretsAreDecodedAndNeverShown(t *testing.T) {

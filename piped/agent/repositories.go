@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
@@ -28,8 +29,10 @@ type repositories struct {
 	sources *source.Store
 }
 
-func openRepositories(piped *config.Piped, workDir string, logger *slog.Logger) (*repositories, error) {
-	sources, err := source.New(source.Options{Dir: filepath.Join(workDir, "sources"), Logger: logger})
+func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, logger *slog.Logger) (*repositories, error) {
+	sources, err := source.New(source.Options{
+		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
+	})
 	if err != nil {
 		return nil, err
 	}

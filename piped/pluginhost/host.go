@@ -41,8 +41,13 @@ type Options struct {
 	RestartPause time.Duration
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
+	// Mask hides secrets in what plugins write; nil hides none.
+	Mask   Mask
 	Logger *slog.Logger
 }
+
+// Mask hides secrets in a line of output, which may be cut off.
+type Mask func(line string, cut bool) string
 
 // Host runs the plugins of one piped. Its methods may be called from any goroutine.
 type Host struct {

@@ -13,14 +13,17 @@ import (
 )
 
 const (
-	keptLines     = 50      // as many as agentv1.Plugin.last_output may hold
-	maxLineLength = 4 << 10 // bytes; the rest of a longer line is dropped
-	maxLogFile    = 4 << 20 // bytes; the file is then renamed to <name>.1 and begun anew
+	keptLines     = 50       // as many as agentv1.Plugin.last_output may hold
+	maxLineLength = 4 << 10  // bytes; the rest of a longer line is dropped
+	maxFileLine   = 64 << 10 // bytes; the same for the file
+	maxLogFile    = 4 << 20  // bytes; the file is then renamed to <name>.1 and begun anew
 )
 
 // output keeps the last lines of a plugin and writes all of them to a bounded file. It is an io.Writer
-// for the bytes of stdout and stderr, and lives longer than one process.
+// for the bytes of stdout and stderr, and lives longer than one process. Lines are masked before they go
+// anywhere.
 type output struct {
+	mask    Mask
 	mu      sync.Mutex
 	lines   []string
 	total   int // lines ever ended
@@ -31,8 +34,11 @@ type output struct {
 }
 
 // newOutput writes to <dir>/<plugin>.log as well unless dir is empty.
-func newOutput(dir, plugin string) *output {
-	o := &output{}
+func newOutput(dir, plugin string, mask Mask) *output {
+	if mask == nil {
+		mask = func(line string, _ bool) string { return line }
+	}
+	o := &output{mask: mask}
 	if dir != "" {
 		o.path = filepath.Join(dir, fileName(plugin)+".log")
 	}
@@ -43,14 +49,13 @@ func newOutput(dir, plugin string) *output {
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.toFile(p)
 	for rest := p; len(rest) > 0; {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		if room := maxLineLength - len(o.partial); room > 0 {
+		if room := maxFileLine - len(o.partial); room > 0 {
 			o.partial = append(o.partial, line[:min(room, len(line))]...)
 		}
 		if whole {
-			o.endLine()
+			o.endLine(true)
 		}
 		rest = after
 	}
@@ -73,7 +78,7 @@ func (o *output) since(mark int) []string {
 	defer o.mu.Unlock()
 	lines := slices.Clone(o.lines[max(0, len(o.lines)-(o.total-mark)):])
 	if len(o.partial) > 0 {
-		lines = append(lines, clean(o.partial))
+		lines = append(lines, shorten(o.mask(clean(o.partial), true)))
 	}
 	return lines[max(0, len(lines)-keptLines):]
 }
@@ -81,16 +86,21 @@ func (o *output) since(mark int) []string {
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.partial) > 0 {
+		o.endLine(false)
+	}
 	if o.file != nil {
 		o.file.Close()
 		o.file = nil
 	}
 }
 
-func (o *output) endLine() {
-	if text := clean(o.partial); text != "" {
+func (o *output) endLine(whole bool) {
+	text := o.mask(clean(o.partial), !whole || len(o.partial) == maxFileLine)
+	o.toFile([]byte(text + "\n"))
+	if text != "" {
 		o.total++
-		o.lines = append(o.lines, text)
+		o.lines = append(o.lines, shorten(text))
 		if len(o.lines) > keptLines {
 			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
 		}
@@ -122,6 +132,14 @@ func (o *output) toFile(p []byte) {
 		o.file, o.size = nil, 0
 		_ = os.Rename(o.path, o.path+".1")
 	}
+}
+
+// shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked.
+func shorten(line string) string {
+	if len(line) > maxLineLength {
+		return strings.ToValidUTF8(line[:maxLineLength], "")
+	}
+	return line
 }
 
 // clean makes a line fit for protobuf strings. Escape sequences stay: whoever draws it removes them.

@@ -54,7 +54,7 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
 		options: options,
 		changes: changes,
 		logger:  options.Logger.With("plugin", c.Name),
-		output:  newOutput(options.LogDir, c.Name),
+		output:  newOutput(options.LogDir, c.Name, options.Mask),
 		restart: make(chan struct{}, 1),
 		state:   agentv1.Plugin_STATE_STARTING,
 	}

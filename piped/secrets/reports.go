@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -104,4 +105,18 @@ func (c *masked) forgetOldest() {
 		}
 	}
 	delete(c.logs, oldest)
+}
+
+// MaskPlugins is the client with secrets masked in what it tells of plugin processes.
+func MaskPlugins(client agentv1.AgentServiceClient, masker *Masker) agentv1.AgentServiceClient {
+	return &maskedPlugins{client, masker}
+}
+
+type maskedPlugins struct {
+	agentv1.AgentServiceClient
+	masker *Masker
+}
+
+func (c *maskedPlugins) ReportPlugins(ctx context.Context, request *agentv1.ReportPluginsRequest, options ...grpc.CallOption) (*agentv1.ReportPluginsResponse, error) {
+	return c.AgentServiceClient.ReportPlugins(ctx, c.masker.Message(request).(*agentv1.ReportPluginsRequest), options...)
 }

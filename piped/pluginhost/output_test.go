@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/secrets"
+)
+
+func TestOutputIsMaskedByTheLine(t *testing.T) {
+	t.Parallel()
+	masker := secrets.NewMasker()
+	require.NoError(t, masker.Add("hunter2-is-the-password"))
+	dir := t.TempDir()
+	o := newOutput(dir, "p", func(line string, cut bool) string {
+		if cut {
+			return masker.MaskPiece(line)
+		}
+		return masker.Mask(line)
+	})
+	write := func(text string) {
+		n, err := o.Write([]byte(text))
+		require.NoError(t, err)
+		require.Equal(t, len(text), n)
+	}
+	write("use hunter2-")
+	require.Equal(t, []string{"use ******"}, o.last(), "an unfinished line")
+	write("is-the-password\nnext\n")
+	require.Equal(t, []string{"use ******", "next"}, o.last())
+
+	// The kept line would end within the secret, as would that of the file.
+	write(strings.Repeat("x", maxLineLength-10) + "hunter2-is-the-password\n")
+	write(strings.Repeat("x", maxFileLine-10) + "hunter2-is-the-password\n")
+	write("the end is hunter2-is-the-")
+	o.close()
+	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
+	require.NoError(t, err)
+	require.False(t, strings.Contains(strings.Join(o.last(), "\n")+string(content), "hunt"))
+	require.True(t, strings.HasPrefix(string(content), "use ******\nnext\n"))
+	require.True(t, strings.HasSuffix(string(content), "the end is ******\n"))
+	for _, line := range o.last() {
+		require.LessOrEqual(t, len(line), maxLineLength)
+	}
+}
