@@ -1,0 +1,135 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eventwatcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+)
+
+const (
+	// listed is how old the events are that are asked for. PipeCD v1: a day.
+	listed = 24 * time.Hour
+	// outdated is how old an event may be that is still applied. PipeCD v1: an hour.
+	outdated = time.Hour
+
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// Options of a Watcher.
+type Options struct {
+	ControlPlane pipedservice.PipedServiceClient
+	Repositories []*git.Repository
+	// Config is spec.eventWatcher of the piped configuration.
+	Config config.EventWatcher
+	// Name and Email sign the commits.
+	Name, Email string
+	Logger      *slog.Logger
+	// Now and After are the clock. Default: the system's.
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+}
+
+// Watcher applies events.
+type Watcher struct {
+	options Options
+	logger  *slog.Logger
+	wake    chan struct{}
+}
+
+// New makes a Watcher; nothing starts before Run.
+func New(o Options) *Watcher {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.After == nil {
+		o.After = time.After
+	}
+	if o.Config.CheckInterval <= 0 {
+		o.Config.CheckInterval = config.Duration(time.Minute)
+	}
+	return &Watcher{options: o, logger: o.Logger, wake: make(chan struct{}, 1)}
+}
+
+// Changed says that there may be new events, or applications that want them.
+func (w *Watcher) Changed() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it looks at everything anyhow
+	}
+}
+
+// Run applies events after each Changed, until ctx ends. It always returns nil.
+func (w *Watcher) Run(ctx context.Context) error {
+	var timer <-chan time.Time
+	ceiling := firstPause
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.wake:
+		case <-timer:
+		}
+		timer = nil
+		open, err := w.pass(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			w.logger.Warn("events could not be handled; it is tried again", "error", err)
+			timer = w.options.After(ceiling/2 + rand.N(ceiling/2))
+			ceiling = min(2*ceiling, longestPause)
+		case open:
+			// A configuration that wants the event may be on its way.
+			timer = w.options.After(w.options.Config.CheckInterval.Std())
+			ceiling = firstPause
+		default:
+			ceiling = firstPause
+		}
+	}
+}
+
+// pass handles all events that are not handled yet. It returns whether an event is left that nobody here
+// wants and that may still be applied.
+func (w *Watcher) pass(ctx context.Context) (open bool, err error) {
+	now := w.options.Now()
+	answer, err := w.options.ControlPlane.ListEvents(ctx, &pipedservice.ListEventsRequest{
+		From: now.Add(-listed).Unix(), Order: pipedservice.ListOrder_DESC, Status: pipedservice.ListEventsRequest_NOT_HANDLED,
+	})
+	if err != nil {
+		return false, fmt.Errorf("list the events: %w", err)
+	}
+	groups := group(answer.GetEvents())
+	if len(groups) == 0 {
+		return false, nil
+	}
+	rules, unread := w.rules(ctx)
+	failed := unread
+	for _, g := range groups {
+		matching := rules[g.key]
+		if len(matching) == 0 {
+			open = open || now.Sub(g.newest().at()) < outdated
+			continue
+		}
+		if err := w.handle(ctx, g, matching); err != nil {
+			failed = errors.Join(failed, err)
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+	return open, failed
+}
