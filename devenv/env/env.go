@@ -116,7 +116,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if e.Listening != nil {
 		e.Listening(e.address)
 	}
-	err = e.runChildren(ctx)
+	err = e.runChildren(ctx, secrets.APIKey)
 	stopServing()
 	if serveErr := <-served; serveErr != nil && err == nil {
 		err = &StartError{componentControlPlane, serveErr, "start again with: pipedeck up"}
@@ -134,7 +134,7 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 
 // runChildren opens the repository, then runs the clusters and piped side by side: none waits for
 // another, stages that need a cluster do.
-func (e *Environment) runChildren(ctx context.Context) error {
+func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
@@ -146,6 +146,12 @@ func (e *Environment) runChildren(ctx context.Context) error {
 	children.Go(func() error {
 		if err := e.openRepository(); err != nil {
 			return err
+		}
+		if e.Images != nil {
+			children.Go(func() error {
+				e.provideHead(ctx, apiKey)
+				return nil
+			})
 		}
 		return e.runPiped(ctx)
 	})
