@@ -16,6 +16,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 const (
@@ -66,10 +69,11 @@ func (b *Builder) Build(ctx context.Context, s *Sources, p Platform, references 
 	if err != nil {
 		return "", err
 	}
+	first := []string{s.Reference()}
 	references = slices.Compact(slices.Sorted(slices.Values(references)))
-	path := filepath.Join(b.cacheDir, key(s, p, version, references)+".tar")
-	if touch(path) {
-		return path, nil
+	built, wanted := b.path(s, p, version, first), b.path(s, p, version, references)
+	if touch(wanted) {
+		return wanted, nil
 	}
 	select {
 	case b.turn <- struct{}{}:
@@ -82,13 +86,17 @@ func (b *Builder) Build(ctx context.Context, s *Sources, p Platform, references 
 		return "", err
 	}
 	defer unlock()
-	if touch(path) {
-		return path, nil
+	if !touch(built) {
+		if err := b.make(ctx, s, p, first, built, progress); err != nil {
+			return "", err
+		}
 	}
-	if err := b.make(ctx, s, p, references, path, progress); err != nil {
-		return "", err
+	if !touch(wanted) {
+		if err := b.rename(built, references, wanted); err != nil {
+			return "", fmt.Errorf("name the image of %s: %w", s.Folder, err)
+		}
 	}
-	return path, b.prune()
+	return wanted, b.prune()
 }
 
 // make builds aside and renames: an interrupted build leaves nothing that looks finished.
@@ -104,36 +112,45 @@ func (b *Builder) make(ctx context.Context, s *Sources, p Platform, references [
 	if err := compile(ctx, s, p, program); err != nil {
 		return err
 	}
-	partial := filepath.Join(dir, "archive")
-	size, err := archive(program, p, references, partial)
+	img, err := assemble(program, p)
 	if err != nil {
 		return fmt.Errorf("assemble the image of %s: %w", s.Folder, err)
 	}
-	if err := os.Rename(partial, path); err != nil {
+	size, err := writeFile(img, references, filepath.Join(dir, "archive"), path)
+	if err != nil {
 		return fmt.Errorf("keep the image of %s: %w", s.Folder, err)
 	}
 	progress(fmt.Sprintf("Built in %s: %.1f MB", time.Since(start).Round(10*time.Millisecond), float64(size)/1e6))
 	return nil
 }
 
-func archive(program string, p Platform, references []string, path string) (size int64, err error) {
-	img, err := assemble(program, p)
+// rename makes an archive of the same image under other references.
+func (b *Builder) rename(from string, references []string, to string) error {
+	img, err := tarball.ImageFromPath(from, nil)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	_, err = writeFile(img, references, filepath.Join(dir, "archive"), to)
+	return err
+}
+
+// writeFile writes an archive to partial, then renames it.
+func writeFile(img v1.Image, references []string, partial, path string) (size int64, err error) {
+	file, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	err = writeArchive(file, img, references)
+	info, statErr := file.Stat()
+	if err = errors.Join(err, statErr, file.Close()); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := writeArchive(file, img, references); err != nil {
-		return 0, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
+	return info.Size(), os.Rename(partial, path)
 }
 
 func (b *Builder) goVersion(ctx context.Context) (string, error) {
@@ -150,11 +167,11 @@ func (b *Builder) goVersion(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// key names an archive by all that its bytes depend on.
-func key(s *Sources, p Platform, goVersion string, references []string) string {
+// path names an archive by all that its bytes depend on.
+func (b *Builder) path(s *Sources, p Platform, goVersion string, references []string) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, goVersion, references)
-	return hex.EncodeToString(sum.Sum(nil))
+	return filepath.Join(b.cacheDir, hex.EncodeToString(sum.Sum(nil))+".tar")
 }
 
 // touch tells whether an archive is there, and notes that it was used.

@@ -6,9 +6,7 @@ package image
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -30,21 +28,27 @@ type loaded struct {
 type loadedTarget struct {
 	// turn holds a token while somebody loads.
 	turn chan struct{}
-	keys []string
+	// images are in the order in which they were loaded.
+	images []loadedImage
 }
+
+// loadedImage is what a cluster has under a name.
+type loadedImage struct{ name, digest string }
 
 func newLoaded() *loaded { return &loaded{targets: map[string]*loadedTarget{}} }
 
-// has tells whether it was loaded.
-func (l *loaded) has(target, key string) bool {
+// has tells whether all names stand for the sources with that digest.
+func (l *loaded) has(target, digest string, names []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.targets[target]
-	return t != nil && slices.Contains(t.keys, key)
+	return t != nil && !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.Contains(t.images, loadedImage{name, digest})
+	})
 }
 
 // once runs load in its turn, unless somebody has loaded the same meanwhile.
-func (l *loaded) once(ctx context.Context, target, key string, load func() error) error {
+func (l *loaded) once(ctx context.Context, target, digest string, names []string, load func() error) error {
 	t, err := l.target(target)
 	if err != nil {
 		return err
@@ -55,7 +59,7 @@ func (l *loaded) once(ctx context.Context, target, key string, load func() error
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if l.has(target, key) {
+	if l.has(target, digest, names) {
 		return nil
 	}
 	if err := load(); err != nil {
@@ -63,8 +67,11 @@ func (l *loaded) once(ctx context.Context, target, key string, load func() error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.keys = append(t.keys, key)
-	t.keys = t.keys[max(0, len(t.keys)-maxLoaded):]
+	t.images = slices.DeleteFunc(t.images, func(i loadedImage) bool { return slices.Contains(names, i.name) })
+	for _, name := range names {
+		t.images = append(t.images, loadedImage{name, digest})
+	}
+	t.images = t.images[max(0, len(t.images)-maxLoaded):]
 	return nil
 }
 
@@ -80,9 +87,4 @@ func (l *loaded) target(name string) (*loadedTarget, error) {
 		l.targets[name] = t
 	}
 	return t, nil
-}
-
-// loadKey names what is loaded: the same names for other sources are loaded again.
-func loadKey(s *Sources, names []string) string {
-	return fmt.Sprintf("%s %s", s.Digest, strings.Join(names, " "))
 }

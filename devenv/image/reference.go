@@ -5,6 +5,7 @@ package image
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -31,7 +32,7 @@ func folderOf(reference string) string {
 		return ""
 	}
 	folder := tag.RepositoryStr()
-	if tag.RegistryStr() != Domain || path.Clean(folder) != folder || folder == "." || strings.HasPrefix(folder, "..") {
+	if tag.RegistryStr() != Domain || path.Clean(folder) != folder || folder == "." || !filepath.IsLocal(filepath.FromSlash(folder)) {
 		return ""
 	}
 	return folder

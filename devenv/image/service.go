@@ -111,15 +111,14 @@ func (s *Service) provide(ctx context.Context, req *imagev1.ProvideRequest, prog
 
 // bring builds one image and loads it into one cluster, unless that was done before.
 func (s *Service) bring(ctx context.Context, target string, sources *Sources, names []string, progress func(string)) error {
-	key := loadKey(sources, names)
-	if s.loaded.has(target, key) {
+	if s.loaded.has(target, sources.Digest, names) {
 		return nil
 	}
 	archive, buildErr := s.builder.Build(ctx, sources, s.platform, names, progress)
 	if buildErr != nil && !errors.Is(buildErr, ErrNoGo) {
 		return buildErr
 	}
-	return s.loaded.once(ctx, target, key, func() error {
+	return s.loaded.once(ctx, target, sources.Digest, names, func() error {
 		if buildErr == nil {
 			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as it is ready", sources.Reference(), target))
 		}

@@ -44,8 +44,10 @@ type Sources struct {
 
 // Reference is the image to deploy.
 func (s *Sources) Reference() string {
-	return Domain + "/" + s.Folder + ":" + s.Digest[:tagLength]
+	return Domain + "/" + s.Folder + ":" + s.tag()
 }
+
+func (s *Sources) tag() string { return s.Digest[:tagLength] }
 
 // FindSources looks for what the image of a reference is built from; nil when it is built
 // elsewhere. directory is absolute and exists. Sources that do not compile have a digest, too:
