@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command hello-world is the smallest web server worth deploying: it greets, says which version
-// and pod answered, and tells its health.
+// Command hello-world is the smallest web server worth deploying: it greets, says which version,
+// build and pod answered, and tells its health.
 package main
 
 import (
@@ -18,6 +18,9 @@ import (
 	"time"
 )
 
+// build is the tag of the image that runs; whoever builds it sets it.
+var build = "local"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -30,8 +33,8 @@ func main() {
 func routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, "%s (version %s, pod %s)\n",
-			getenv("GREETING", "Hello, world!"), getenv("VERSION", "unknown"), getenv("HOSTNAME", "local"))
+		fmt.Fprintf(w, "%s (version %s, build %s, pod %s)\n",
+			getenv("GREETING", "Hello, world!"), getenv("VERSION", "unknown"), build, getenv("HOSTNAME", "local"))
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux

@@ -22,5 +22,5 @@ func TestTheServerGreetsAndTellsItsVersion(t *testing.T) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.Contains(t, string(body), "Good morning (version v7")
+	require.Contains(t, string(body), "Good morning (version v7, build local, pod ")
 }
