@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ make the same checks, as far as they matter, before they do anything slow.`,
 				encoder.SetIndent("", "  ")
 				err = encoder.Encode(checks)
 			} else {
-				err = printTable(cmd.OutOrStdout(), []string{"CHECK", "STATE", "FOUND", "WHY IT MATTERS", "TO MEND IT"}, rows(checks))
+				err = printTable(cmd.OutOrStdout(), []string{"CHECK", "STATE", "FOUND"}, rows(checks))
 			}
 			if err != nil {
 				return err
@@ -58,10 +59,15 @@ make the same checks, as far as they matter, before they do anything slow.`,
 	return cmd
 }
 
+// rows puts all that is told about a failing check into its last, unaligned cell.
 func rows(checks []doctor.Check) [][]string {
 	var body [][]string
 	for _, c := range checks {
-		body = append(body, []string{c.Name, string(c.State), c.Found, c.Why, c.Mend})
+		found := c.Found
+		if c.State != doctor.OK {
+			found = fmt.Sprintf("%s: %s; to mend it: %s", c.Found, c.Why, c.Mend)
+		}
+		body = append(body, []string{c.Name, string(c.State), found})
 	}
 	return body
 }

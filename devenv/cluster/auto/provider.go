@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -68,7 +69,9 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		return p.runEmbedded(ctx, "without kind: "+firstLine(err), progress, ready)
+		why := "no kind: " + short(err)
+		progress("embedded Kubernetes, "+why, 0, 0)
+		return p.run(ctx, p.Embedded, &choice{cluster.Embedded, why}, progress, ready)
 	}
 	why := found.String() + " answers"
 	progress("kind, because "+why, 0, 0)
@@ -81,17 +84,12 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return err
 	}
 	p.Logger.Warn("kind failed; the embedded Kubernetes takes its place", "error", err)
-	reason := "kind failed: " + firstLine(err)
-	progress(reason+"; removing what it left", 0, 0)
+	why = "kind failed: " + short(err)
+	progress("embedded Kubernetes, "+why, 0, 0)
 	// Its record must not be lost with the directory that the two share.
 	if leftErr := p.Kind.Delete(ctx); leftErr != nil {
 		return errors.Join(err, leftErr)
 	}
-	return p.runEmbedded(ctx, reason, progress, ready)
-}
-
-func (p *Provider) runEmbedded(ctx context.Context, why string, progress cluster.Progress, ready func(string)) error {
-	progress("embedded Kubernetes, "+why, 0, 0)
 	return p.run(ctx, p.Embedded, &choice{cluster.Embedded, why}, progress, ready)
 }
 
@@ -148,7 +146,17 @@ func (p *Provider) Delete(ctx context.Context) error {
 	return p.Embedded.Delete(ctx)
 }
 
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
+// maxReason bounds what is told of a failure in a line about something else; the log has it whole.
+const maxReason = 160
+
+// digestRule is the part of an image's name that tells a reader nothing.
+var digestRule = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)
+
+// short is an error in a part of a line.
+func short(err error) string {
+	line, _, _ := strings.Cut(digestRule.ReplaceAllString(err.Error(), ""), "\n")
+	if runes := []rune(line); len(runes) > maxReason {
+		return string(runes[:maxReason]) + "…"
+	}
 	return line
 }

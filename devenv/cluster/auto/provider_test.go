@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,7 +147,7 @@ func TestTheEmbeddedKubernetesIsChosenWithoutAnEngine(t *testing.T) {
 	s.engine = none
 	require.Equal(t, Kind, New(Config{}).Describe().Kind, "nothing is chosen yet")
 	s.start(t)
-	require.Equal(t, "embedded is there (auto chose embedded: without kind: "+engine.ErrNone.Error()+")", receive(t, s.ready))
+	require.Equal(t, "embedded is there (auto chose embedded: no kind: "+engine.ErrNone.Error()+")", receive(t, s.ready))
 	require.Equal(t, cluster.Embedded, s.provider.Describe().Kind)
 }
 
@@ -247,6 +248,12 @@ func TestAChoiceThatCannotBeReadIsSaid(t *testing.T) {
 			require.ErrorAs(t, err, &hint)
 		})
 	}
+}
+
+func TestAReasonIsPartOfALine(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "no image a/b:v1 here", short(errors.New("no image a/b:v1@sha256:"+strings.Repeat("0", 64)+" here\nsecond line")))
+	require.Equal(t, strings.Repeat("ö", maxReason)+"…", short(errors.New(strings.Repeat("ö", maxReason+1))))
 }
 
 func FuzzDecodeChoice(f *testing.F) {
