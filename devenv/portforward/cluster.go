@@ -11,6 +11,10 @@ import (
 	"net/http"
 	"net/url"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -47,14 +51,28 @@ func connect(kubeconfig string) (*cluster, error) {
 	return &cluster{objects, config}, nil
 }
 
+// gone tells whether a pod has ended for certain.
+func (c *cluster) gone(ctx context.Context, p pod) bool {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	object, err := c.objects.Resource(podResource).Namespace(p.namespace).Get(ctx, p.name, metav1.GetOptions{})
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	var live corev1.Pod
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &live); err != nil {
+		return false
+	}
+	return string(live.UID) != p.uid || ended(&live)
+}
+
 // dial opens a port-forward to a pod: by WebSocket, or by SPDY alone where the server or a proxy
 // before it refuses that.
 func (c *cluster) dial(ctx context.Context, namespace, pod string) (httpstream.Connection, error) {
-	address, _, err := rest.DefaultServerUrlFor(c.config)
+	address, err := c.podAddress(namespace, pod)
 	if err != nil {
 		return nil, err
 	}
-	address = address.JoinPath("api", "v1", "namespaces", namespace, "pods", pod, "portforward")
 	conn, err := c.dialWebSocket(ctx, address)
 	if err != nil && (httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)) {
 		var spdyErr error
@@ -64,6 +82,14 @@ func (c *cluster) dial(ctx context.Context, namespace, pod string) (httpstream.C
 		return conn, nil
 	}
 	return conn, err
+}
+
+func (c *cluster) podAddress(namespace, pod string) (*url.URL, error) {
+	address, _, err := rest.DefaultServerUrlFor(c.config)
+	if err != nil {
+		return nil, err
+	}
+	return address.JoinPath("api", "v1", "namespaces", namespace, "pods", pod, "portforward"), nil
 }
 
 func (c *cluster) dialWebSocket(ctx context.Context, address *url.URL) (httpstream.Connection, error) {

@@ -28,10 +28,8 @@ var errNoPod = errors.New("no pod is ready")
 
 // endpoints are the pods behind a port, as watches tell them.
 type endpoints struct {
-	mu    sync.Mutex
-	ready []pod
-	// all counts the ready ones and those that are to become ready.
-	all int
+	mu   sync.Mutex
+	pods pods
 	// changed is closed at the next change.
 	changed chan struct{}
 	// turn is whose turn it is.
@@ -40,28 +38,30 @@ type endpoints struct {
 
 func newEndpoints() *endpoints { return &endpoints{changed: make(chan struct{})} }
 
-func (e *endpoints) set(ready []pod, all int) {
+func (e *endpoints) set(pods pods) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.ready, e.all = ready, all
+	e.pods = pods
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
+// count tells how many pods are ready, and how many there are or will be.
 func (e *endpoints) count() (ready, all int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.ready), e.all
+	return len(e.pods.ready), len(e.pods.ready) + e.pods.coming
 }
 
 // pick takes the next ready pod that has not been tried.
 func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i := range e.ready {
-		candidate := e.ready[(e.turn+i)%len(e.ready)]
+	ready := e.pods.ready
+	for i := range ready {
+		candidate := ready[(e.turn+i)%len(ready)]
 		if !tried[candidate] {
-			e.turn = (e.turn + i + 1) % len(e.ready)
+			e.turn = (e.turn + i + 1) % len(ready)
 			return candidate, true, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -30,6 +31,7 @@ type forward struct {
 	endpoints *endpoints
 	pool      *pool
 	patience  time.Duration
+	checks    sync.WaitGroup
 }
 
 func newForward(c *cluster, found found, logger *slog.Logger) (*forward, error) {
@@ -48,7 +50,7 @@ func (f *forward) run(ctx context.Context) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		f.found.watcher.run(ctx, f.cluster, f.setEndpoints)
+		f.found.watcher.run(ctx, f.cluster, func(known pods) { f.setPods(ctx, known) })
 	}()
 	stop := context.AfterFunc(ctx, f.pool.close)
 	defer stop()
@@ -59,11 +61,20 @@ func (f *forward) run(ctx context.Context) {
 		f.serveTCP(ctx, listener)
 	}
 	<-watched
+	f.checks.Wait()
 }
 
-func (f *forward) setEndpoints(ready []pod, all int) {
-	f.pool.setReady(ready)
-	f.endpoints.set(ready, all)
+// setPods takes news of the pods. A connection to a pod that has ended may hang for minutes, so those
+// that are not mentioned any more are looked after.
+func (f *forward) setPods(ctx context.Context, known pods) {
+	f.endpoints.set(known)
+	for _, p := range f.pool.setPods(known) {
+		f.checks.Go(func() {
+			if f.cluster.gone(ctx, p) {
+				f.pool.drop(p)
+			}
+		})
+	}
 }
 
 // connect opens a connection to a pod whose turn it is, and to others when it does not take it.

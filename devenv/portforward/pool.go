@@ -5,6 +5,7 @@ package portforward
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -75,16 +76,34 @@ func (p *pool) giveBack(to pod, t *tunnel) {
 	p.prune(to)
 }
 
-// setReady tells which pods new connections may go to; the others' tunnels end with their last use.
-func (p *pool) setReady(pods []pod) {
+// setPods tells which pods new connections may go to; the others' tunnels end with their last use.
+// It returns the pods that are in use, but unknown by now.
+func (p *pool) setPods(known pods) (unknown []pod) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ready = map[pod]bool{}
-	for _, to := range pods {
+	for _, to := range known.ready {
 		p.ready[to] = true
 	}
 	for to := range p.tunnels {
 		p.prune(to)
+	}
+	for to := range p.tunnels {
+		if !p.ready[to] && !slices.Contains(known.going, to) {
+			unknown = append(unknown, to)
+		}
+	}
+	return unknown
+}
+
+// drop breaks the connections to a pod that is gone: nobody else would.
+func (p *pool) drop(gone pod) {
+	p.mu.Lock()
+	tunnels := p.tunnels[gone]
+	delete(p.tunnels, gone)
+	p.mu.Unlock()
+	for _, t := range tunnels {
+		t.close()
 	}
 }
 
@@ -134,12 +153,13 @@ func (p *pool) store(to pod, tunnels []*tunnel) {
 // close breaks every connection.
 func (p *pool) close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
-	for _, tunnels := range p.tunnels {
+	all := p.tunnels
+	p.tunnels = map[pod][]*tunnel{}
+	p.mu.Unlock()
+	for _, tunnels := range all {
 		for _, t := range tunnels {
 			t.close()
 		}
 	}
-	clear(p.tunnels)
 }

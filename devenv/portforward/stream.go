@@ -76,9 +76,13 @@ func (s *stream) why() error {
 	}
 }
 
-// undelivered recognises the words of container runtimes for a connection that was never made.
+// undelivered recognises the words of container runtimes for a connection that was never made. One
+// that was made and broke is something else: the pod may have acted on what it received.
 func undelivered(failure string) bool {
-	for _, words := range []string{"failed to connect", "connection refused", "failed to dial", "sandbox", "network namespace", "not found", "not running"} {
+	failure = strings.ToLower(failure)
+	for _, words := range []string{
+		"failed to connect to", "connection refused", "failed to find sandbox", "is not running", "failed to statfs",
+	} {
 		if strings.Contains(failure, words) {
 			return true
 		}

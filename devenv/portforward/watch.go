@@ -4,8 +4,11 @@
 package portforward
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -26,12 +29,20 @@ var (
 type watcher struct {
 	resource            schema.GroupVersionResource
 	namespace, selector string
-	// read makes pods of the objects; all counts those that are to become ready, too.
-	read func(objects []unstructured.Unstructured) (ready []pod, all int)
+	read                func(objects []unstructured.Unstructured) pods
+}
+
+// pods are those behind a port.
+type pods struct {
+	ready []pod
+	// coming counts those that are not ready yet.
+	coming int
+	// going are those that end; they may still answer what they have received.
+	going []pod
 }
 
 // run calls set at each change until ctx ends. Broken watches are begun again.
-func (w watcher) run(ctx context.Context, c *cluster, set func(ready []pod, all int)) {
+func (w watcher) run(ctx context.Context, c *cluster, set func(pods)) {
 	resource := c.objects.Resource(w.resource).Namespace(w.namespace)
 	var store cache.Store
 	changed := func() {
@@ -67,39 +78,21 @@ func watchService(service *corev1.Service, port string) watcher {
 	return watcher{
 		resource: sliceResource, namespace: service.Namespace,
 		selector: discoveryv1.LabelServiceName + "=" + service.Name,
-		read: func(objects []unstructured.Unstructured) ([]pod, int) {
-			found := map[pod]bool{}
-			var order []pod
+		read: func(objects []unstructured.Unstructured) pods {
+			// A pod with two addresses is in two slices.
+			states := map[pod]podState{}
 			for _, o := range objects {
 				var slice discoveryv1.EndpointSlice
-				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &slice) != nil {
-					continue
-				}
-				for _, p := range podsOf(&slice, port) {
-					if _, known := found[p.pod]; !known {
-						order = append(order, p.pod)
-					}
-					found[p.pod] = found[p.pod] || p.ready
+				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &slice) == nil {
+					readSlice(&slice, port, states)
 				}
 			}
-			var ready []pod
-			for _, p := range order {
-				if found[p] {
-					ready = append(ready, p)
-				}
-			}
-			return ready, len(order)
+			return sorted(states)
 		},
 	}
 }
 
-type endpoint struct {
-	pod
-	ready bool
-}
-
-// podsOf are the pods of a slice that are not about to go.
-func podsOf(slice *discoveryv1.EndpointSlice, port string) []endpoint {
+func readSlice(slice *discoveryv1.EndpointSlice, port string, states map[pod]podState) {
 	number := int32(0)
 	for _, p := range slice.Ports {
 		if value(p.Name) == port && p.Port != nil && (p.Protocol == nil || *p.Protocol == corev1.ProtocolTCP) {
@@ -107,41 +100,80 @@ func podsOf(slice *discoveryv1.EndpointSlice, port string) []endpoint {
 		}
 	}
 	if number == 0 {
-		return nil
+		return
 	}
-	var pods []endpoint
 	for _, e := range slice.Endpoints {
-		if e.TargetRef == nil || e.TargetRef.Kind != "Pod" || value(e.Conditions.Terminating) {
+		if e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
 			continue
 		}
-		to := pod{e.TargetRef.Namespace, e.TargetRef.Name, string(e.TargetRef.UID), number}
-		pods = append(pods, endpoint{to, e.Conditions.Ready == nil || *e.Conditions.Ready})
+		state := podComing
+		switch {
+		case value(e.Conditions.Terminating):
+			state = podGoing
+		case e.Conditions.Ready == nil || *e.Conditions.Ready:
+			state = podReady
+		}
+		p := pod{e.TargetRef.Namespace, e.TargetRef.Name, string(e.TargetRef.UID), number}
+		states[p] = max(states[p], state)
 	}
-	return pods
 }
 
 // watchPods watches the ready pods of a selector. A named port may have another number in each pod.
 func watchPods(namespace, selector string, port func(*corev1.Pod) int32) watcher {
 	return watcher{
 		resource: podResource, namespace: namespace, selector: selector,
-		read: func(objects []unstructured.Unstructured) ([]pod, int) {
-			var ready []pod
-			all := 0
+		read: func(objects []unstructured.Unstructured) pods {
+			states := map[pod]podState{}
 			for _, o := range objects {
 				var p corev1.Pod
-				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &p) != nil || p.DeletionTimestamp != nil || port(&p) == 0 {
-					continue
-				}
-				all++
-				for _, c := range p.Status.Conditions {
-					if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-						ready = append(ready, pod{p.Namespace, p.Name, string(p.UID), port(&p)})
-					}
+				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &p) == nil && !ended(&p) {
+					states[pod{p.Namespace, p.Name, string(p.UID), port(&p)}] = stateOf(&p)
 				}
 			}
-			return ready, all
+			return sorted(states)
 		},
 	}
+}
+
+func stateOf(p *corev1.Pod) podState {
+	if p.DeletionTimestamp != nil {
+		return podGoing
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return podReady
+		}
+	}
+	return podComing
+}
+
+// ended tells whether no container of a pod will answer any more.
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+type podState int
+
+const (
+	podComing podState = iota + 1
+	podReady
+	podGoing
+)
+
+// sorted keeps the order steady, so that turns go round.
+func sorted(states map[pod]podState) pods {
+	var all pods
+	for _, p := range slices.SortedFunc(maps.Keys(states), func(a, b pod) int { return cmp.Or(strings.Compare(a.name, b.name), int(a.port-b.port)) }) {
+		switch states[p] {
+		case podReady:
+			all.ready = append(all.ready, p)
+		case podGoing:
+			all.going = append(all.going, p)
+		default:
+			all.coming++
+		}
+	}
+	return all
 }
 
 func value[T any](pointer *T) (v T) {
@@ -149,14 +181,4 @@ func value[T any](pointer *T) (v T) {
 		v = *pointer
 	}
 	return v
-}
-
-// seed reads the pods once, so that what is there is known without waiting for the watch.
-func (w watcher) seed(ctx context.Context, c *cluster) (ready []pod, all int, err error) {
-	list, err := c.objects.Resource(w.resource).Namespace(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: w.selector})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list %s in namespace %s: %w", w.resource.Resource, w.namespace, err)
-	}
-	ready, all = w.read(list.Items)
-	return ready, all, nil
 }
