@@ -60,6 +60,8 @@ type Report struct {
 	// Kind is the kind that the file names; "" when it names none that is known.
 	Kind             string
 	Errors, Warnings Errors
+	// V0 are the keys of PipeCD v0 in the file; they are among the errors or the warnings, too.
+	V0 Errors
 }
 
 // Check decodes and checks a piped or an application configuration, whichever its kind says; filename

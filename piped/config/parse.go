@@ -6,6 +6,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,6 +98,17 @@ var (
 // configuration, also when it is not valid YAML or its kind is misspelt.
 func Claimed(data []byte) bool { return versionLine.Match(data) && !otherKind.Match(data) }
 
+// JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the
+// decoders. Mistakes come back as Errors.
+func JSON(data []byte, filename string) (json.RawMessage, error) {
+	d := &decoder{file: filename}
+	root := d.tree(data)
+	if len(d.errors) > 0 {
+		return nil, d.sorted(d.errors)
+	}
+	return root.json(nil), nil
+}
+
 // target is a kind of file: what its spec is decoded into, and the checks that follow.
 type target struct {
 	kinds []string
@@ -127,7 +139,7 @@ func parse(data []byte, filename string, kinds ...target) *Report {
 			}
 		}
 	}
-	report.Errors, report.Warnings = d.sorted(d.errors), d.sorted(d.warnings)
+	report.Errors, report.Warnings, report.V0 = d.sorted(d.errors), d.sorted(d.warnings), d.sorted(d.v0)
 	return report
 }
 

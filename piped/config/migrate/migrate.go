@@ -1,0 +1,309 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// Options of a migration.
+type Options struct {
+	// PluginURLs are the URLs of the plugins' binaries by plugin name. PipeCD v0 had none, so a
+	// placeholder and a note stand in for those that are not here.
+	PluginURLs map[string]string
+}
+
+// Result is a migrated file.
+type Result struct {
+	// Content is the whole file. It is the source itself when nothing was to be done.
+	Content []byte
+	Changed bool
+	// Notes are what could not be carried over and what has to be filled in, in the order of the source.
+	Notes []Note
+}
+
+// Note is one thing that a user has to know about.
+type Note struct {
+	// Line counts from 1 in the source.
+	Line int
+	// Field is the path in the source, such as "spec.input.helmChart.gitRemote".
+	Field   string
+	Message string
+}
+
+// File migrates a piped or an application configuration; filename is used in messages only. Mistakes of
+// the source that are none of PipeCD v0, and forms of YAML that cannot be rewritten, come back as
+// [config.Errors]; the result has no mistakes.
+func File(data []byte, filename string, options Options) (*Result, error) {
+	if err := checkSource(data, filename); err != nil {
+		return nil, err
+	}
+	m := &migration{options: options}
+	text, restore := normalize(string(data))
+	root, err := parse(text, filename)
+	if err != nil {
+		return nil, err
+	}
+	m.root = root
+	if err := m.run(); err != nil {
+		return nil, config.Errors{{File: filename, Line: err.line, Column: 1, Field: err.field, Message: err.message}}
+	}
+	if !m.changed {
+		return &Result{Content: data, Notes: m.sortedNotes()}, nil
+	}
+	r := &renderer{}
+	r.mapping(root, root.indent)
+	content := []byte(restore(strings.Join(r.lines, "\n")))
+	if err := m.verify(data, content, filename); err != nil {
+		return nil, err
+	}
+	return &Result{Content: content, Changed: true, Notes: m.sortedNotes()}, nil
+}
+
+// migration is the work on one file.
+type migration struct {
+	options Options
+	root    *mapping
+	changed bool
+	notes   []Note
+	// removed are paths of the source, and added are values, by which the result differs from it.
+	removed [][]any
+	added   []string
+}
+
+// stop is a form that keeps a file from being rewritten.
+type stop struct {
+	line           int
+	field, message string
+}
+
+func (m *migration) run() *stop {
+	kind, spec := m.root.find("kind"), m.root.find("spec")
+	if kind.text() == config.KindPiped {
+		return m.piped(spec)
+	}
+	return m.application(kind, spec)
+}
+
+func (m *migration) note(line int, path []any, format string, args ...any) {
+	m.notes = append(m.notes, Note{Line: line, Field: field(path), Message: fmt.Sprintf(format, args...)})
+}
+
+func (m *migration) sortedNotes() []Note {
+	slices.SortStableFunc(m.notes, func(a, b Note) int { return cmp.Compare(a.Line, b.Line) })
+	return m.notes
+}
+
+// drop takes an entry of the source out for good.
+func (m *migration) drop(from *mapping, e *entry) {
+	from.drop(e)
+	m.removed = append(m.removed, e.path)
+	m.changed = true
+}
+
+// replace changes the scalar of an entry of the source.
+func (m *migration) replace(e *entry, value string) {
+	m.removed, m.added = append(m.removed, e.path), append(m.added, value)
+	e.setScalar(value)
+	m.changed = true
+}
+
+// scalar is a new entry with text that needs no quotes, or a number.
+func (m *migration) scalar(key, value string) *entry {
+	m.added = append(m.added, value)
+	return newScalar(key, value)
+}
+
+// text is a new entry with any text.
+func (m *migration) text(key, value string) *entry {
+	m.added = append(m.added, value)
+	e := newScalar(key, quote(value))
+	e.value = value
+	return e
+}
+
+var plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./:-]*[A-Za-z0-9_/-]$`)
+
+// quote writes text as a YAML scalar.
+func quote(text string) string {
+	if plainText.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(text)) {
+		return text
+	}
+	quoted, err := json.Marshal(text) // JSON text is YAML.
+	if err != nil {
+		return `""`
+	}
+	return string(quoted)
+}
+
+// checkSource refuses what is wrong by more than its age.
+func checkSource(data []byte, filename string) error {
+	report := config.Check(data, filename)
+	var wrong config.Errors
+	for _, e := range report.Errors {
+		if !slices.Contains(report.V0, e) {
+			wrong = append(wrong, e)
+		}
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	return nil
+}
+
+// normalize takes off what every line or the whole file has, and returns how to put it on again.
+func normalize(text string) (string, func(string) string) {
+	const mark = "\ufeff"
+	before, after := "", ""
+	if strings.HasPrefix(text, mark) {
+		before, text = mark, strings.TrimPrefix(text, mark)
+	}
+	newline := "\n"
+	if strings.Contains(text, "\r\n") {
+		newline, text = "\r\n", strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	if strings.HasSuffix(text, "\n") {
+		after, text = newline, strings.TrimSuffix(text, "\n")
+	}
+	return text, func(text string) string { return before + strings.ReplaceAll(text, "\n", newline) + after }
+}
+
+// parse cuts the file into its keys.
+func parse(text, filename string) (*mapping, error) {
+	refuse := func(n *yaml.Node, message string) error {
+		at := &config.Error{File: filename, Line: 1, Column: 1, Message: message + "; rewrite this by hand first"}
+		if n != nil {
+			at.Line, at.Column = n.Line, n.Column
+		}
+		return config.Errors{at}
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		return nil, refuse(nil, "cannot be rewritten: "+err.Error())
+	}
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode || len(document.Content[0].Content) == 0 {
+		return nil, refuse(nil, "cannot be rewritten: it holds no keys")
+	}
+	root := document.Content[0]
+	lines := strings.Split(text, "\n")
+	if root.Style&yaml.FlowStyle != 0 {
+		return nil, refuse(root, "is written in braces (JSON), which is not rewritten")
+	}
+	p := &parser{lines: lines}
+	m := p.mapping(root, 0, len(lines), nil)
+	if p.stop != nil {
+		return nil, refuse(p.stop, "is a form of YAML that is not rewritten")
+	}
+	return m, nil
+}
+
+// verify makes sure that the result is right, and that it holds the values of the source.
+func (m *migration) verify(source, content []byte, filename string) error {
+	report := config.Check(content, filename)
+	problem := report.Errors
+	if len(problem) == 0 && len(report.V0) > 0 {
+		problem = report.V0
+	}
+	if len(problem) == 0 {
+		before, err := leaves(source, m.removed)
+		if err != nil {
+			return err
+		}
+		for _, value := range m.added {
+			before[value]++
+		}
+		after, err := leaves(content, nil)
+		if err != nil {
+			return err
+		}
+		if value, ok := difference(before, after); ok {
+			problem = config.Errors{{File: filename, Message: fmt.Sprintf("the value %s would not be the same", value)}}
+		}
+	}
+	if len(problem) == 0 {
+		return nil
+	}
+	return config.Errors{{File: filename, Field: problem[0].Field, Message: "cannot be rewritten safely, which anchors, aliases or blanks around values can cause: " +
+		problem[0].Message + "; write the sections that move in the plain form and run it again"}}
+}
+
+// leaves counts the scalars of a file, but for those below the paths.
+func leaves(data []byte, without [][]any) (map[string]int, error) {
+	text, err := config.JSON(data, "")
+	if err != nil {
+		return nil, err
+	}
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	count(root, 1, counts)
+	for i, path := range without {
+		counted := slices.ContainsFunc(without[:i], func(other []any) bool { return slices.Equal(path, other) })
+		if counted || slices.ContainsFunc(without, func(other []any) bool { return inside(path, other) }) {
+			continue // Counted with what is around it.
+		}
+		value := root
+		for _, part := range path {
+			switch part := part.(type) {
+			case string:
+				object, _ := value.(map[string]any)
+				value = object[part]
+			case int:
+				list, _ := value.([]any)
+				value = nil
+				if part < len(list) {
+					value = list[part]
+				}
+			}
+		}
+		count(value, -1, counts)
+	}
+	return counts, nil
+}
+
+// inside reports whether the path leads into what is at outer.
+func inside(path, outer []any) bool {
+	return len(path) > len(outer) && slices.Equal(path[:len(outer)], outer)
+}
+
+func count(value any, by int, counts map[string]int) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			count(inner, by, counts)
+		}
+	case []any:
+		for _, inner := range value {
+			count(inner, by, counts)
+		}
+	case nil:
+	default:
+		counts[fmt.Sprint(value)] += by
+	}
+}
+
+func difference(before, after map[string]int) (string, bool) {
+	for value, n := range before {
+		if after[value] != n {
+			return fmt.Sprintf("%.40q", value), true
+		}
+	}
+	for value, n := range after {
+		if before[value] != n {
+			return fmt.Sprintf("%.40q", value), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,220 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file below testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(name, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// sources are the files in testdata/v0.
+func sources(t testing.TB) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob("testdata/v0/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	files := map[string][]byte{}
+	for _, name := range names {
+		files[filepath.Base(name)], err = os.ReadFile(name)
+		require.NoError(t, err)
+	}
+	return files
+}
+
+func notes(r *Result) string {
+	var b strings.Builder
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "%d: %s: %s\n", n.Line, n.Field, n.Message)
+	}
+	return b.String()
+}
+
+func TestFilesOfV0BecomeV1WithTheirCommentsAndOrder(t *testing.T) {
+	t.Parallel()
+	for name, source := range sources(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := File(source, name, Options{})
+			require.NoError(t, err)
+			require.True(t, result.Changed)
+			golden(t, "v1/"+name, string(result.Content))
+			golden(t, "notes/"+strings.TrimSuffix(name, ".yaml")+".txt", notes(result))
+
+			report := config.Check(result.Content, name)
+			require.Empty(t, report.Errors)
+			require.Empty(t, report.Warnings)
+			again, err := File(result.Content, name, Options{})
+			require.NoError(t, err)
+			require.False(t, again.Changed, "what is v1 stays as it is")
+			require.Equal(t, result.Content, again.Content)
+		})
+	}
+}
+
+func TestLineEndingsAndTheLackOfALastOneStay(t *testing.T) {
+	t.Parallel()
+	source := sources(t)["kubernetes-canary.yaml"]
+	plain, err := File(source, "app.pipecd.yaml", Options{})
+	require.NoError(t, err)
+	for name, change := range map[string]func(string) string{
+		"carriage returns":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"no newline at last": func(s string) string { return strings.TrimSuffix(s, "\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := File([]byte(change(string(source))), "app.pipecd.yaml", Options{})
+			require.NoError(t, err)
+			require.Equal(t, change(string(plain.Content)), string(result.Content))
+		})
+	}
+}
+
+func TestKnownPluginsGetTheirURL(t *testing.T) {
+	t.Parallel()
+	urls := map[string]string{}
+	for _, name := range []string{"kubernetes", "cloudrun", "wait", "waitapproval", "scriptrun"} {
+		urls[name] = "https://example.com/" + name + "?v=1 "
+	}
+	result, err := File(sources(t)["piped-cloud-providers.yaml"], "piped.yaml", Options{PluginURLs: urls})
+	require.NoError(t, err)
+	piped, err := config.ParsePiped(result.Content, "piped.yaml")
+	require.NoError(t, err)
+	require.Equal(t, urls["kubernetes"], piped.Plugins[0].URL)
+	require.NotContains(t, notes(result), "fill in the url")
+}
+
+const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: %s\nspec:\n  name: web\n"
+
+func TestAFileOfV1HasNothingToDo(t *testing.T) {
+	t.Parallel()
+	for name, rest := range map[string]string{
+		"a quick sync":     "  plugins: {kubernetes: {input: {manifests: [a.yaml]}}}\n",
+		"a pipeline":       "  pipeline: {stages: [{name: WAIT, timeout: 1m, with: {duration: 1s}}]}\n",
+		"a list of stages": "  pipeline:\n    stages:\n    - name: WAIT_APPROVAL\n      timeout: 1m\n      with: {approvers: [ann]}\n",
+	} {
+		source := fmt.Sprintf(webApplication, "Application") + rest
+		result, err := File([]byte(source), "app.pipecd.yaml", Options{})
+		require.NoError(t, err, name)
+		require.False(t, result.Changed, name)
+		require.Equal(t, source, string(result.Content), name)
+		require.Empty(t, result.Notes, name)
+	}
+}
+
+func TestWhatIsThereInBothFormsKeepsTheFormOfV1(t *testing.T) {
+	t.Parallel()
+	result, err := File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+`  planner: {autoRollback: false}
+  input:
+    autoRollback: true
+    namespace: old
+  plugins:
+    kubernetes:
+      input: {namespace: new}
+  pipeline:
+    stages:
+      - name: WAIT_APPROVAL
+        timeout: 1h
+        with:
+          timeout: 2h
+          approvers: [ann]
+`), "app.pipecd.yaml", Options{})
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf(webApplication, "Application")+`  planner: {autoRollback: false}
+  plugins:
+    kubernetes:
+      input: {namespace: new}
+  pipeline:
+    stages:
+      - name: WAIT_APPROVAL
+        timeout: 1h
+        with:
+          approvers: [ann]
+`, string(result.Content))
+	require.Equal(t, `6: spec.input: is left out: plugins.kubernetes.input is there already and wins
+7: spec.input.autoRollback: is left out: planner.autoRollback is there already and wins
+17: spec.pipeline.stages[0].with.timeout: is left out: timeout beside the stage's name is there already and wins
+`, notes(result))
+}
+
+func TestWhatCannotBeRewrittenIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ source, want string }{
+		"a mistake that is none of v0": {
+			fmt.Sprintf(webApplication, "KubernetesApp") + "  timeout: soon\n",
+			`app.pipecd.yaml:5:12: spec.timeout: "soon" is not a duration`,
+		},
+		"text that is no YAML": {"spec: [", "app.pipecd.yaml:1:"},
+		"JSON": {
+			`{"apiVersion": "pipecd.dev/v1beta1", "kind": "KubernetesApp", "spec": {"name": "web"}}`,
+			"app.pipecd.yaml:1:1: is written in braces",
+		},
+		"an explicit key": {
+			fmt.Sprintf(webApplication, "KubernetesApp") + "  ? input\n  : {namespace: x}\n",
+			"app.pipecd.yaml:5:",
+		},
+		"settings without a kind of v0": {
+			fmt.Sprintf(webApplication, "Application") + "  input: {namespace: x}\n",
+			"app.pipecd.yaml:5:1: spec.input: is a key of PipeCD v0, but the kind does not say which plugin it is for",
+		},
+		"an option that comes from an alias": {
+			fmt.Sprintf(webApplication, "KubernetesApp") + "  pipeline:\n    stages:\n      - name: WAIT_APPROVAL\n        with: &a\n          timeout: 1h\n          approvers: [x]\n      - name: WAIT_APPROVAL\n        with: *a\n",
+			"app.pipecd.yaml:12:1: spec.pipeline.stages[1].with: is written in a form that is not rewritten",
+		},
+		"an alias that would come before its anchor": {
+			fmt.Sprintf(webApplication, "KubernetesApp") + "  plugins: {wait: *a}\n  input: &a {namespace: x}\n",
+			"app.pipecd.yaml:5:",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := File([]byte(c.source), "app.pipecd.yaml", Options{})
+			var list config.Errors
+			require.ErrorAs(t, err, &list)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// FuzzFile looks for files that are changed into something else than they say: File itself compares
+// the values and checks the result, so no error may be left in what it returns.
+func FuzzFile(f *testing.F) {
+	for _, source := range sources(f) {
+		f.Add(source)
+	}
+	f.Fuzz(func(t *testing.T, source []byte) {
+		result, err := File(source, "f", Options{})
+		if err != nil {
+			return
+		}
+		if report := config.Check(result.Content, "f"); len(report.Errors) > 0 {
+			t.Fatalf("the result is wrong: %v\n%s", report.Errors, result.Content)
+		}
+		again, err := File(result.Content, "f", Options{})
+		if err != nil || again.Changed {
+			t.Fatalf("once more: %v\n%s", err, result.Content)
+		}
+	})
+}
