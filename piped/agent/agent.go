@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -202,10 +203,15 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
+	events := eventwatcher.New(eventwatcher.Options{
+		ControlPlane: a.client, Repositories: a.repos.all(), Config: a.options.Config.EventWatcher,
+		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Logger: a.logger,
+	})
+	works.Go(func() error { return events.Run(ctx) })
 	works.Go(func() error {
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
-			trigger: a.trigger, plugins: a.plugins, logger: a.logger, restart: stop,
+			trigger: a.trigger, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
 		}
 		return f.Run(ctx)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
@@ -30,6 +31,7 @@ type feed struct {
 	controller   *scheduler.Controller
 	commands     *pluginservice.Commands
 	trigger      *trigger.Trigger
+	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
 	logger       *slog.Logger
 	restart      context.CancelCauseFunc
@@ -53,6 +55,9 @@ func (f *feed) Run(ctx context.Context) error {
 		}
 		if change.Applications {
 			f.trigger.ApplicationsChanged()
+		}
+		if change.Events {
+			f.events.Changed()
 		}
 		if change.Deployments {
 			f.deployments(ctx)
