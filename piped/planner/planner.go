@@ -78,7 +78,6 @@ func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.D
 		StatusReason:              planned.GetStatusReason(),
 		RunningCommitHash:         planned.GetRunningCommitHash(),
 		RunningConfigFilename:     planned.GetRunningConfigFilename(),
-		Version:                   versionText(planned.GetVersions()),
 		Versions:                  planned.GetVersions(),
 		Stages:                    planned.GetStages(),
 		SyncStrategy:              planned.GetTrigger().GetSyncStrategy(),
@@ -247,13 +246,6 @@ func containsVersion(all []*model.ArtifactVersion, version *model.ArtifactVersio
 		}
 	}
 	return false
-}
-
-func versionText(versions []*model.ArtifactVersion) string {
-	if len(versions) == 0 {
-		return ""
-	}
-	return versions[0].GetVersion()
 }
 
 var errNoPlugin = errors.New("no plugin is specified: name one under spec.plugins or give a pipeline")

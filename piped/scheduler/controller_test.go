@@ -50,12 +50,18 @@ func deadline(t *testing.T) context.Context {
 }
 
 // source is an application's directory that is only a configuration.
-type source struct{ application *config.Application }
+type source struct {
+	application *config.Application
+	dir         string
+	raw         []byte
+}
 
 func (s source) Application() *config.Application { return s.application }
 func (s source) Close() error                     { return nil }
 func (s source) Proto() *common.DeploymentSource {
-	return &common.DeploymentSource{ApplicationDirectory: "/app", CommitHash: "c0ffee", ApplicationConfigFilename: "app.pipecd.yaml"}
+	return &common.DeploymentSource{
+		ApplicationDirectory: s.dir, CommitHash: "c0ffee", ApplicationConfig: s.raw, ApplicationConfigFilename: "app.pipecd.yaml",
+	}
 }
 
 // agent is a Controller with all that it needs, for one test.
@@ -78,15 +84,6 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*
 	t.Helper()
 	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
 	require.NoError(t, err)
-	client := cp.client(t)
-	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
-	server, err := pluginservice.Listen(pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()})
-	require.NoError(t, err)
-	host, err := pluginhost.New(pluginhost.Options{
-		Plugins:   []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}},
-		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
-	})
-	require.NoError(t, err)
 	prepare := func(ctx context.Context, d *model.Deployment, _, _ string) (planner.Source, error) {
 		if spec == "slow" || d.GetApplicationName() == "slow" {
 			<-ctx.Done()
@@ -99,8 +96,22 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*
 		if err != nil {
 			return nil, err
 		}
-		return source{application}, nil
+		return source{application: application}, nil
 	}
+	return startAgentWith(t, cp, []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}}, prepare, changes...)
+}
+
+func startAgentWith(t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
+	t.Helper()
+	client := cp.client(t)
+	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
+	server, err := pluginservice.Listen(pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()})
+	require.NoError(t, err)
+	host, err := pluginhost.New(pluginhost.Options{
+		Plugins:   plugins,
+		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
+	})
+	require.NoError(t, err)
 	options := scheduler.Options{
 		Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,
 		ChangedFiles: func(context.Context, *model.Deployment, string, string) ([]string, error) {

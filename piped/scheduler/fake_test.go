@@ -31,7 +31,8 @@ type controlPlane struct {
 
 	mu        sync.Mutex
 	changed   *sync.Cond
-	calls     []string // "Planned", "Status RUNNING", "Stage A RUNNING 0", …
+	requests  []proto.Message // all of them
+	calls     []string        // "Planned", "Status RUNNING", "Stage A RUNNING 0", …
 	names     map[string]string
 	logs      []string // "A 0 text"
 	completed map[string]*pipedservice.ReportDeploymentCompletedRequest
@@ -92,6 +93,7 @@ func (c *controlPlane) validate(ctx context.Context, request any, _ *grpc.UnaryS
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.changed.Broadcast()
+	c.requests = append(c.requests, request.(proto.Message))
 	return handle(ctx, request)
 }
 
@@ -243,6 +245,14 @@ func (c *controlPlane) ReportStageLogs(_ context.Context, r *pipedservice.Report
 func (c *controlPlane) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
 	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
+}
+
+func (c *controlPlane) SaveStageMetadata(context.Context, *pipedservice.SaveStageMetadataRequest) (*pipedservice.SaveStageMetadataResponse, error) {
+	return &pipedservice.SaveStageMetadataResponse{}, nil
+}
+
+func (c *controlPlane) SaveDeploymentPluginMetadata(context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
 func (c *controlPlane) log(stage string, attempt int32, blocks []*model.LogBlock) {

@@ -159,7 +159,7 @@ func (r *run) complete(ctx context.Context, outcome Outcome) error {
 
 // reference is the part of a deployment that its application remembers.
 func reference(d *model.Deployment, completedAt int64) *model.ApplicationDeploymentReference {
-	ref := &model.ApplicationDeploymentReference{
+	return &model.ApplicationDeploymentReference{
 		DeploymentId:   d.GetId(),
 		Trigger:        d.GetTrigger(),
 		Summary:        d.GetSummary(),
@@ -168,10 +168,6 @@ func reference(d *model.Deployment, completedAt int64) *model.ApplicationDeploym
 		StartedAt:      max(1, d.GetCreatedAt()),
 		CompletedAt:    completedAt,
 	}
-	if len(ref.Versions) > 0 {
-		ref.Version = ref.Versions[0].GetVersion()
-	}
-	return ref
 }
 
 // handleCommands tells the control plane that the commands of an ended stage were dealt with. PipeCD v1:
