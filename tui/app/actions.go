@@ -5,13 +5,16 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/browser"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -86,11 +89,50 @@ func (m *model) restart() tea.Cmd {
 	})
 }
 
+// reach makes the application reachable, says its address, and shows it in a browser where one can
+// be seen.
+func (m *model) reach() tea.Cmd {
+	app, client, environ := m.application(), m.client, m.cfg.Environ
+	id, name := app.GetId(), app.GetName()
+	return m.work.do(func(ctx context.Context) tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		opened, err := client.OpenApplication(ctx, &deckv1.OpenApplicationRequest{ApplicationId: id})
+		if err != nil {
+			return actionMsg{err: fmt.Errorf("cannot open %s: %s", name, text.Line(status.Convert(err).Message()))}
+		}
+		answers := text.Line(opened.GetUrl()) + " is " + name
+		switch err := browser.Open(ctx, environ, opened.GetUrl()); {
+		case err == nil:
+			return actionMsg{done: answers + ", opened in the browser"}
+		case errors.Is(err, browser.ErrNoDisplay), errors.Is(err, browser.ErrNoPage):
+			return actionMsg{done: answers}
+		default:
+			return actionMsg{done: answers + " (" + text.Line(err.Error()) + ")"}
+		}
+	})
+}
+
+// simulated tells whether no container of an application runs where it is reached.
+func (m *model) simulated(app *deckv1.Application) bool {
+	environment := m.deck.Environment()
+	for _, target := range app.GetDeployTargets() {
+		_, name, _ := strings.Cut(target, "/")
+		for _, cluster := range environment.GetClusters() {
+			if cluster.GetName() == name {
+				return cluster.GetSimulated()
+			}
+		}
+		break // the first is the one that is reached
+	}
+	return environment.GetSimulated()
+}
+
 // reasons tells for each action that does nothing just now why.
 func (m *model) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
 	if m.client == nil || m.trouble != nil {
-		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart} {
+		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart, keymap.Reach} {
 			reasons[action] = "not connected"
 		}
 		return reasons
@@ -112,9 +154,14 @@ func (m *model) reasons() keymap.Reasons {
 	}
 	switch app := m.application(); {
 	case app == nil:
-		reasons[keymap.Sync] = "no application is selected"
-	case app.GetDisabled():
-		reasons[keymap.Sync] = app.GetName() + " is disabled"
+		reasons[keymap.Sync], reasons[keymap.Reach] = "no application is selected", "no application is selected"
+	default:
+		if app.GetDisabled() {
+			reasons[keymap.Sync] = app.GetName() + " is disabled"
+		}
+		if m.simulated(app) {
+			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
+		}
 	}
 	switch {
 	case deployment == nil:

@@ -75,6 +75,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		m.askCancel()
 	case keymap.Restart:
 		return m.restart()
+	case keymap.Reach:
+		return m.reach()
 	case keymap.Search:
 		m.startSearch()
 	case keymap.NextMatch:

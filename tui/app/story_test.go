@@ -21,6 +21,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 )
 
 func call(t *testing.T, server *decktest.Server) proto.Message {
@@ -96,6 +97,43 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	s.seesText("last output")
 	s.types("r")
 	require.Equal(t, "kubernetes", call(t, server).(*deckv1.RestartPluginRequest).GetName())
+}
+
+func TestAnApplicationIsOpenedWhereItsContainersRun(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	s.types("o")
+	s.seesText("cannot open the application: the cluster is simulated")
+	require.Empty(t, server.Calls)
+
+	real := decktest.Environment()
+	real.Simulated, real.Clusters[0].Simulated = false, false
+	server.Tell(real)
+	s.seesText("o open")
+	s.types("o")
+	require.Equal(t, "app-1", call(t, server).(*deckv1.OpenApplicationRequest).GetApplicationId())
+	s.seesText("http://127.0.0.1:34567 is hello-world")
+
+	server.Refuse(status.Error(codes.FailedPrecondition, "no pod of it is ready"))
+	s.types("o")
+	s.seesText("cannot open hello-world: no pod of it is ready")
+}
+
+func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	environment := decktest.Environment()
+	environment.Clusters = []*deckv1.Cluster{{Name: "dev", Simulated: true}, {Name: "prod"}}
+	m.told(environment)
+	app := decktest.Application()
+	for target, simulated := range map[string]bool{"kubernetes/dev": true, "kubernetes/prod": false, "elsewhere/x": true} {
+		app.DeployTargets = []string{target, "kubernetes/dev"}
+		m.told(app)
+		require.Equal(t, simulated, m.reasons()[keymap.Reach] != "", target)
+	}
 }
 
 func TestAnEnvironmentThatStopsBeforeTheConnectionBreaksEndsTheUI(t *testing.T) {

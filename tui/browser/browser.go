@@ -11,8 +11,12 @@ import (
 	"strings"
 )
 
-// ErrNoDisplay says that no browser could be seen: a remote shell, or a machine without a screen.
-var ErrNoDisplay = errors.New("there is no display to show a browser on")
+var (
+	// ErrNoDisplay says that no browser could be seen: a remote shell, or a machine without a screen.
+	ErrNoDisplay = errors.New("there is no display to show a browser on")
+	// ErrNoPage says that what answers at an address is nothing for a browser.
+	ErrNoPage = errors.New("this is no address for a browser")
+)
 
 // missing is the shell's exit code for a command that is not there.
 const missing = 127
@@ -20,11 +24,11 @@ const missing = 127
 // detached starts a command that outlives the shell, which becomes nobody's child.
 const detached = `command -v "$1" >/dev/null || exit 127; "$@" </dev/null >/dev/null 2>&1 &`
 
-// Open shows url, which must be an address for browsers, with the variables of environ
-// ("NAME=value"). ErrNoDisplay where nobody would see it.
+// Open shows url with the variables of environ ("NAME=value"). ErrNoDisplay where nobody would see
+// it, ErrNoPage when url is neither http nor https.
 func Open(ctx context.Context, environ []string, url string) error {
 	if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-		return fmt.Errorf("%s is no address for a browser", url)
+		return ErrNoPage
 	}
 	if !Available(environ) {
 		return ErrNoDisplay

@@ -251,3 +251,8 @@ func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentR
 func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
 	return &deckv1.RestartPluginResponse{}, s.called(r)
 }
+
+// OpenApplication notes the call.
+func (s *Server) OpenApplication(_ context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
+	return &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567", Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(r)
+}

@@ -20,6 +20,8 @@ func Default() Map {
 			Help: "cancel the deployment", Scopes: anywhere},
 		{Action: Restart, Keys: []string{"r"}, Short: "restart", Rank: 1, Group: "Act",
 			Help: "restart the plugin", Scopes: anywhere},
+		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Group: "Act",
+			Help: "open the application", Scopes: anywhere},
 
 		{Action: NextPane, Keys: []string{"tab"}, Short: "next pane", Rank: 8, Group: "Go to",
 			Help: "next pane", Scopes: anywhere},

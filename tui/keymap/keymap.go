@@ -19,6 +19,8 @@ const (
 	Sync    Action = "sync"
 	Cancel  Action = "cancel"
 	Restart Action = "restart"
+	// Reach opens the application itself.
+	Reach Action = "reach"
 
 	NextPane         Action = "next-pane"
 	PreviousPane     Action = "previous-pane"

@@ -85,7 +85,7 @@ func (v Help) Draw(width, height int) string {
 	}
 	var left, right []string
 	for _, block := range blocks {
-		if len(left)+len(block) <= (total+3)/2 || len(left) == 0 {
+		if len(left)+len(block) <= (total+4)/2 || len(left) == 0 {
 			left = append(left, block...)
 		} else {
 			right = append(right, block...)
