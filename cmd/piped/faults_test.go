@@ -112,13 +112,7 @@ func (k *killing) letReport(t *testing.T) {
 	}
 }
 
-func killAgent(t *testing.T, k *killing) {
-	plugin := k.environment.deck.pluginPID()
-	require.NoError(t, k.piped.Process.Kill())
-	k.piped.exit(t)
-	require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
-	k.environment.start(t)
-}
+func killAgent(t *testing.T, k *killing) { kill9(t, k.environment, k.piped) }
 
 func killPlugin(t *testing.T, k *killing) {
 	before := k.environment.deck.pluginPID()
@@ -138,4 +132,54 @@ func killControlPlane(t *testing.T, k *killing) {
 	failed := "call=ReportStageStatusChanged"
 	require.Eventually(t, func() bool { return strings.Contains(k.piped.output.String(), failed) }, wait, time.Millisecond)
 	k.front.back(t)
+}
+
+// kill9 kills the agent and its plugins and starts another one.
+func kill9(t *testing.T, e *environment, p *pipedProcess) {
+	t.Helper()
+	plugin := e.deck.pluginPID()
+	require.NoError(t, p.Process.Kill())
+	p.exit(t)
+	require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
+	e.start(t)
+}
+
+func TestStagesSideBySideOutlastTheAgentEachInItsState(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	e := newEnvironment(t, fmt.Sprintf(`apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: app
+  pipeline:
+    stages:
+      - {id: a, name: A, with: {do: hold-once, file: %q}}
+      - {id: b, name: B, needs: []}
+      - {name: A, needs: [b]}
+      - {name: B, needs: [a, b]}
+`, gate.Path))
+	p := e.start(t)
+	gate.Await(t)
+	e.deck.awaitStage(t, 2, deckv1.StageStatus_STAGE_STATUS_SUCCESS)
+	kill9(t, e, p)
+	end := e.deck.awaitEnd(t, 0)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end.GetStatus(), end.GetStatusReason())
+	var retries []int32
+	for _, stage := range end.GetStages()[:4] {
+		retries = append(retries, stage.GetRetries())
+	}
+	require.Equal(t, []int32{1, 0, 0, 0}, retries, "only what was running is run again")
+}
+
+func TestARollbackOutlastsTheAgentAndKeepsTheFirstReason(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	e := newEnvironment(t, pipeline(fmt.Sprintf("{do: error, undo: hold-once, undoFile: %q}", gate.Path)))
+	p := e.start(t)
+	gate.Await(t)
+	kill9(t, e, p)
+	end := e.deck.awaitEnd(t, 0)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, end.GetStatus())
+	require.Equal(t, "Stage A failed: the moon is missing", end.GetStatusReason())
+	require.Equal(t, "A RUNNING 0, A FAILURE 0, ROLLBACK RUNNING 0, ROLLBACK RUNNING 1, ROLLBACK SUCCESS 1", strings.Join(e.deck.historyOf(end), ", "))
 }

@@ -81,7 +81,7 @@ func TestMistakesInTheConfigurationEndWithCode2AndThePlace(t *testing.T) {
 		text string
 		want string
 	}{
-		"wrong type":     {nil, strings.Replace(string(good), "port: 0", "port: many", 1), "bad.yaml:9:"},
+		"wrong type":     {nil, strings.Replace(string(good), "port: 0", "port: many", 1), "bad.yaml:10:"},
 		"missing file":   {[]string{"--config-file", "/no/such/file"}, "", "/no/such/file"},
 		"unknown flag":   {[]string{"--no-such-flag"}, "", "--no-such-flag"},
 		"two sources":    {[]string{"--config-data", "e30="}, "", "exclude each other"},
