@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -174,7 +176,7 @@ func (p *Provider) failure(err error, hint string) error {
 }
 
 func (p *Provider) waitingFor(err error) string {
-	return fmt.Sprintf("waiting for %s: %s", p.context.Server, firstLine(err))
+	return fmt.Sprintf("waiting for %s: %s", p.context.Server, reason(err))
 }
 
 // question is how a user asks the same.
@@ -198,10 +200,16 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, _ []string) er
 // Delete removes the copy of the kubeconfig. The cluster and what runs in it are the user's.
 func (p *Provider) Delete(context.Context) error { return remove(p.kubeconfig) }
 
-func firstLine(err error) string {
+// reason is what a user needs of an error while the cluster is waited for: the server says at length
+// which of its parts is not ready, and the client repeats the question.
+func reason(err error) string {
 	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Message != "" {
-		err = errors.New(status.Status().Message)
+	var question *url.Error
+	switch {
+	case errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError:
+		return fmt.Sprintf("it is not ready (HTTP %d)", status.Status().Code)
+	case errors.As(err, &question):
+		err = question.Err
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

@@ -146,7 +146,7 @@ func TestAnAPIThatGoesAwayIsWaitedFor(t *testing.T) {
 	receive(t, r.ready)
 	for range 2 {
 		s.status.Store(http.StatusServiceUnavailable)
-		r.awaitSaid(t, "waiting for "+s.URL)
+		r.awaitSaid(t, "waiting for "+s.URL+": it is not ready (HTTP 503)")
 		s.status.Store(http.StatusOK)
 		require.Contains(t, receive(t, r.ready), "v1.36.3", "it says that it is back")
 	}
