@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
-	"strings"
 )
 
 // Secrets lists the sensitive values that stand in the configuration itself, also in their decoded form,
@@ -66,8 +65,10 @@ func urlPassword(text string) string {
 
 var secretKey = regexp.MustCompile(`(?i)password|passwd|passphrase|secret|token|credential|api_?-?key|application_?-?key|private_?-?key|access_?-?key`)
 
-// namedSecrets finds the texts below keys that speak of a secret. A key that ends in File or Path names
-// a place and no secret.
+// notSecret are the ends of keys that name a secret or its place, such as secretName and tokenFile.
+var notSecret = regexp.MustCompile(`(?i)(file|path|name|ref|url|type|kind)$`)
+
+// namedSecrets finds the texts below keys that speak of a secret.
 func namedSecrets(raw json.RawMessage) []string {
 	var value any
 	if len(raw) == 0 || json.Unmarshal(raw, &value) != nil {
@@ -79,9 +80,7 @@ func namedSecrets(raw json.RawMessage) []string {
 		switch value := value.(type) {
 		case map[string]any:
 			for key, inner := range value {
-				lower := strings.ToLower(key)
-				place := strings.HasSuffix(lower, "file") || strings.HasSuffix(lower, "path")
-				walk(inner, !place && (secret || secretKey.MatchString(key)))
+				walk(inner, !notSecret.MatchString(key) && (secret || secretKey.MatchString(key)))
 			}
 		case []any:
 			for _, inner := range value {

@@ -30,6 +30,7 @@ spec:
       config:
         chartRegistries: [{address: example.com, username: ann, password: chart-password}]
         passwordFile: /etc/password
+        secretName: not-a-secret
         tokens: [first-token]
       deployTargets: [{name: t, config: {apiKey: {value: target-key}, region: here}}]
   notifications:

@@ -77,6 +77,24 @@ func TestCommonFormsOfAValueAreMasked(t *testing.T) {
 	}
 }
 
+func TestTheBase64OfALongValueIsMaskedInLinesToo(t *testing.T) {
+	t.Parallel()
+	for length := range 300 {
+		value := strings.Repeat("0123456789-", length)[:min(length+6, length*11)]
+		m := masking(t, value)
+		whole := base64.StdEncoding.EncodeToString([]byte(value))
+		for _, width := range []int{64, 76, 1000} {
+			for rest := whole; len(rest) >= minValue; rest = rest[min(width, len(rest)):] {
+				line := rest[:min(width, len(rest))]
+				require.Equal(t, "<"+Mask+">", m.Mask("<"+line+">"), "%d bytes in lines of %d", len(value), width)
+			}
+			if len(value) < minValue {
+				break
+			}
+		}
+	}
+}
+
 func TestARandomValueNeverShows(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

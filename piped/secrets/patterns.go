@@ -33,6 +33,9 @@ type pattern struct {
 	start bool
 }
 
+// Maskable tells whether a value is long enough to be masked.
+func Maskable(value string) bool { return len(strings.TrimSpace(value)) >= minValue }
+
 // patternsOf lists what is to be masked for a value.
 func patternsOf(value string) []pattern {
 	c := &collector{seen: map[string]bool{}}
@@ -50,10 +53,10 @@ type collector struct {
 }
 
 func (c *collector) value(value string) {
-	trimmed := strings.TrimSpace(value)
-	if len(trimmed) < minValue {
+	if !Maskable(value) {
 		return
 	}
+	trimmed := strings.TrimSpace(value)
 	lines := strings.FieldsFunc(trimmed, func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(lines) == 1 {
 		c.forms(trimmed)
@@ -115,7 +118,14 @@ func jsonText(line string) string {
 // bytes to four letters may begin at the value's first, second or third byte.
 func (c *collector) base64(value string) {
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		c.cut(encoding.EncodeToString([]byte(value)), false)
+		whole := encoding.EncodeToString([]byte(value))
+		c.cut(whole, false)
+		for _, width := range []int{64, 76} { // as openssl and base64 break lines
+			for rest := whole; len(rest) > width; rest = rest[width:] {
+				c.cut(rest[:width], false)
+			}
+			c.cut(whole[(len(whole)-1)/width*width:], false)
+		}
 		for offset := range 3 {
 			text := encoding.EncodeToString(append(make([]byte, offset), value...))
 			from := (offset*8 + 5) / 6 // letters that hold bits of what is before the value

@@ -97,6 +97,10 @@ func (f *filler) decrypt(ciphertexts map[string]string) (map[string]string, erro
 		case err != nil:
 			return nil, fmt.Errorf("decrypt the secret %s: %w", name, err)
 		}
+		if !secrets.Maskable(value) {
+			f.source.store.logger.Warn("a secret is too short to be masked in logs and reports; take a longer one",
+				"application", f.directory, "secret", name)
+		}
 		values[name] = value
 	}
 	if len(mistakes) > 0 {
