@@ -32,6 +32,8 @@ type Suite struct {
 	Kind cluster.Kind
 	// Simulated is that of the description.
 	Simulated bool
+	// NoImages says that LoadImage gives cluster.ErrNoImages.
+	NoImages bool
 	// Moments are words of the progress at which a creation is interrupted.
 	Moments []string
 	// Left names what exists of a cluster, on the disk and elsewhere.
@@ -73,9 +75,14 @@ func (s Suite) life(t *testing.T) {
 	keep(t, client, "kept")
 
 	archive, reference := imageArchive(t)
-	require.NoError(t, first.provider.LoadImage(t.Context(), archive, []string{reference}))
-	requireImageKnown(t, client, reference)
-	require.Error(t, first.provider.LoadImage(t.Context(), filepath.Join(at.Dir, "missing.tar"), []string{reference}))
+	err = first.provider.LoadImage(t.Context(), archive, []string{reference})
+	if s.NoImages {
+		require.ErrorIs(t, err, cluster.ErrNoImages)
+	} else {
+		require.NoError(t, err)
+		requireImageKnown(t, client, reference)
+		require.Error(t, first.provider.LoadImage(t.Context(), filepath.Join(at.Dir, "missing.tar"), []string{reference}))
+	}
 
 	require.NoError(t, first.stop(t), "the end of its context is no failure")
 	second := start(s.New(t, at))
