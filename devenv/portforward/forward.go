@@ -15,13 +15,6 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-const (
-	// maxConnections is how many connections one forward takes; more of them wait.
-	maxConnections = 256
-	// patience is how long a connection waits for a pod that takes it.
-	patience = 5 * time.Second
-)
-
 // forward makes one port reachable.
 type forward struct {
 	found     found
@@ -30,18 +23,18 @@ type forward struct {
 	listener  net.Listener
 	endpoints *endpoints
 	pool      *pool
-	patience  time.Duration
+	limits    limits
 	checks    sync.WaitGroup
 }
 
-func newForward(c *cluster, found found, logger *slog.Logger) (*forward, error) {
+func newForward(c *cluster, found found, limits limits, logger *slog.Logger) (*forward, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen on 127.0.0.1: %w; free a port", err)
 	}
 	return &forward{
 		found: found, cluster: c, logger: logger, listener: listener,
-		endpoints: newEndpoints(), pool: newPool(c.dial), patience: patience,
+		endpoints: newEndpoints(), pool: newPool(c.dial), limits: limits,
 	}, nil
 }
 
@@ -54,7 +47,7 @@ func (f *forward) run(ctx context.Context) {
 	}()
 	stop := context.AfterFunc(ctx, f.pool.close)
 	defer stop()
-	listener := netutil.LimitListener(f.listener, maxConnections)
+	listener := netutil.LimitListener(f.listener, f.limits.connections)
 	if f.found.scheme == schemeHTTP {
 		f.serveHTTP(ctx, listener)
 	} else {
@@ -82,7 +75,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 	tried := map[pod]bool{}
 	pause := time.Duration(0)
 	return newConnection(ctx, func(ctx context.Context) (*stream, error) {
-		ctx, cancel := context.WithTimeout(ctx, f.patience)
+		ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 		defer cancel()
 		var last error
 		for {
@@ -105,7 +98,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 
 // awaitReady waits a moment for the first ready pod.
 func (f *forward) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 	defer cancel()
 	pause := time.Duration(0)
 	if _, err := f.endpoints.await(ctx, nil, &pause); err != nil {

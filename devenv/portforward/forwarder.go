@@ -9,10 +9,20 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 )
 
-// MaxForwards is how many ports a Forwarder makes reachable.
-const MaxForwards = 32
+// limits bound a Forwarder.
+type limits struct {
+	// forwards is how many ports can be reached.
+	forwards int
+	// connections is how many one forward takes; more of them wait.
+	connections int
+	// patience is how long a connection waits for a pod that takes it.
+	patience time.Duration
+}
+
+var defaults = limits{forwards: 32, connections: 256, patience: 5 * time.Second}
 
 // Request says what shall be reachable.
 type Request struct {
@@ -38,6 +48,7 @@ type Address struct {
 // Forwarder makes applications reachable as long as it runs.
 type Forwarder struct {
 	logger  *slog.Logger
+	limits  limits
 	connect func(kubeconfig string) (*cluster, error)
 
 	ctx     context.Context
@@ -54,12 +65,12 @@ type Forwarder struct {
 type key struct{ kubeconfig, applicationID, source, port string }
 
 // New returns a Forwarder without forwards.
-func New(logger *slog.Logger) *Forwarder { return newForwarder(logger, connect) }
+func New(logger *slog.Logger) *Forwarder { return newForwarder(logger, defaults, connect) }
 
-func newForwarder(logger *slog.Logger, connect func(kubeconfig string) (*cluster, error)) *Forwarder {
+func newForwarder(logger *slog.Logger, limits limits, connect func(kubeconfig string) (*cluster, error)) *Forwarder {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Forwarder{
-		logger: logger, connect: connect, ctx: ctx, cancel: cancel,
+		logger: logger, limits: limits, connect: connect, ctx: ctx, cancel: cancel,
 		clusters: map[string]*cluster{}, forwards: map[key]*forward{},
 	}
 }
@@ -121,10 +132,10 @@ func (f *Forwarder) forward(k key, c *cluster, found found) (fw *forward, starte
 	if fw := f.forwards[k]; fw != nil {
 		return fw, false, nil
 	}
-	if len(f.forwards) >= MaxForwards {
-		return nil, false, fmt.Errorf("%d ports are open, which is as many as there can be; restart the environment to close them", MaxForwards)
+	if len(f.forwards) >= f.limits.forwards {
+		return nil, false, fmt.Errorf("%d ports are open, which is as many as there can be; restart the environment to close them", f.limits.forwards)
 	}
-	fw, err = newForward(c, found, f.logger)
+	fw, err = newForward(c, found, f.limits, f.logger)
 	if err != nil {
 		return nil, false, err
 	}

@@ -53,7 +53,7 @@ func (w watcher) run(ctx context.Context, c *cluster, set func(pods)) {
 		set(w.read(objects))
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: &cache.ListWatch{
+		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				o.LabelSelector = w.selector
 				return resource.List(ctx, o)
@@ -62,7 +62,7 @@ func (w watcher) run(ctx context.Context, c *cluster, set func(pods)) {
 				o.LabelSelector = w.selector
 				return resource.Watch(ctx, o)
 			},
-		},
+		}, c.objects),
 		ObjectType: &unstructured.Unstructured{},
 		Handler: cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { changed() },
