@@ -63,7 +63,7 @@ spec:
   nmae: web
   pipeline:
     stages:
-      - name: WAIT
+      - name: K8S_SYNC
         timout: 10s
   input: {}
 metadata: {}

@@ -79,7 +79,7 @@ func checkSecretManagement(d *decoder, s *SecretManagement) {
 }
 
 func checkPlugins(d *decoder, p *Piped) {
-	names, ports := newUnique(d), newUnique(d)
+	names, ports, known := newUnique(d), newUnique(d), KnownParts()
 	for i, plugin := range p.Plugins {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
 		names.add(at+".name", plugin.Name)
@@ -92,9 +92,11 @@ func checkPlugins(d *decoder, p *Piped) {
 		if scheme, _, ok := strings.Cut(plugin.URL, "://"); plugin.URL != "" && (!ok || (scheme != "file" && scheme != "https" && scheme != "oci")) {
 			d.fieldf(at+".url", "%q is not allowed here: want file://, https:// or oci://", shorten(plugin.URL))
 		}
+		d.part(known.Plugins, plugin.Name, at+".config")
 		targets := newUnique(d)
 		for j, target := range plugin.DeployTargets {
 			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)
+			d.part(known.DeployTargets, plugin.Name, fmt.Sprintf("%s.deployTargets[%d].config", at, j))
 		}
 	}
 }
@@ -153,6 +155,10 @@ func checkApplication(d *decoder, a *Application) {
 	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
 	d.patterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
 	checkPipeline(d, a.Pipeline)
+	known := KnownParts()
+	for name := range a.Plugins {
+		d.part(known.Applications, name, join("spec.plugins", name))
+	}
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {

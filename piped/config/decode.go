@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ type successor interface{ v0Keys() map[string]string }
 var (
 	durationType = reflect.TypeFor[Duration]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
+	amountType   = reflect.TypeFor[amount]()
+
+	amountText = regexp.MustCompile(`^[0-9]{1,9}%?$`)
 )
 
 // decoder fills Go values from nodes by their json tags and notes mistakes instead of stopping at one.
@@ -36,8 +40,10 @@ type decoder struct {
 	raw map[string]*node
 	// v0 are the keys of PipeCD v0 that were found.
 	v0 Errors
-	// overflow counts the mistakes and warnings beyond maxNoted.
-	overflow int
+	// lenient is for what plugins own: an unknown key is worth a word only when it is nearly a known one.
+	lenient bool
+	// overflow tells that there are mistakes or warnings beyond maxNoted.
+	overflow bool
 }
 
 func (d *decoder) errorf(at position, field, format string, args ...any) {
@@ -50,7 +56,7 @@ func (d *decoder) warnf(at position, field, format string, args ...any) {
 
 func (d *decoder) note(list *Errors, at position, field, format string, args []any) {
 	if len(*list) >= maxNoted {
-		d.overflow++
+		d.overflow = true
 		return
 	}
 	*list = append(*list, &Error{File: d.file, Line: at.line, Column: at.column, Field: field, Message: fmt.Sprintf(format, args...)})
@@ -82,6 +88,10 @@ func (d *decoder) decode(n *node, target reflect.Value, path string) {
 		d.duration(n, target, path)
 		return
 	}
+	if target.Type() == amountType {
+		d.amount(n, target, path)
+		return
+	}
 	switch target.Kind() {
 	case reflect.Pointer:
 		fresh := reflect.New(target.Type().Elem())
@@ -102,6 +112,13 @@ func (d *decoder) decode(n *node, target reflect.Value, path string) {
 			return
 		}
 		target.SetBool(n.text == "true")
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(n.text, 64)
+		if (n.kind != integerNode && n.kind != floatNode) || err != nil {
+			d.errorf(n.at, path, "%s is not allowed here: want a number", n.describe())
+			return
+		}
+		target.SetFloat(number)
 	case reflect.Int:
 		number, err := strconv.ParseInt(n.text, 10, 32)
 		if n.kind != integerNode || err != nil {
@@ -150,6 +167,9 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	if d.lenient && !slip(entry.name, names) {
+		return
+	}
 	if near := Nearest(entry.name, names); near != "" {
 		d.warnf(entry.at, field, "unknown key %q is not read; did you mean %q?", shorten(entry.name), near)
 		return
@@ -269,6 +289,14 @@ func (d *decoder) duration(n *node, target reflect.Value, path string) {
 		}
 	}
 	d.errorf(n.at, path, "%s is not a duration: want a text like \"10s\" or \"1h30m\" that is not negative, or integer nanoseconds", n.describe())
+}
+
+func (d *decoder) amount(n *node, target reflect.Value, path string) {
+	if (n.kind == integerNode || n.kind == stringNode) && amountText.MatchString(n.text) {
+		target.SetString(n.text)
+		return
+	}
+	d.errorf(n.at, path, "%s is not allowed here: want a whole number or a percentage such as \"50%%\"", n.describe())
 }
 
 // setDefaults sets the defaults of a value and of the structs in it.

@@ -232,8 +232,12 @@ func (d *decoder) sorted(list Errors) Errors {
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if left := len(list) + d.overflow - maxErrors; left > 0 && len(list) > maxErrors {
-		list = append(list[:maxErrors:maxErrors], &Error{File: d.file, Message: fmt.Sprintf("%d more mistakes are not shown", left)})
+	if left := len(list) - maxErrors; left > 0 {
+		message := fmt.Sprintf("%d more mistakes are not shown", left)
+		if d.overflow {
+			message = "many more mistakes are not shown"
+		}
+		list = append(list[:maxErrors:maxErrors], &Error{File: d.file, Message: message})
 	}
 	return list
 }

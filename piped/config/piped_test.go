@@ -39,7 +39,8 @@ spec:
         n: 1
         y: "x"
         chartRegistries:
-          - password: hunter3
+          - address: registry.example.com
+            password: hunter3
       deployTargets:
         - name: local
           labels: {env: dev}
@@ -68,7 +69,7 @@ func TestPipedConfigurationIsReadWithItsDefaults(t *testing.T) {
 	require.Equal(t, 3, piped.PlanPreview.WorkerNum)
 	require.Equal(t, 5*time.Minute, piped.PlanPreview.CommandHandleTimeout.Std())
 	require.Equal(t, "PipeCD-Signature", piped.Notifications.Receivers[0].Webhook.SignatureKey)
-	require.JSONEq(t, `{"n":1,"y":"x","chartRegistries":[{"password":"hunter3"}]}`, string(piped.Plugins[0].Config))
+	require.JSONEq(t, `{"n":1,"y":"x","chartRegistries":[{"address":"registry.example.com","password":"hunter3"}]}`, string(piped.Plugins[0].Config))
 	require.Len(t, piped.Plugins[0].DeployTargets, 1)
 	target := piped.Plugins[0].DeployTargets[0]
 	require.Equal(t, "local", target.Name)

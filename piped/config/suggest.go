@@ -21,6 +21,20 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
+// slip reports whether the name is so near to a known one that it is hardly meant to be another.
+func slip(name string, known []string) bool {
+	limit := 2
+	if len(name) < 6 {
+		limit = 1
+	}
+	for _, candidate := range known {
+		if editDistance(strings.ToLower(name), strings.ToLower(candidate), limit+1) <= limit {
+			return true
+		}
+	}
+	return false
+}
+
 // editDistance counts the insertions, deletions and replacements between a and b, up to limit.
 func editDistance(a, b string, limit int) int {
 	if diff := len(a) - len(b); diff >= limit || -diff >= limit {

@@ -33,7 +33,7 @@ func (m *migration) application(kind, spec *entry) *stop {
 		m.note(kind.line, kind.path, "there is no plugin for Lambda in PipeCD v1: the settings are moved to plugins.lambda, and nothing reads them")
 	}
 	a := &application{migration: m, spec: body, plugin: plugin, old: old}
-	for _, step := range []func() *stop{a.rollback, a.routes, a.stages, a.customArguments, a.settings} {
+	for _, step := range []func() *stop{a.rollback, a.routes, a.stages, a.customArguments, a.misplaced, a.settings} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (a *application) settings() *stop {
 		}
 		a.changed = true
 		if key == "input" && a.plugin == "terraform" {
-			if err := a.spread(e, target); err != nil {
+			if err := a.spread(a.spec, e, target); err != nil {
 				return err
 			}
 			continue
@@ -151,6 +151,25 @@ func (a *application) settings() *stop {
 		target.add(e)
 	}
 	return nil
+}
+
+// misplaced moves plugins.terraform.input, as pipectl writes it, to where the plugin reads it.
+func (a *application) misplaced() *stop {
+	plugins := a.spec.find("plugins")
+	if found, _ := plugins.at("terraform", "input"); found == nil {
+		return nil
+	}
+	own := plugins.opened().find("terraform")
+	body := own.opened()
+	input := body.find("input")
+	if input == nil {
+		return a.cannotOpen(plugins)
+	}
+	if input.isEmpty() {
+		a.drop(body, input)
+		return nil
+	}
+	return a.spread(body, input, body)
 }
 
 // pluginMapping is plugins.<plugin>. It is made for an application without settings, too: without a
@@ -202,7 +221,7 @@ func (a *application) room(e *entry) (*mapping, *stop) {
 }
 
 // spread moves the keys in input to where the terraform plugin of v1 reads them: beside each other.
-func (a *application) spread(input *entry, target *mapping) *stop {
+func (a *application) spread(from *mapping, input *entry, target *mapping) *stop {
 	body := input.opened()
 	if body == nil {
 		return a.cannotOpen(input)
@@ -223,7 +242,8 @@ func (a *application) spread(input *entry, target *mapping) *stop {
 		last := target.entries[len(target.entries)-1]
 		last.tail = append(last.tail, align(input.tail, last.indent)...)
 	}
-	a.spec.cut(input)
+	from.cut(input)
+	a.changed = true
 	return nil
 }
 

@@ -1,0 +1,279 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+// amount is a whole number, or a text of one with or without a percent sign.
+type amount string
+
+type kubernetesApplication struct {
+	// Input says where the manifests come from and how they are applied.
+	Input kubernetesInput `json:"input"`
+	// QuickSync are the options of a quick sync.
+	QuickSync kubernetesSync `json:"quickSync"`
+	// Service is the service whose traffic is routed. Default: the first one.
+	Service kubernetesReference `json:"service"`
+	// Workloads are the workloads that get variants. Default: all Deployments.
+	Workloads []kubernetesReference `json:"workloads"`
+	// VariantLabel is the label that tells the variants apart.
+	VariantLabel kubernetesVariantLabel `json:"variantLabel"`
+	// TrafficRouting says how traffic is split between the variants.
+	TrafficRouting kubernetesRouting `json:"trafficRouting"`
+}
+
+type kubernetesInput struct {
+	// Manifests are files, relative to the application's directory. Default: all manifests directly in it.
+	Manifests []string `json:"manifests"`
+	// MultiTargets are inputs for single deploy targets (kubernetes_multicluster).
+	MultiTargets []kubernetesMultiTarget `json:"multiTargets"`
+	// KubectlVersion is the version of kubectl, where the plugin uses it.
+	KubectlVersion string `json:"kubectlVersion"`
+	// KustomizeVersion is the version of kustomize, where the plugin runs it.
+	KustomizeVersion string `json:"kustomizeVersion"`
+	// KustomizeOptions are flags of kustomize build, without the dashes.
+	KustomizeOptions map[string]string `json:"kustomizeOptions"`
+	// HelmVersion is the version of helm, where the plugin runs it.
+	HelmVersion string `json:"helmVersion"`
+	// HelmChart is the chart to render.
+	HelmChart *kubernetesChart `json:"helmChart"`
+	// HelmOptions are options of helm template.
+	HelmOptions kubernetesHelmOptions `json:"helmOptions"`
+	// Namespace replaces the namespace of every manifest.
+	Namespace string `json:"namespace"`
+	// AutoCreateNamespace makes Namespace when it is not there. Default false.
+	AutoCreateNamespace bool `json:"autoCreateNamespace"`
+	// WaitReady false ends a stage as soon as the manifests are applied. Default true.
+	WaitReady bool `json:"waitReady"`
+	// RolloutTimeout bounds the wait for readiness.
+	RolloutTimeout Duration `json:"rolloutTimeout"`
+	// FailureGrace is how long pods may fail before the stage does.
+	FailureGrace Duration `json:"failureGrace"`
+}
+
+type kubernetesMultiTarget struct {
+	// Target is a deploy target.
+	Target kubernetesTargetReference `json:"target"`
+	// Manifests are the files for the target.
+	Manifests []string `json:"manifests"`
+	// KubectlVersion is the version of kubectl for the target.
+	KubectlVersion string `json:"kubectlVersion"`
+	// KustomizeDir is the directory to run kustomize in.
+	KustomizeDir string `json:"kustomizeDir"`
+	// KustomizeVersion is the version of kustomize for the target.
+	KustomizeVersion string `json:"kustomizeVersion"`
+	// KustomizeOptions are flags of kustomize build, without the dashes.
+	KustomizeOptions map[string]string `json:"kustomizeOptions"`
+}
+
+type kubernetesTargetReference struct {
+	// Name is the name of the deploy target.
+	Name string `json:"name" config:"required"`
+	// Labels are labels of the deploy target.
+	Labels map[string]string `json:"labels"`
+}
+
+type kubernetesChart struct {
+	// Path is a chart in the repository, relative to the application's directory.
+	Path string `json:"path"`
+	// Repository is the name of one of the chart repositories of the plugin.
+	Repository string `json:"repository"`
+	// Name is the name of the chart in Repository, or its address in a registry.
+	Name string `json:"name"`
+	// Version is the version of the chart.
+	Version string `json:"version"`
+}
+
+type kubernetesHelmOptions struct {
+	// ReleaseName is the name of the release. Default: the application's name.
+	ReleaseName string `json:"releaseName"`
+	// SetValues are single values.
+	SetValues map[string]string `json:"setValues"`
+	// ValueFiles are files with values.
+	ValueFiles []string `json:"valueFiles"`
+	// SetFiles are values that are read from files.
+	SetFiles map[string]string `json:"setFiles"`
+	// APIVersions are the API versions that the chart sees.
+	APIVersions []string `json:"apiVersions"`
+	// KubeVersion is the version of Kubernetes that the chart sees.
+	KubeVersion string `json:"kubeVersion"`
+}
+
+type kubernetesReference struct {
+	// Kind is the kind of the resource.
+	Kind string `json:"kind"`
+	// Name is the name of the resource.
+	Name string `json:"name"`
+}
+
+type kubernetesVariantLabel struct {
+	// Key is the label. Default pipecd.dev/variant.
+	Key string `json:"key"`
+	// PrimaryValue is the value for primary. Default primary.
+	PrimaryValue string `json:"primaryValue"`
+	// CanaryValue is the value for canary. Default canary.
+	CanaryValue string `json:"canaryValue"`
+	// BaselineValue is the value for baseline. Default baseline.
+	BaselineValue string `json:"baselineValue"`
+}
+
+type kubernetesRouting struct {
+	// Method is podselector or istio. Default podselector.
+	Method string `json:"method" config:"oneof=podselector|istio"`
+	// Istio says which routes are changed.
+	Istio kubernetesIstio `json:"istio"`
+}
+
+type kubernetesIstio struct {
+	// EditableRoutes are the names of the routes that may be changed. Default: all.
+	EditableRoutes []string `json:"editableRoutes"`
+	// Host is the host of the routes.
+	Host string `json:"host"`
+	// VirtualService is the virtual service. Default: the first one.
+	VirtualService kubernetesReference `json:"virtualService"`
+}
+
+type kubernetesSync struct {
+	// AddVariantLabelToSelector adds the variant label to selectors and pods. Default false.
+	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
+	// Prune removes what is no longer in Git. Default false.
+	Prune bool `json:"prune"`
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+}
+
+type kubernetesPrimary struct {
+	// Suffix is the end of names. Default primary.
+	Suffix string `json:"suffix"`
+	// CreateService makes a service for the variant. Default false.
+	CreateService bool `json:"createService"`
+	// AddVariantLabelToSelector adds the variant label to selectors and pods. Default false.
+	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
+	// Prune removes what is no longer in Git. Default false.
+	Prune bool `json:"prune"`
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+}
+
+type kubernetesCanary struct {
+	// Replicas are a number, or a percentage of primary. Default 1.
+	Replicas amount `json:"replicas"`
+	// Suffix is the end of names. Default canary.
+	Suffix string `json:"suffix"`
+	// CreateService makes a service for the variant. Default false.
+	CreateService bool `json:"createService"`
+	// Patches change the manifests of the variant.
+	Patches []kubernetesPatch `json:"patches"`
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+}
+
+type kubernetesBaseline struct {
+	// Replicas are a number, or a percentage of primary. Default 1.
+	Replicas amount `json:"replicas"`
+	// Suffix is the end of names. Default baseline.
+	Suffix string `json:"suffix"`
+	// CreateService makes a service for the variant. Default false.
+	CreateService bool `json:"createService"`
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+}
+
+type kubernetesPatch struct {
+	// Target is what is changed.
+	Target kubernetesPatchTarget `json:"target"`
+	// Ops are the changes.
+	Ops []kubernetesPatchOp `json:"ops"`
+}
+
+type kubernetesPatchTarget struct {
+	// Kind is the kind of the manifest.
+	Kind string `json:"kind"`
+	// Name is the name of the manifest.
+	Name string `json:"name"`
+	// DocumentRoot is the path of a field whose text is YAML, to change what is in it.
+	DocumentRoot string `json:"documentRoot"`
+}
+
+type kubernetesPatchOp struct {
+	// Op is yaml-replace.
+	Op string `json:"op" config:"oneof=yaml-replace"`
+	// Path is the path of the field, such as $.spec.replicas.
+	Path string `json:"path" config:"required"`
+	// Value is the new value, as YAML.
+	Value string `json:"value"`
+}
+
+type kubernetesTraffic struct {
+	// All is the variant that gets all traffic.
+	All string `json:"all" config:"oneof=primary|canary|baseline"`
+	// Primary is the percentage for primary.
+	Primary amount `json:"primary"`
+	// Canary is the percentage for canary.
+	Canary amount `json:"canary"`
+	// Baseline is the percentage for baseline.
+	Baseline amount `json:"baseline"`
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+}
+
+type kubernetesConfig struct {
+	// ChartRepositories are Helm chart repositories.
+	ChartRepositories []kubernetesChartRepository `json:"chartRepositories"`
+	// ChartRegistries are OCI registries of Helm charts.
+	ChartRegistries []kubernetesChartRegistry `json:"chartRegistries"`
+}
+
+type kubernetesChartRepository struct {
+	// Type is HTTP.
+	Type string `json:"type" config:"oneof=HTTP"`
+	// Name is what applications choose the repository by.
+	Name string `json:"name" config:"required"`
+	// Address is the URL of the repository.
+	Address string `json:"address" config:"required"`
+	// Username logs in.
+	Username string `json:"username"`
+	// Password logs in.
+	Password string `json:"password"`
+	// Insecure passes over the certificate. Default false.
+	Insecure bool `json:"insecure"`
+}
+
+type kubernetesChartRegistry struct {
+	// Type is OCI.
+	Type string `json:"type" config:"oneof=OCI"`
+	// Address is the address of the registry.
+	Address string `json:"address" config:"required"`
+	// Username logs in.
+	Username string `json:"username"`
+	// Password logs in.
+	Password string `json:"password"`
+}
+
+type kubernetesTarget struct {
+	// MasterURL replaces the address of the API server.
+	MasterURL string `json:"masterURL"`
+	// KubeConfigPath is the kubeconfig. Default: that of the user, or of the pod.
+	KubeConfigPath string `json:"kubeConfigPath"`
+	// KubeContext is the context in the kubeconfig. Default: the current one.
+	KubeContext string `json:"kubeContext"`
+	// KubectlVersion is the version of kubectl, where the plugin uses it.
+	KubectlVersion string `json:"kubectlVersion"`
+	// AppStateInformer says which resources are watched.
+	AppStateInformer kubernetesInformer `json:"appStateInformer"`
+}
+
+type kubernetesInformer struct {
+	// Namespace limits the watch to one namespace.
+	Namespace string `json:"namespace"`
+	// IncludeResources are watched beside the usual ones.
+	IncludeResources []kubernetesKind `json:"includeResources"`
+	// ExcludeResources are not watched.
+	ExcludeResources []kubernetesKind `json:"excludeResources"`
+}
+
+type kubernetesKind struct {
+	// APIVersion is the API version.
+	APIVersion string `json:"apiVersion"`
+	// Kind is the kind. Default: all of the API version.
+	Kind string `json:"kind"`
+}
