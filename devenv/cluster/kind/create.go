@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
@@ -146,10 +147,21 @@ func (p *Provider) undo(ctx context.Context, cause error) error {
 	}
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupDeadline)
 	defer cancel()
-	if err := p.Delete(cleanup); err != nil {
-		return &leftoverError{fmt.Errorf("%w\nand what was made so far is left: %w", cause, err)}
+	err := p.Delete(cleanup)
+	if err == nil {
+		return cause
 	}
-	return cause
+	hint := "run pipedeck down"
+	var known *cluster.HintError
+	if errors.As(err, &known) {
+		hint = known.Hint
+	}
+	// The log has all of the cause; here it would hide what is left to do.
+	because, _, _ := strings.Cut(cause.Error(), "\n")
+	return &leftoverError{&cluster.HintError{
+		Err:  fmt.Errorf("the cluster was not finished (%s), and what was made so far is left: %w", because, err),
+		Hint: hint,
+	}}
 }
 
 // leftoverError is one that users must see even when they ended the work themselves.

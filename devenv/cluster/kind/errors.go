@@ -16,8 +16,9 @@ import (
 
 // shownLines of a command's output are enough to see why it failed; the log has them all.
 const (
-	shownLines = 12
-	shownBytes = 4 << 10
+	shownLines  = 12
+	shownBytes  = 4 << 10
+	shownInLine = 300
 )
 
 // foreignError is a cluster that has our name and is not ours.
@@ -66,8 +67,8 @@ func (p *Provider) explain(err error) error {
 	if strings.Contains(said, taken) {
 		return &cluster.HintError{Err: &foreignError{p.name}, Hint: "choose another --name"}
 	}
-	if output != "" {
-		err = fmt.Errorf("%w\n%s", err, output)
+	if failed != nil {
+		err = &libraryError{summarize(err, failed) + ": " + output, err}
 	}
 	for _, k := range known {
 		if k.words.MatchString(said) {
@@ -77,9 +78,34 @@ func (p *Provider) explain(err error) error {
 	return &cluster.HintError{Err: err, Hint: "see " + p.LogFile}
 }
 
+// libraryError is one of kind's without the whole command, which the log has.
+type libraryError struct {
+	summary string
+	err     error
+}
+
+func (e *libraryError) Error() string { return e.summary }
+
+func (e *libraryError) Unwrap() error { return e.err }
+
+// summarize returns what kind tried, or else the beginning of the command.
+func summarize(err error, failed *exec.RunError) string {
+	tried, _, _ := strings.Cut(err.Error(), "command \"")
+	if tried = strings.TrimSuffix(tried, ": "); tried != "" {
+		return tried
+	}
+	return strings.Join(failed.Command[:min(2, len(failed.Command))], " ") + " failed"
+}
+
 // lastLines returns the end of an output, bounded.
 func lastLines(output []byte) string {
 	text := strings.TrimSpace(string(output[max(0, len(output)-shownBytes):]))
 	lines := strings.Split(text, "\n")
-	return strings.Join(lines[max(0, len(lines)-shownLines):], "\n")
+	lines = lines[max(0, len(lines)-shownLines):]
+	for i, line := range lines {
+		if len(line) > shownInLine {
+			lines[i] = strings.ToValidUTF8(line[:shownInLine], "") + " …"
+		}
+	}
+	return strings.Join(lines, "\n")
 }

@@ -29,7 +29,9 @@ func requireEngine(t *testing.T) *engineCommand {
 	return found
 }
 
-func newForTest(_ *testing.T, at clustertest.Place) cluster.Provider {
+func newForTest(_ *testing.T, at clustertest.Place) cluster.Provider { return providerAt(at) }
+
+func providerAt(at clustertest.Place) *Provider {
 	return New(Config{
 		Environment: "test", Cluster: "suite", Dir: at.Dir, Kubeconfig: at.Kubeconfig, LogFile: at.LogFile,
 		NodeImage: os.Getenv(nodeImageVariable), Logger: slog.New(slog.DiscardHandler),
@@ -42,7 +44,7 @@ func TestKindConforms(t *testing.T) {
 		New: newForTest, Kind: cluster.InDocker,
 		Moments: []string{"Preparing nodes", "Writing configuration", "Starting control-plane", "Installing CNI", "waiting until"},
 		Left: func(t *testing.T, at clustertest.Place) []string {
-			left, err := engine.nodes(t.Context(), newForTest(t, at).(*Provider).name)
+			left, err := engine.nodes(t.Context(), providerAt(at).name)
 			require.NoError(t, err)
 			if entries, err := os.ReadDir(at.Dir); err == nil {
 				for _, entry := range entries {

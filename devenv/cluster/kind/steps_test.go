@@ -6,6 +6,7 @@ package kind
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,8 +67,10 @@ func TestFailuresOfTheEngineHaveANextStep(t *testing.T) {
 		var known *cluster.HintError
 		require.ErrorAs(t, err, &known)
 		require.Contains(t, known.Hint, hint)
-		require.ErrorContains(t, err, output)
+		require.EqualError(t, err, "tried: begin\n"+output)
 	}
+	require.EqualError(t, p.explain(&exec.RunError{Command: []string{"docker", "run", "--name", "a"}, Output: []byte("no"), Inner: errors.New("exit 1")}),
+		"docker run failed: no")
 	var taken *foreignError
 	require.ErrorAs(t, p.explain(errors.New(`node(s) already exist for a cluster with the name "a"`)), &taken)
 }
@@ -79,4 +82,5 @@ func TestTheShownOutputIsBounded(t *testing.T) {
 		long[i] = "x\n"[i%2]
 	}
 	require.Len(t, lastLines(long), 2*shownLines-1)
+	require.Len(t, lastLines([]byte(strings.Repeat("x", 2*shownInLine))), shownInLine+len(" …"))
 }

@@ -85,7 +85,7 @@ func (p *Provider) lost(ctx context.Context, engine *engineCommand, cause error)
 	}
 	return &cluster.HintError{
 		Err:  fmt.Errorf("the cluster %s cannot be kept up: %w", p.name, cause),
-		Hint: "run pipedeck down, then up again",
+		Hint: "run pipedeck up again; if that fails, run pipedeck down first",
 	}
 }
 
