@@ -18,7 +18,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
@@ -241,6 +243,18 @@ func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
 	require.Contains(t, d.GetStatusReason(), "app/app.pipecd.yaml: spec.encryption.encryptedSecrets.password: cannot be decrypted: it is not base64")
 	require.Empty(t, d.GetStages())
 
+	e.commit(t, "with an age file", withSecret(encryptFor(t, identity), "sh ./run.sh", "run.sh"))
+	d = e.deck.awaitEnd(t, 2)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
+
+	_, err = e.api(t).Encrypt(t.Context(), &apiservice.EncryptRequest{PipedId: "piped", Plaintext: password})
+	require.ErrorContains(t, err, "KEY_PAIR", "a control plane cannot encrypt for age keys")
+	p.terminate(t)
+}
+
+// encryptFor encrypts the password as the program age would.
+func encryptFor(t *testing.T, identity *age.X25519Identity) string {
+	t.Helper()
 	var file bytes.Buffer
 	armored := armor.NewWriter(&file)
 	writer, err := age.Encrypt(armored, identity.Recipient())
@@ -249,13 +263,7 @@ func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, writer.Close())
 	require.NoError(t, armored.Close())
-	e.commit(t, "with an age file", withSecret(file.String(), "sh ./run.sh", "run.sh"))
-	d = e.deck.awaitEnd(t, 2)
-	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
-
-	_, err = e.api(t).Encrypt(t.Context(), &apiservice.EncryptRequest{PipedId: "piped", Plaintext: password})
-	require.ErrorContains(t, err, "KEY_PAIR", "a control plane cannot encrypt for age keys")
-	p.terminate(t)
+	return file.String()
 }
 
 func TestAMistakeInTheKeysEndsPiped(t *testing.T) {
@@ -266,4 +274,51 @@ func TestAMistakeInTheKeysEndsPiped(t *testing.T) {
 	require.Equal(t, 1, p.exit(t))
 	require.Contains(t, p.output.String(), "spec.secretManagement.config.identityFile: it holds no age identities")
 	require.NotContains(t, p.output.String(), "SESAME")
+}
+
+func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
+	t.Parallel()
+	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
+	identity, err := age.GenerateX25519Identity()
+	require.NoError(t, err)
+	e.configure(t, fmt.Sprintf("  secretManagement: {type: AGE, config: {identityFile: %q}}\n", e.write(t, "identity", identity.String()+"\n")))
+	first := e.start(t)
+	e.deck.awaitEnd(t, 0)
+
+	dir := t.TempDir()
+	started, door := filepath.Join(dir, "started"), filepath.Join(dir, "door")
+	require.NoError(t, syscall.Mkfifo(door, 0o600))
+	e.addFile(t, "secret.txt", "{{ .encryptedSecrets.password }}")
+	e.commit(t, "with a secret", withSecret(encryptFor(t, identity), fmt.Sprintf("pwd > %[1]s.new && mv %[1]s.new %[1]s && cat %[2]s", started, door), "secret.txt"))
+	workDir := func() string {
+		var where []byte
+		require.Eventually(t, func() bool { where, err = os.ReadFile(started); return err == nil }, wait, time.Millisecond)
+		require.NoError(t, os.Remove(started))
+		return strings.TrimSpace(string(where))
+	}
+	before := workDir()
+	content, err := os.ReadFile(filepath.Join(before, "secret.txt"))
+	require.NoError(t, err)
+	require.Equal(t, password, string(content))
+	require.NoError(t, first.Process.Kill())
+	first.exit(t)
+	require.FileExists(t, filepath.Join(before, "secret.txt"))
+
+	second := e.start(t)
+	now := workDir()
+	require.FileExists(t, filepath.Join(now, "secret.txt"), "the second attempt")
+	// One for the stage, and one that is prepared ahead; none of the killed process.
+	plain, err := filepath.Glob(filepath.Join(e.dir, "work", "sources", "*", "app", "secret.txt"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(plain), 2)
+	for _, path := range plain {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	}
+	require.NoError(t, os.WriteFile(door, []byte("open\n"), 0o600))
+	d := e.deck.awaitEnd(t, 1)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
+	second.terminate(t)
+	requireNoSecret(t, "the work directory", filesOf(t, filepath.Join(e.dir, "work")))
 }
