@@ -58,12 +58,12 @@ func runCommand() *cobra.Command {
 	flags.StringVar(&f.configAWSSecret, "config-aws-secret", "", "not supported: name of a secret with the configuration")
 	flags.BoolVar(&f.insecure, "insecure", false, "talk to the control plane without TLS")
 	flags.StringVar(&f.certFile, "cert-file", "", "certificates to trust in place of the system's")
-	flags.IntVar(&f.adminPort, "admin-port", agent.DefaultAdminPort, "port of /healthz and /version on 127.0.0.1; 0 takes a free one")
+	flags.IntVar(&f.adminPort, "admin-port", agent.DefaultAdminPort, "port of /healthz, /metrics and /version on 127.0.0.1; 0 takes a free one")
 	flags.IntVar(&f.pluginServicePort, "plugin-service-port", pluginservice.DefaultPort, "port for plugins on 127.0.0.1; 0 takes a free one")
 	flags.StringVar(&f.toolsDir, "tools-dir", "", "where tools are installed (default WORK-DIR/tools)")
 	flags.DurationVar(&f.gracePeriod, "grace-period", pluginhost.DefaultGracePeriod, "time for plugins to stop")
 	flags.BoolVar(&f.addLoginUserToPasswd, "add-login-user-to-passwd", false, "no effect; kept for PipeCD's charts")
-	flags.StringVar(&f.launcherVersion, "launcher-version", "", "no effect; kept for PipeCD's launcher")
+	flags.StringVar(&f.launcherVersion, "launcher-version", "", "version of PipeCD's launcher, a label of metrics")
 	flags.BoolVar(&f.forcePluginRedownload, "force-plugin-redownload", false, "no effect: a changed plugin binary is always taken")
 	flags.BoolVar(&f.metrics, "metrics", true, "no effect; kept for PipeCD's charts")
 	flags.BoolVar(&f.profile, "profile", false, "no effect; kept for PipeCD's charts")
@@ -112,6 +112,7 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 	a, err := agent.New(agent.Options{
 		Config:             piped,
 		Version:            version,
+		LauncherVersion:    f.launcherVersion,
 		Insecure:           f.insecure,
 		CertFile:           f.certFile,
 		AdminPort:          f.adminPort,

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -122,7 +123,13 @@ func TestMissingControlPlaneIsWaitedForAndHealthzSaysSo(t *testing.T) {
 	p := e.start(t, "--config-file", e.write(t, "alone.yaml", strings.Replace(string(config), e.address, nobody, 1)))
 	status, body := p.admin(t, "/healthz")
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, body, "not connected to the control plane at "+nobody)
+	var health struct {
+		Status  string
+		Reasons []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &health), body)
+	require.Equal(t, "unavailable", health.Status)
+	require.Contains(t, health.Reasons, "not connected to the control plane at "+nobody)
 	p.terminate(t)
 }
 
@@ -148,6 +155,9 @@ func TestFailedPluginFailsItsDeploymentsAndPipedGoesOn(t *testing.T) {
 	require.Contains(t, end.GetStatusReason(), "exited with code 3")
 	require.Contains(t, end.GetStatusReason(), "cannot find the moon")
 	status, body := p.admin(t, "/healthz")
+	require.Equal(t, http.StatusServiceUnavailable, status, body)
+	require.Contains(t, body, "plugin p does not run")
+	status, body = p.admin(t, "/livez")
 	require.Equal(t, http.StatusOK, status, body)
 	p.terminate(t)
 }

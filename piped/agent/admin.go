@@ -5,12 +5,12 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -21,13 +21,13 @@ const DefaultAdminPort = 9085
 // health tells what is wrong; an empty answer means nothing is.
 type health func() []string
 
-// admin is the HTTP server for operators: /healthz and /version.
+// admin is the HTTP server for operators: /healthz, /livez, /metrics and /version.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-func listenAdmin(port int, version string, problems health) (*admin, error) {
+func listenAdmin(port int, version string, problems health, metrics http.Handler) (*admin, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	listener, err := net.Listen("tcp", address)
 	switch {
@@ -38,14 +38,9 @@ func listenAdmin(port int, version string, problems health) (*admin, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		// PipeCD v1 answers "ok" before anything works; here "ok" means it.
-		if list := problems(); len(list) > 0 {
-			http.Error(w, strings.Join(list, "\n"), http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprint(w, "ok")
-	})
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tellHealth(w, problems()) })
 	return &admin{listener: listener, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}, nil
 }
 
@@ -57,4 +52,16 @@ func (a *admin) Run(ctx context.Context) error {
 		return fmt.Errorf("serve administration: %w", err)
 	}
 	return nil
+}
+
+// tellHealth answers "ok" or the reasons why not. PipeCD v1 answers "ok" before anything works; here it means
+// that deployments can run.
+func tellHealth(w http.ResponseWriter, reasons []string) {
+	if len(reasons) == 0 {
+		fmt.Fprint(w, "ok")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(map[string]any{"status": "unavailable", "reasons": reasons})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
 	"github.com/pipedeck/pipedeck/piped/planner"
@@ -33,8 +34,8 @@ import (
 // Options of an Agent.
 type Options struct {
 	Config *config.Piped
-	// Version is what the control plane and /version show.
-	Version string
+	// Version is what the control plane and /version show; LauncherVersion is a label of metrics.
+	Version, LauncherVersion string
 	// Insecure talks to the control plane without TLS; CertFile names the only authorities to trust.
 	Insecure bool
 	CertFile string
@@ -66,6 +67,7 @@ type Agent struct {
 	commands   *pluginservice.Commands
 	trigger    *trigger.Trigger
 	notifier   *notifier.Notifier
+	metrics    *metrics.Metrics
 	observed   *observe.Client
 	masker     *secrets.Masker
 	decrypter  secrets.Decrypter
@@ -129,7 +131,7 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
-	if a.admin, err = listenAdmin(a.options.AdminPort, a.options.Version, a.problems); err != nil {
+	if a.admin, err = listenAdmin(a.options.AdminPort, a.options.Version, a.problems, a.metrics.Handler()); err != nil {
 		return err
 	}
 	a.plugins, err = pluginhost.New(pluginhost.Options{
@@ -203,9 +205,10 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
+	works.Go(func() error { return a.metrics.Run(ctx) })
 	events := eventwatcher.New(eventwatcher.Options{
 		ControlPlane: a.client, Repositories: a.repos.all(), Config: a.options.Config.EventWatcher,
-		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Logger: a.logger,
+		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled, Logger: a.logger,
 	})
 	works.Go(func() error { return events.Run(ctx) })
 	works.Go(func() error {
@@ -227,8 +230,13 @@ func (a *Agent) problems() []string {
 		list = append(list, fmt.Sprintf("not connected to the control plane at %s", a.options.Config.APIAddress))
 	}
 	for _, s := range a.plugins.Status() {
-		if s.GetState() == agentv1.Plugin_STATE_STARTING || s.GetState() == agentv1.Plugin_STATE_RESTARTING {
-			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), a.masker.Mask(s.GetDetail())))
+		detail := a.masker.Mask(s.GetDetail())
+		switch s.GetState() {
+		case agentv1.Plugin_STATE_RUNNING:
+		case agentv1.Plugin_STATE_FAILED, agentv1.Plugin_STATE_STOPPED:
+			list = append(list, fmt.Sprintf("plugin %s does not run: %s", s.GetName(), detail))
+		default:
+			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), detail))
 		}
 	}
 	return list

@@ -6,6 +6,8 @@ package agent
 import (
 	"cmp"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -18,7 +20,13 @@ func (a *Agent) observe() (err error) {
 	if err != nil {
 		return err
 	}
-	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify)
+	c := a.options.Config
+	a.metrics = metrics.New(metrics.Options{
+		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion,
+		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
+		Healthy: func() bool { return len(a.problems()) == 0 }, ControlPlane: a.client, Logger: a.logger,
+	})
+	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify, a.metrics.Observe)
 	a.client.PipedServiceClient = a.observed
 	return nil
 }

@@ -85,11 +85,12 @@ func (w *Watcher) handle(ctx context.Context, g *events, rules []*rule) error {
 		}
 		outcomes = append(outcomes, one)
 	}
-	for _, o := range outcomes {
-		w.logger.Info("event handled", "event", newest.GetName(), "id", o.GetId(), "status", o.GetStatus(), "description", o.GetStatusDescription())
-	}
 	if _, err := w.options.ControlPlane.ReportEventStatuses(ctx, &pipedservice.ReportEventStatusesRequest{Events: outcomes}); err != nil {
 		return fmt.Errorf("report what became of the event %s: %w", newest.GetName(), err)
+	}
+	for _, o := range outcomes {
+		w.options.Handled(o.GetStatus())
+		w.logger.Info("event handled", "event", newest.GetName(), "id", o.GetId(), "status", o.GetStatus(), "description", o.GetStatusDescription())
 	}
 	return nil
 }

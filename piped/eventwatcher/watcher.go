@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -34,7 +35,9 @@ type Options struct {
 	Config config.EventWatcher
 	// Name and Email sign the commits.
 	Name, Email string
-	Logger      *slog.Logger
+	// Handled is told what becomes of each event; it may be nil.
+	Handled func(model.EventStatus)
+	Logger  *slog.Logger
 	// Now and After are the clock. Default: the system's.
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
@@ -51,6 +54,9 @@ type Watcher struct {
 func New(o Options) *Watcher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Handled == nil {
+		o.Handled = func(model.EventStatus) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

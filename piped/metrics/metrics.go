@@ -1,0 +1,156 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/piped/observe"
+)
+
+// reportInterval is the time between two reports to the control plane (PipeCD v1).
+const reportInterval = time.Minute
+
+// Options of a Metrics. The functions are called at each scrape.
+type Options struct {
+	// PipedID, ProjectID, Version and LauncherVersion are constant labels (PipeCD v1).
+	PipedID, ProjectID, Version, LauncherVersion string
+	Plugins                                      func() []*agentv1.Plugin
+	Notifications                                func() []notifier.Stats
+	// Healthy is what /healthz says.
+	Healthy      func() bool
+	ControlPlane pipedservice.PipedServiceClient
+	Logger       *slog.Logger
+	// After is the clock of reports. Default: the system's.
+	After func(time.Duration) <-chan time.Time
+}
+
+// Metrics is what a piped can say about itself in numbers.
+type Metrics struct {
+	options     Options
+	registry    *prometheus.Registry
+	deployments *deployments
+	stages      *stages
+	events      *prometheus.CounterVec
+	ended       *prometheus.HistogramVec
+}
+
+// New makes a Metrics.
+func New(o Options) *Metrics {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.After == nil {
+		o.After = time.After
+	}
+	m := &Metrics{
+		options: o, registry: prometheus.NewRegistry(), deployments: newDeployments(), stages: newStages(o.Plugins),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "piped_events_total", Help: "Events that the event watcher has settled, by status.",
+		}, []string{"status"}),
+		ended: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "piped_deployment_duration_seconds", Help: "Time from the creation of a deployment to its end, by status.", Buckets: durations,
+		}, []string{"status"}),
+	}
+	labelled := prometheus.WrapRegistererWith(prometheus.Labels{
+		"pipecd_component": "piped", "piped": o.PipedID, "piped_version": o.Version, "launcher_version": o.LauncherVersion, "project": o.ProjectID,
+	}, m.registry)
+	labelled.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.deployments, m.stages.durations, m.events, m.ended, &parts{o},
+	)
+	return m
+}
+
+// durations are the buckets for deployments and stages, in seconds: from a tenth to six hours.
+var durations = []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600}
+
+// Observe counts an event; it is an observe.Listener.
+func (m *Metrics) Observe(e observe.Event) {
+	switch e.Type.Group() {
+	case observe.Deployments:
+		if e.Type == observe.DeploymentTriggerFailed {
+			return
+		}
+		m.deployments.put(e.Deployment)
+		if completed(e.Deployment.GetStatus()) && e.Took > 0 {
+			m.ended.WithLabelValues(statusName(e.Deployment.GetStatus().String())).Observe(e.Took.Seconds())
+		}
+	case observe.Stages:
+		m.stages.observe(e)
+	}
+}
+
+// EventHandled counts an event of the event watcher.
+func (m *Metrics) EventHandled(status model.EventStatus) {
+	m.events.WithLabelValues(statusName(status.String())).Inc()
+}
+
+// statusName makes DEPLOYMENT_SUCCESS "success".
+func statusName(name string) string {
+	_, rest, _ := strings.Cut(name, "_")
+	return strings.ToLower(rest)
+}
+
+// Handler serves the metrics to Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+// Run reports to the control plane once a minute until ctx ends. It always returns nil.
+func (m *Metrics) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-m.options.After(reportInterval):
+		}
+		if err := m.report(ctx); err != nil && ctx.Err() == nil {
+			m.options.Logger.Warn("the control plane did not take the metrics", "error", err)
+		}
+	}
+}
+
+func (m *Metrics) report(ctx context.Context) error {
+	text, seen, err := m.text()
+	if err != nil {
+		return err
+	}
+	if _, err := m.options.ControlPlane.ReportStat(ctx, &pipedservice.ReportStatRequest{PipedStats: text}); err != nil {
+		return err
+	}
+	m.deployments.forget(seen)
+	return nil
+}
+
+// text is everything in the text format, with the ended deployments that are in it.
+func (m *Metrics) text() (text []byte, ended []string, err error) {
+	ended = m.deployments.ended()
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil, nil, fmt.Errorf("gather the metrics: %w", err)
+	}
+	var out bytes.Buffer
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(&out, family); err != nil {
+			return nil, nil, fmt.Errorf("write the metrics: %w", err)
+		}
+	}
+	return out.Bytes(), ended, nil
+}
