@@ -12,6 +12,7 @@ import (
 
 // ReportStageLogs forwards new log blocks of a stage.
 func (s *Server) ReportStageLogs(ctx context.Context, request *pluginservice.ReportStageLogsRequest) (*pluginservice.ReportStageLogsResponse, error) {
+	s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), false)
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	_, err := s.options.ControlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
 		DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt, Blocks: request.GetBlocks(),
@@ -25,6 +26,8 @@ func (s *Server) ReportStageLogs(ctx context.Context, request *pluginservice.Rep
 // ReportStageLogsFromLastCheckpoint forwards all blocks since the last checkpoint. The client of the
 // control plane splits what is above its limit.
 func (s *Server) ReportStageLogsFromLastCheckpoint(ctx context.Context, request *pluginservice.ReportStageLogsFromLastCheckpointRequest) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), false)
+	defer s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), request.GetCompleted())
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	_, err := s.options.ControlPlane.ReportStageLogsFromLastCheckpoint(ctx, &pipedservice.ReportStageLogsFromLastCheckpointRequest{
 		DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt, Blocks: request.GetBlocks(),

@@ -38,9 +38,13 @@ type deployment struct {
 	attempts map[string]int32
 }
 
-// runningStage is one attempt at a stage; ended is closed with it.
+// runningStage is one attempt at a stage.
 type runningStage struct {
-	ended chan struct{}
+	ended chan struct{} // closed with it
+	// logging is set at the first line of the plugin's, under deployment.mu; logged is closed with the log.
+	logging  bool
+	logged   chan struct{}
+	complete func()
 }
 
 // Add makes a deployment known until remove is called. The deployment is copied from.
@@ -81,7 +85,8 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 	if err != nil {
 		return func() {}
 	}
-	stage := &runningStage{ended: make(chan struct{})}
+	stage := &runningStage{ended: make(chan struct{}), logged: make(chan struct{})}
+	stage.complete = sync.OnceFunc(func() { close(stage.logged) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.running[stageID] = stage
@@ -102,6 +107,43 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 			delete(d.running, stageID)
 		}
 	})
+}
+
+// AwaitLog waits until a plugin has completed the log of the running stage, which it does last of all: a
+// call that was cancelled returns at once, whatever the plugin still cleans up. It does not wait when the
+// plugin has written nothing, and no longer than ctx.
+func (r *Registry) AwaitLog(ctx context.Context, deploymentID, stageID string) {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	stage := d.running[stageID]
+	wait := stage != nil && stage.logging
+	d.mu.Unlock()
+	if !wait {
+		return
+	}
+	select {
+	case <-stage.logged:
+	case <-ctx.Done():
+	}
+}
+
+// noteLog takes in that the plugin has written to the log of a stage, and maybe completed it.
+func (r *Registry) noteLog(deploymentID, stageID string, completed bool) {
+	d, err := r.find(deploymentID)
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if stage := d.running[stageID]; stage != nil {
+		stage.logging = true
+		if completed {
+			stage.complete()
+		}
+	}
 }
 
 // Metadata returns copies of the present metadata, for the messages to plugins.

@@ -4,11 +4,16 @@
 package scheduler_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
 
 func cancelCommand(id, deployment string) *model.Command {
@@ -32,6 +37,28 @@ func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
 	a.controlPlane.await(t, "the command", func() bool {
 		return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
 	})
+}
+
+func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]time.Duration{"that ends": time.Minute, "that takes too long": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
+			a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
+				func(o *scheduler.Options) { o.CleanupWait = wait })
+			a.Submit(newDeployment("d", "app"))
+			working.Await(t)
+			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+			gate.Await(t)
+			if wait == time.Minute {
+				require.NotContains(t, a.controlPlane.recorded(), "Stage A CANCELLED 0")
+				gate.Open()
+			}
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
+			require.Equal(t, wait == time.Minute, slices.Contains(a.controlPlane.atRollback, "A 0 cleaned up"), "in the log when the rollback begins")
+		})
+	}
 }
 
 func TestCancelWithoutRollback(t *testing.T) {

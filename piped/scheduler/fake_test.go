@@ -29,20 +29,22 @@ type controlPlane struct {
 
 	address string
 
-	mu        sync.Mutex
-	changed   *sync.Cond
-	requests  []proto.Message // all of them
-	calls     []string        // "Planned", "Status RUNNING", "Stage A RUNNING 0", …
-	names     map[string]string
-	logs      []string // "A 0 text"
-	completed map[string]*pipedservice.ReportDeploymentCompletedRequest
-	planned   map[string]*pipedservice.ReportDeploymentPlannedRequest
-	handled   map[string]*pipedservice.ReportCommandHandledRequest
-	sync      map[string]model.ApplicationSyncStatus
-	deploying map[string]bool
-	success   map[string]*model.ApplicationDeploymentReference
-	known     map[string]*model.Deployment
-	stage     map[string]*pipedservice.ReportStageStatusChangedRequest
+	mu       sync.Mutex
+	changed  *sync.Cond
+	requests []proto.Message // all of them
+	calls    []string        // "Planned", "Status RUNNING", "Stage A RUNNING 0", …
+	names    map[string]string
+	logs     []string // "A 0 text"
+	// atRollback are the logs as the rollback began.
+	atRollback []string
+	completed  map[string]*pipedservice.ReportDeploymentCompletedRequest
+	planned    map[string]*pipedservice.ReportDeploymentPlannedRequest
+	handled    map[string]*pipedservice.ReportCommandHandledRequest
+	sync       map[string]model.ApplicationSyncStatus
+	deploying  map[string]bool
+	success    map[string]*model.ApplicationDeploymentReference
+	known      map[string]*model.Deployment
+	stage      map[string]*pipedservice.ReportStageStatusChangedRequest
 	// refuse, when set, may give reports of stages an error.
 	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
 	// turn answers for chains; nil knows none.
@@ -192,6 +194,9 @@ func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservic
 }
 
 func (c *controlPlane) ReportDeploymentStatusChanged(_ context.Context, r *pipedservice.ReportDeploymentStatusChangedRequest) (*pipedservice.ReportDeploymentStatusChangedResponse, error) {
+	if r.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
+		c.atRollback = slices.Clone(c.logs)
+	}
 	c.calls = append(c.calls, "Status "+strings.TrimPrefix(r.GetStatus().String(), "DEPLOYMENT_"))
 	return &pipedservice.ReportDeploymentStatusChangedResponse{}, nil
 }

@@ -25,6 +25,8 @@ const (
 	defaultRestartWait = 20 * time.Second
 	// reportTimeout bounds one report to the control plane; reports go on when piped is stopping.
 	reportTimeout = 30 * time.Second
+	// defaultCleanupWait is longer than what a plugin gives the script of a cancelled stage.
+	defaultCleanupWait = 15 * time.Second
 	// defaultParallel is enough for pipelines that people draw; each stage has checkouts of its own.
 	defaultParallel = 8
 )
@@ -44,6 +46,8 @@ type Options struct {
 	Logger       *slog.Logger
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
+	// CleanupWait is how long a stage that was cancelled may take to complete its log. Default 15 s.
+	CleanupWait time.Duration
 	// Parallel bounds the stages of one deployment that run at the same time. Default 8.
 	Parallel int
 	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
@@ -64,6 +68,9 @@ func New(options Options) *Scheduler {
 	}
 	if options.RestartWait <= 0 {
 		options.RestartWait = defaultRestartWait
+	}
+	if options.CleanupWait <= 0 {
+		options.CleanupWait = defaultCleanupWait
 	}
 	if options.Parallel <= 0 {
 		options.Parallel = defaultParallel

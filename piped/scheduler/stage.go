@@ -134,6 +134,9 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
 	}})
+	if err != nil && call.Err() != nil && ctx.Err() == nil {
+		r.awaitCleanup(ctx, stage)
+	}
 	if point := r.options.Failpoints.Hit(call, "stage-answer"); point != nil {
 		return r.stopped(ctx, call, stage, point)
 	}
@@ -161,6 +164,14 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	default:
 		return failure(fmt.Sprintf("plugin %s answered with the status %s, which is none of a stage's end", plugin.Name(), s))
 	}
+}
+
+// awaitCleanup gives a plugin time to stop what it was doing, so that the rollback does not run beside it.
+// A stopping piped need not wait: it stops its plugins.
+func (r *run) awaitCleanup(ctx context.Context, stage *model.PipelineStage) {
+	ctx, cancel := context.WithTimeout(ctx, r.options.CleanupWait)
+	defer cancel()
+	r.options.Registry.AwaitLog(ctx, r.deployment.GetId(), stage.GetId())
 }
 
 // stopped explains an attempt that ended without an answer of the plugin. Call is the context that the

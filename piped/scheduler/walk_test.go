@@ -84,7 +84,8 @@ func TestAStageStartsOnlyOnceTheEndsOfWhatItNeedsAreRecorded(t *testing.T) {
 	gate.Open()
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	calls := cp.recorded()
-	require.Equal(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS"}, calls[len(calls)-5:])
+	require.ElementsMatch(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0"}, slices.DeleteFunc(calls[:slices.Index(calls, "Stage C RUNNING 0")],
+		func(call string) bool { return !strings.Contains(call, "SUCCESS") }))
 }
 
 func TestStagesSideBySideAreBounded(t *testing.T) {

@@ -37,6 +37,8 @@ type options struct {
 	// Undo is what the rollback stage does, with UndoFile in place of File.
 	Undo     string `json:"undo"`
 	UndoFile string `json:"undoFile"`
+	// Cleanup is a named pipe: a cancelled stage holds there, and then completes its log.
+	Cleanup string `json:"cleanup"`
 	// Calls is a file that gets a line "STAGE ATTEMPT" for each call, with the attempt that the metadata
 	// tells; empty for none.
 	Calls string `json:"calls"`
@@ -126,7 +128,22 @@ func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteSt
 	if input.GetStage().GetRollback() {
 		o.Do, o.File = o.Undo, o.UndoFile
 	}
-	return p.do(ctx, o, input.GetStage().GetRetriedCount())
+	answer, err := p.do(ctx, o, input.GetStage().GetRetriedCount())
+	if err != nil && ctx.Err() != nil && o.Cleanup != "" {
+		return nil, p.cleanUp(input, o)
+	}
+	return answer, err
+}
+
+func (p *plugin) cleanUp(input *deployment.ExecutePluginInput, o options) error {
+	if err := hold(context.Background(), o.Cleanup); err != nil {
+		return err
+	}
+	_, err := p.piped.ReportStageLogsFromLastCheckpoint(context.Background(), &pluginservice.ReportStageLogsFromLastCheckpointRequest{
+		DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(), Completed: true,
+		Blocks: []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: "cleaned up", CreatedAt: time.Now().Unix()}},
+	})
+	return err
 }
 
 func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.ExecuteStageResponse, error) {
