@@ -27,17 +27,17 @@ func leader(with string) string {
 
 // startChain deploys everything once, then the leader with its chain, whose stage is held at the gate. It
 // returns when all members wait for it.
-func startChain(t *testing.T, gate *failpointtest.Gate, then string, refuses bool) *environment {
+func startChain(t *testing.T, gate *failpointtest.Gate, then string, refuses bool) (*environment, *pipedProcess) {
 	t.Helper()
 	e := newEnvironment(t, pipeline("{}"))
 	e.commitAll(t, "members", map[string]string{
 		"web1": member("web1", "tier: web", false), "web2": member("web2", "tier: web, more: yes", false),
 		"db": member("db", "tier: db", false), "last": member("last", "", refuses),
 	})
-	e.start(t)
+	p := e.start(t)
 	names := []string{"app", "web1", "web2", "db", "last"}
 	e.deck.awaitAll(t, "the first deployments", func() bool { return e.ended(1, names...) })
-	e.commit(t, "chain", leader(fmt.Sprintf("{do: hold, file: %q, then: %q}", gate.Path, then)))
+	e.commit(t, "chain", leader(fmt.Sprintf("{do: hold-once, file: %q, then: %q}", gate.Path, then)))
 	gate.Await(t)
 	e.deck.awaitAll(t, "the members", func() bool {
 		return len(e.deck.of("web1")) == 2 && len(e.deck.of("web2")) == 2 && (refuses || len(e.deck.of("last")) == 2)
@@ -45,7 +45,7 @@ func startChain(t *testing.T, gate *failpointtest.Gate, then string, refuses boo
 	for _, name := range []string{"web1", "web2"} {
 		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING, e.deck.of(name)[1].GetStatus(), "%s waits for its block", name)
 	}
-	return e
+	return e, p
 }
 
 // ended tells whether each application has so many deployments and the last of them has ended.
@@ -62,7 +62,7 @@ func (e *environment) ended(count int, names ...string) bool {
 func TestAChainDeploysItsBlocksInOrder(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
-	e := startChain(t, gate, "", false)
+	e, _ := startChain(t, gate, "", false)
 	gate.Open()
 	e.deck.awaitAll(t, "the chain", func() bool { return e.ended(2, "app", "web1", "web2", "last") })
 	end := func(name string) *deckv1.Deployment { return e.deck.of(name)[1] }
@@ -74,10 +74,22 @@ func TestAChainDeploysItsBlocksInOrder(t *testing.T) {
 	require.Len(t, e.deck.of("db"), 1, "labels count")
 }
 
+func TestAChainOutlastsTheAgent(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	e, p := startChain(t, gate, "", false)
+	kill9(t, e, p)
+	e.deck.awaitAll(t, "the chain", func() bool { return e.ended(2, "app", "web1", "web2", "last") })
+	for _, name := range []string{"app", "web1", "web2", "last"} {
+		end := e.deck.of(name)[1]
+		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end.GetStatus(), end.GetStatusReason())
+	}
+}
+
 func TestAFailureCancelsTheRestOfTheChain(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
-	e := startChain(t, gate, "error", false)
+	e, _ := startChain(t, gate, "error", false)
 	gate.Open()
 	e.deck.awaitAll(t, "the chain", func() bool { return e.ended(2, "app", "web1", "web2", "last") })
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, e.deck.of("app")[1].GetStatus())
@@ -91,7 +103,7 @@ func TestAFailureCancelsTheRestOfTheChain(t *testing.T) {
 func TestACancelledMemberCancelsThoseAfterIt(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
-	e := startChain(t, gate, "", false)
+	e, _ := startChain(t, gate, "", false)
 	user := e.user(t)
 	_, err := user.CancelDeployment(t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: e.deck.of("web1")[1].GetId()})
 	require.NoError(t, err)
@@ -108,7 +120,7 @@ func TestACancelledMemberCancelsThoseAfterIt(t *testing.T) {
 func TestAMemberThatRefusesChainsHoldsUpNobodyBeforeIt(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
-	e := startChain(t, gate, "", true)
+	e, _ := startChain(t, gate, "", true)
 	gate.Open()
 	e.deck.awaitAll(t, "the chain", func() bool { return e.ended(2, "app", "web1", "web2") })
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.of("web1")[1].GetStatus())
