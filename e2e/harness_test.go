@@ -32,6 +32,8 @@ type environment struct {
 	t        *testing.T
 	name     string
 	stateDir string
+	// variables are added to the environment variables of its commands.
+	variables []string
 }
 
 func newEnvironment(t *testing.T) *environment {
@@ -61,6 +63,9 @@ func (e *environment) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"), append(args, "--name", e.name, "--state-dir", e.stateDir)...)
 	// The working directory must not be a repository with applications: up would watch it.
 	cmd.Dir = filepath.Dir(e.stateDir)
+	if len(e.variables) > 0 {
+		cmd.Env = append(os.Environ(), e.variables...)
+	}
 	return cmd
 }
 

@@ -201,7 +201,7 @@ func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slo
 	if err != nil {
 		return nil, err
 	}
-	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), Logger: logger}), nil
+	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), LoadIntoKind: kind.LoadInto, Logger: logger}), nil
 }
 
 // findExisting returns the context that the flags name, provided that it may be used.

@@ -46,9 +46,9 @@ type Provider struct {
 
 var _ cluster.Provider = (*Provider)(nil)
 
-// LoadIntoKind loads an image archive into a cluster of kind's that runs on this machine.
-// cluster.ErrNoImages when there is none of that name.
-type LoadIntoKind func(ctx context.Context, name, archive string) error
+// LoadIntoKind loads the images of an archive, under references, into a cluster of kind's that runs
+// on this machine. cluster.ErrNoImages when there is none of that name.
+type LoadIntoKind func(ctx context.Context, name, archive string, references []string) error
 
 // Config says which cluster it is.
 type Config struct {
@@ -189,12 +189,12 @@ func (p *Provider) question() string {
 }
 
 // LoadImage implements cluster.Provider. A cluster that the user made by kind takes images.
-func (p *Provider) LoadImage(ctx context.Context, archive string, _ []string) error {
+func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
 	name, ok := strings.CutPrefix(p.context.Name, "kind-")
 	if !ok || p.load == nil {
 		return cluster.ErrNoImages
 	}
-	return p.load(ctx, name, archive)
+	return p.load(ctx, name, archive, references)
 }
 
 // Delete removes the copy of the kubeconfig. The cluster and what runs in it are the user's.

@@ -194,13 +194,13 @@ func TestOnlyAClusterOfKindTakesImages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	loaded := ""
-	load := func(_ context.Context, name, archive string) error {
-		loaded = name + " " + archive
+	load := func(_ context.Context, name, archive string, references []string) error {
+		loaded = name + " " + archive + " " + references[0]
 		return nil
 	}
 	r := start(t, s.kubeconfig(t, "kind-dev", "secret"), load)
-	require.NoError(t, r.provider.LoadImage(t.Context(), "image.tar", nil))
-	require.Equal(t, "dev image.tar", loaded)
+	require.NoError(t, r.provider.LoadImage(t.Context(), "image.tar", []string{"app:v1"}))
+	require.Equal(t, "dev image.tar app:v1", loaded)
 	r = start(t, s.kubeconfig(t, "minikube", "secret"), load)
 	require.ErrorIs(t, r.provider.LoadImage(t.Context(), "image.tar", nil), cluster.ErrNoImages)
 	r = start(t, s.kubeconfig(t, "kind-dev", "secret"), nil)
