@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -90,6 +93,102 @@ func TestTheStrategyIsAsRecorded(t *testing.T) {
 	require.Equal(t, model.SyncStrategy_PIPELINE, resp.GetSyncStrategy())
 	require.Equal(t, "Sync progressively because of updating image app from v1 to v2", resp.GetSummary())
 	require.False(t, resp.GetUnsupported())
+}
+
+// images is an image builder on this machine.
+type images struct {
+	imagev1.UnimplementedImageServiceServer
+	provide func(*imagev1.ProvideRequest) error
+}
+
+func (*images) Resolve(_ context.Context, req *imagev1.ResolveRequest) (*imagev1.ResolveResponse, error) {
+	built := map[string]string{}
+	for _, image := range req.GetImages() {
+		if source, err := os.ReadFile(filepath.Join(req.GetDirectory(), "main.go")); err == nil && strings.HasPrefix(image, "pipedeck.dev/") {
+			built[image] = "pipedeck.dev/app:" + string(source)
+		}
+	}
+	return &imagev1.ResolveResponse{References: built}, nil
+}
+
+func (i *images) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+	if err := stream.Send(&imagev1.ProvideResponse{Progress: "building it"}); err != nil {
+		return err
+	}
+	return i.provide(req)
+}
+
+// startWithImages runs the plugin with an image builder and a cluster that does not exist.
+func startWithImages(t *testing.T, builder *images) *sdktest.Harness {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer()
+	imagev1.RegisterImageServiceServer(server, builder)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		<-served
+	})
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte("id.secret"), 0o600))
+	target, err := json.Marshal(map[string]any{
+		"kubeConfigPath": "/does/not/exist",
+		"imageBuilder":   map[string]string{"address": listener.Addr().String(), "apiKeyFile": key},
+	})
+	require.NoError(t, err)
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
+	})
+}
+
+// sourceWithProgram is an application whose image is built from its sources.
+func sourceWithProgram(t *testing.T, program string) *common.DeploymentSource {
+	t.Helper()
+	s := source(t, "{}", strings.Replace(manifestsYAML, `"app:v1"`, `"pipedeck.dev/app:v1"`, 1))
+	require.NoError(t, os.WriteFile(filepath.Join(s.GetApplicationDirectory(), "main.go"), []byte(program), 0o600))
+	return s
+}
+
+func TestAChangeOfTheProgramAloneIsAChangeOfTheImage(t *testing.T) {
+	t.Parallel()
+	h := startWithImages(t, &images{})
+	input := planInput(h, sourceWithProgram(t, "one"), sourceWithProgram(t, "two"))
+	versions, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+	require.NoError(t, err)
+	require.Len(t, versions.GetVersions(), 1)
+	v := versions.GetVersions()[0]
+	require.Equal(t, []string{"two", "app", "pipedeck.dev/app:two"}, []string{v.GetVersion(), v.GetName(), v.GetUrl()})
+	strategy, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: input})
+	require.NoError(t, err)
+	require.Equal(t, model.SyncStrategy_PIPELINE, strategy.GetSyncStrategy())
+	require.Equal(t, "Sync progressively because of updating image app from one to two", strategy.GetSummary())
+
+	same, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: planInput(h, sourceWithProgram(t, "one"), sourceWithProgram(t, "one"))})
+	require.NoError(t, err)
+	require.Equal(t, model.SyncStrategy_QUICK_SYNC, same.GetSyncStrategy())
+}
+
+func TestAProgramThatDoesNotCompileFailsTheStageInTheCompilersWords(t *testing.T) {
+	t.Parallel()
+	asked := make(chan *imagev1.ProvideRequest, 2)
+	h := startWithImages(t, &images{provide: func(req *imagev1.ProvideRequest) error {
+		asked <- req
+		return status.Error(codes.FailedPrecondition, "app does not compile:\napp/main.go:3:1: syntax error")
+	}})
+	for _, stage := range []string{"K8S_SYNC", "K8S_CANARY_ROLLOUT"} {
+		req := h.Request(stage, "{}")
+		req.Input.TargetDeploymentSource = sourceWithProgram(t, "one")
+		resp, err := h.Deployment.ExecuteStage(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
+		log := h.Piped.Log(sdktest.StageID(stage))
+		require.Contains(t, log, "building it")
+		require.Contains(t, log, "app/main.go:3:1: syntax error")
+		got := <-asked
+		require.Equal(t, []string{"local", "pipedeck.dev/app:one"}, append([]string{got.GetTarget()}, got.GetImages()...))
+	}
 }
 
 func TestTheStagesOfAPlanAreAsRecorded(t *testing.T) {

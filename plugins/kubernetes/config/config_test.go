@@ -82,3 +82,25 @@ func TestThePipelineOfAConfigurationIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, stages)
 }
+
+func TestAnImageBuilderIsOnThisMachine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{}`: "",
+		`{"imageBuilder": {"address": "127.0.0.1:1", "apiKeyFile": "/key"}}`:     "",
+		`{"imageBuilder": {"address": "[::1]:1", "apiKeyFile": "/key"}}`:         "",
+		`{"imageBuilder": {"address": "localhost:1", "apiKeyFile": "/key"}}`:     "",
+		`{"imageBuilder": {"address": "10.0.0.1:1", "apiKeyFile": "/key"}}`:      "10.0.0.1:1 is not on this machine",
+		`{"imageBuilder": {"address": "example.com:443", "apiKeyFile": "/key"}}`: "is not on this machine",
+		`{"imageBuilder": {"address": "127.0.0.1", "apiKeyFile": "/key"}}`:       "is not host:port",
+		`{"imageBuilder": {"address": "127.0.0.1:1"}}`:                           "imageBuilder.apiKeyFile",
+	} {
+		target := &config.DeployTarget{}
+		require.NoError(t, json.Unmarshal([]byte(text), target))
+		if err := target.Validate(); want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want, text)
+		}
+	}
+}

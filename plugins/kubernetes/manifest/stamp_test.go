@@ -114,6 +114,31 @@ func TestImagesAreTakenApart(t *testing.T) {
 	}
 }
 
+func TestImagesAreReplacedInEveryPod(t *testing.T) {
+	t.Parallel()
+	pods := `spec: {initContainers: [{name: i, image: "built:v1"}], containers: [{name: a, image: "other:v1"}, {name: b, image: "built:v1"}, {name: c}]}`
+	manifests, err := manifest.Parse([]byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: {`+pods+`}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p}, `+pods+`}
+---
+{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {jobTemplate: {spec: {template: {`+pods+`}}}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {image: "built:v1"}}
+`), "all.yaml")
+	require.NoError(t, err)
+	require.Equal(t, []string{"other:v1", "built:v1"}, manifest.References(manifests))
+	manifest.ReplaceImages(manifests, map[string]string{"built:v1": "built:sum", "gone:v1": "gone:sum"})
+	require.Equal(t, []string{"other:v1", "built:sum"}, manifest.References(manifests))
+	for _, m := range manifests[:3] {
+		var images []string
+		for _, image := range manifest.Images(m) {
+			images = append(images, image.Reference)
+		}
+		require.Equal(t, []string{"other:v1", "built:sum", "built:sum"}, images, m.GetKind())
+	}
+	require.Equal(t, map[string]any{"image": "built:v1"}, manifests[3].Object["data"])
+}
+
 func TestTheSameResourceHasTheSameFoldedKey(t *testing.T) {
 	t.Parallel()
 	a := manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}
