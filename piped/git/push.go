@@ -4,11 +4,13 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -35,13 +37,20 @@ func (d *Draft) PushNew(ctx context.Context, branch string) error {
 	return d.push(ctx, branch, plumbing.ZeroHash)
 }
 
+// pushTimeout bounds one push.
+const pushTimeout = time.Minute
+
 // push sends what the repository lacks and moves the branch, both or neither. It knows what that is, so the
 // mirror needs no history; the repository itself compares the old place of the branch, so that nothing of
-// others is lost.
+// others is lost. The mirror stays usable meanwhile.
 func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) error {
 	r := d.repository
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	pack, err := d.pack()
+	if err != nil {
+		return fmt.Errorf("pack commits of repository %s: %w", r.options.ID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
 	session, err := r.receivePack()
 	if err != nil {
 		return r.pushError(branch, err)
@@ -64,23 +73,21 @@ func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) erro
 	}
 	request := packp.NewReferenceUpdateRequestFromCapabilities(advertised.Capabilities)
 	request.Commands = []*packp.Command{{Name: name, Old: old, New: d.head}}
-	pack, written := io.Pipe()
-	request.Packfile = pack
-	encoded := make(chan error, 1)
-	go func() {
-		_, err := packfile.NewEncoder(written, r.mirror, false).Encode(d.objects, 0)
-		written.CloseWithError(err)
-		encoded <- err
-	}()
+	request.Packfile = io.NopCloser(pack)
 	report, err := session.ReceivePack(ctx, request)
-	pack.Close() // whatever has become of the request, the encoder ends
-	if encodeErr := <-encoded; err == nil && encodeErr != nil {
-		err = encodeErr
-	}
 	if err == nil && report != nil {
 		err = report.Error()
 	}
 	return r.pushError(branch, err)
+}
+
+// pack holds the objects of the row. They are as large as the files that it changes.
+func (d *Draft) pack() (*bytes.Buffer, error) {
+	d.repository.mu.Lock()
+	defer d.repository.mu.Unlock()
+	pack := &bytes.Buffer{}
+	_, err := packfile.NewEncoder(pack, d.repository.mirror, false).Encode(d.objects, 0)
+	return pack, err
 }
 
 func (r *Repository) receivePack() (transport.ReceivePackSession, error) {

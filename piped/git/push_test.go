@@ -5,9 +5,11 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -165,6 +167,33 @@ func TestRefusedPushesAreTyped(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, d.Push(ended), context.Canceled)
+}
+
+func TestTheMirrorStaysUsableDuringAPush(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	base := u.commit("First")
+	bare := bareOf(t, u)
+	started, goOn := filepath.Join(t.TempDir(), "started"), filepath.Join(t.TempDir(), "go-on")
+	require.NoError(t, os.MkdirAll(filepath.Join(bare, "hooks"), 0o755))
+	for _, pipe := range []string{started, goOn} {
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	}
+	hook := fmt.Sprintf("#!/bin/sh\necho >%q\nread line <%q\n", started, goOn)
+	require.NoError(t, os.WriteFile(filepath.Join(bare, "hooks", "post-update"), []byte(hook), 0o755))
+	r := open(t, bare)
+	d := draft(t, r, map[string]string{"a": "2"})
+	done := make(chan error, 1)
+	go func() { done <- d.Push(t.Context()) }()
+	_, err := os.ReadFile(started)
+	require.NoError(t, err)
+
+	content, err := r.ReadFile(t.Context(), base, "a")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(content))
+	require.NoError(t, os.WriteFile(goOn, []byte("\n"), 0o600))
+	require.NoError(t, <-done)
 }
 
 func TestADraftChangesOnlyRegularFilesThatExist(t *testing.T) {

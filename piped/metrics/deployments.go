@@ -66,6 +66,9 @@ func (s *deployments) put(d *model.Deployment) {
 
 // bound forgets the oldest of those that have ended, then the oldest of all.
 func (s *deployments) bound() {
+	if len(s.byID) <= maxEnded {
+		return
+	}
 	ended := 0
 	for _, t := range s.byID {
 		if completed(t.now) {
