@@ -192,7 +192,7 @@ func (f *clusterFlags) auto(w *workspace.Workspace, name string, started func(in
 	}
 	return auto.New(auto.Config{
 		Kind: f.kind(w, name, logger), Embedded: without, Engine: f.engine.Find,
-		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Logger: logger,
+		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Recorded: kind.Recorded, Logger: logger,
 	}), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -37,6 +38,8 @@ type Config struct {
 	Engine func(context.Context) (*engine.Engine, error)
 	// Dir is the cluster's directory.
 	Dir string
+	// Recorded tells whether kind has a record there.
+	Recorded func(dir string) bool
 	// Kubeconfig is the file that either writes.
 	Kubeconfig string
 	Logger     *slog.Logger
@@ -56,7 +59,7 @@ func (p *Provider) Describe() cluster.Description {
 // Run chooses and runs what it chose. When kind fails before it was ready for the first time, the
 // embedded Kubernetes takes its place.
 func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
-	settled, err := readChoice(p.Dir)
+	settled, err := p.settled()
 	if err != nil {
 		return &cluster.HintError{Err: err, Hint: "begin anew after: pipedeck down"}
 	}
@@ -91,6 +94,26 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return errors.Join(err, leftErr)
 	}
 	return p.run(ctx, p.Embedded, &choice{cluster.Embedded, why}, progress, ready)
+}
+
+// settled returns what earlier runs have settled on, also those of a user who named the kind; nil
+// when there was none.
+func (p *Provider) settled() (*choice, error) {
+	settled, err := readChoice(p.Dir)
+	if settled != nil || err != nil {
+		return settled, err
+	}
+	entries, err := os.ReadDir(p.Dir)
+	switch why := "its data is here already"; {
+	case errors.Is(err, os.ErrNotExist), err == nil && len(entries) == 0:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for an earlier cluster: %w", err)
+	case p.Recorded(p.Dir):
+		return &choice{cluster.InDocker, why}, nil
+	default:
+		return &choice{cluster.Embedded, why}, nil
+	}
 }
 
 // runSettled goes on with what an earlier run has settled on: its applications are there.

@@ -102,6 +102,10 @@ func (s *stage) start(t *testing.T) {
 	t.Helper()
 	s.provider = New(Config{
 		Kind: s.kind, Embedded: s.embedded, Engine: s.engine, Dir: s.kind.dir, Kubeconfig: "kubeconfig",
+		Recorded: func(string) bool {
+			_, err := os.Stat(s.kind.record())
+			return err == nil
+		},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	s.ready, s.ended, s.said = make(chan string, 4), make(chan error, 1), nil
@@ -212,6 +216,24 @@ func TestAKeptEnvironmentDoesNotChangeItsKind(t *testing.T) {
 	require.Equal(t, "start it; to begin anew without it: pipedeck down", hint.Hint)
 	require.FileExists(t, s.kind.record())
 	require.Zero(t, s.kind.deleted, "its applications are still there")
+}
+
+func TestAClusterThatWasAskedForByNameIsKept(t *testing.T) {
+	t.Parallel()
+	for kind, first := range map[cluster.Kind]func(*stage) *fake{
+		cluster.InDocker: func(s *stage) *fake { return s.kind },
+		cluster.Embedded: func(s *stage) *fake { return s.embedded },
+	} {
+		s := newStage(t)
+		require.NoError(t, os.MkdirAll(s.kind.dir, 0o700))
+		require.NoError(t, os.WriteFile(first(s).record(), nil, 0o600))
+		s.engine = func(context.Context) (*engine.Engine, error) {
+			t.Error("there is nothing to choose")
+			return nil, engine.ErrNone
+		}
+		s.start(t)
+		require.Contains(t, receive(t, s.ready), "(auto chose "+string(kind)+": its data is here already)")
+	}
 }
 
 func TestAnInterruptionIsNoFailure(t *testing.T) {
