@@ -6,8 +6,8 @@
 //
 // It listens on 127.0.0.1 only, checks every request against the rules of its message, forwards logs,
 // metadata and shared objects to the control plane, and answers from memory what it can. Metadata of one
-// deployment is merged and saved in the order in which it arrives. Plugins see the control plane's own
-// error codes when a forwarded call fails.
+// deployment is merged and saved in the order in which it arrives, and waits for a control plane that is
+// away. Plugins see the control plane's own error codes when a forwarded call fails.
 //
 // The agent runs the Server; the scheduler tells the Registry which deployments and stages are alive.
 package pluginservice

@@ -5,6 +5,10 @@ package pluginservice
 
 import (
 	"context"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
@@ -70,10 +74,12 @@ func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, val
 		return err
 	}
 	return d.merge(ctx, d.stages, stageID, values, func(ctx context.Context, merged map[string]string) error {
-		_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
-			DeploymentId: deploymentID, StageId: stageID, Metadata: merged,
+		return s.persist(ctx, func() error {
+			_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
+				DeploymentId: deploymentID, StageId: stageID, Metadata: merged,
+			})
+			return err
 		})
-		return err
 	})
 }
 
@@ -83,9 +89,30 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 		return err
 	}
 	return d.merge(ctx, d.plugins, plugin, values, func(ctx context.Context, merged map[string]string) error {
-		_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
-			DeploymentId: deploymentID, PluginName: plugin, Metadata: merged,
+		return s.persist(ctx, func() error {
+			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
+				DeploymentId: deploymentID, PluginName: plugin, Metadata: merged,
+			})
+			return err
 		})
-		return err
 	})
+}
+
+// persist tries a save until the control plane can be reached or the plugin gives up: a stage must not
+// fail because the control plane is away for longer than a call is tried.
+func (s *Server) persist(ctx context.Context, save func() error) error {
+	for {
+		err := save()
+		switch status.Code(err) {
+		case codes.Unavailable, codes.DeadlineExceeded:
+		default:
+			return err
+		}
+		s.options.Logger.Warn("metadata of a deployment could not be saved; it is tried again", "error", err)
+		select {
+		case <-time.After(s.options.SavePause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc"
@@ -39,7 +40,9 @@ type Options struct {
 	Commands     *Commands
 	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
 	ToolsDir string
-	Logger   *slog.Logger
+	// SavePause is the pause after metadata could not be saved. Default 1 s.
+	SavePause time.Duration
+	Logger    *slog.Logger
 }
 
 // Server is the plugin service of one piped.
@@ -57,6 +60,9 @@ type Server struct {
 func Listen(options Options) (*Server, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.SavePause <= 0 {
+		options.SavePause = time.Second
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
 	listener, err := net.Listen("tcp", address)

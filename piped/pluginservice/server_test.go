@@ -32,6 +32,7 @@ type upstream struct {
 
 	mu      sync.Mutex
 	fail    error
+	away    int // calls to come that find nobody
 	stages  map[string]map[string]string
 	plugins map[string]map[string]string
 	objects map[string][]byte
@@ -41,6 +42,10 @@ type upstream struct {
 func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStageMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveStageMetadataResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.away > 0 {
+		u.away--
+		return nil, status.Error(codes.Unavailable, "nobody there")
+	}
 	if u.fail != nil {
 		return nil, u.fail
 	}
@@ -90,7 +95,7 @@ func serve(t *testing.T) *served {
 		upstream: &upstream{stages: map[string]map[string]string{}, plugins: map[string]map[string]string{}, objects: map[string][]byte{}},
 		registry: NewRegistry(), store: NewCommands(), tools: t.TempDir(),
 	}
-	server, err := Listen(Options{ControlPlane: s.upstream, Registry: s.registry, Commands: s.store, ToolsDir: s.tools})
+	server, err := Listen(Options{ControlPlane: s.upstream, Registry: s.registry, Commands: s.store, ToolsDir: s.tools, SavePause: time.Millisecond})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -148,6 +153,23 @@ func TestMetadataOfConcurrentPutsIsMergedAndSavedWhole(t *testing.T) {
 	got, err = s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost"})
 	require.NoError(t, err)
 	require.False(t, got.GetFound(), "what was not saved is not kept")
+}
+
+func TestMetadataWaitsForAControlPlaneThatIsAway(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})()
+	s.upstream.away = 20
+	_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "v"})
+	require.NoError(t, err)
+	require.Zero(t, s.upstream.away)
+	require.Equal(t, map[string]string{"k": "v"}, s.upstream.stages["s"])
+
+	s.upstream.fail = status.Error(codes.Unavailable, "gone for ever")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = s.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "w"})
+	require.Equal(t, codes.DeadlineExceeded, status.Code(err), "no longer than the plugin waits")
 }
 
 func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
