@@ -21,6 +21,8 @@ import (
 const (
 	// stopGrace covers what the server needs to close its etcd.
 	stopGrace = 5 * time.Second
+	// eventNodeReady comes after the API's own readiness: the node takes pods and images.
+	eventNodeReady = "controllers"
 	// exitLocked is the program's exit code when another one uses the data directory.
 	exitLocked = 3
 	// lockedPatience is how long a server of a killed environment may take to end.
@@ -122,7 +124,7 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 			if json.Unmarshal([]byte(line), &e) != nil {
 				return
 			}
-			if e.Event == "ready" {
+			if e.Event == eventNodeReady {
 				ready("API at " + e.Server)
 			}
 		},

@@ -39,6 +39,7 @@ func main() {
 	signal.Notify(stop, syscall.SIGTERM)
 	fmt.Println("not JSON")
 	fmt.Println(`{"event":"ready","server":"https://127.0.0.1:1"}`)
+	fmt.Println(`{"event":"controllers","server":"https://127.0.0.1:1"}`)
 	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
