@@ -51,8 +51,9 @@ lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale gen
 	@tools/lint.sh
 
 .PHONY: generate
-generate: ## Generate Go from the .proto files
+generate: ## Generate Go from the .proto files, and schemas from the configuration types
 	cd tools && go run ./protogen -root ..
+	go run ./piped/config/schema/generate
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)

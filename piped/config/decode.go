@@ -299,6 +299,13 @@ func (d *decoder) amount(n *node, target reflect.Value, path string) {
 	d.errorf(n.at, path, "%s is not allowed here: want a whole number or a percentage such as \"50%%\"", n.describe())
 }
 
+// Defaults returns a new value of the type with the defaults that decoding begins with.
+func Defaults(t reflect.Type) reflect.Value {
+	value := reflect.New(t).Elem()
+	setDefaults(value)
+	return value
+}
+
 // setDefaults sets the defaults of a value and of the structs in it.
 func setDefaults(value reflect.Value) {
 	if value.Kind() != reflect.Struct {

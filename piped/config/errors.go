@@ -64,8 +64,8 @@ type Report struct {
 	V0 Errors
 }
 
-// Check decodes and checks a piped or an application configuration, whichever its kind says; filename
-// is used in messages only. Unlike with [ParsePiped] and [ParseApplication], warnings come beside errors.
+// Check decodes and checks a piped, application or event watcher file, whichever its kind says;
+// filename is used in messages only. Unlike with [ParsePiped] and its like, warnings come beside errors.
 func Check(data []byte, filename string) *Report {
-	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}))
+	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}), eventWatcherTarget(&EventWatcherFile{}))
 }

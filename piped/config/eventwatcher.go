@@ -29,17 +29,21 @@ type EventWatcherEntry struct {
 // Mistakes come back as Errors.
 func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) {
 	file := &EventWatcherFile{}
-	report := parse(data, filename, target{[]string{KindEventWatcher}, file, func(d *decoder) {
+	report := parse(data, filename, eventWatcherTarget(file))
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
+	}
+	return file, nil
+}
+
+func eventWatcherTarget(file *EventWatcherFile) target {
+	return target{[]string{KindEventWatcher}, file, func(d *decoder) {
 		for i, entry := range file.Events {
 			for j, replacement := range entry.Replacements {
 				checkReplacement(d, fmt.Sprintf("spec.events[%d].replacements[%d]", i, j), replacement)
 			}
 		}
-	}})
-	if len(report.Errors) > 0 {
-		return nil, report.Errors
-	}
-	return file, nil
+	}}
 }
 
 func checkReplacement(d *decoder, at string, r EventReplacement) {

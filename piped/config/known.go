@@ -4,6 +4,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 )
@@ -59,7 +60,7 @@ func KnownParts() Known {
 	for _, byPlugin := range []map[string]reflect.Type{known.Applications, known.Plugins, known.DeployTargets} {
 		byPlugin["kubernetes_multicluster"] = byPlugin["kubernetes"]
 	}
-	for name, options := range known.Stages {
+	for name, options := range maps.Clone(known.Stages) {
 		if kind, ok := strings.CutPrefix(name, "K8S_"); ok {
 			known.Stages["K8S_MULTI_"+kind] = options
 		}

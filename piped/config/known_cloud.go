@@ -130,8 +130,10 @@ type cloudRunApplication struct {
 	// Input says what is deployed.
 	Input cloudRunInput `json:"input"`
 	// QuickSync has no options.
-	QuickSync struct{} `json:"quickSync"`
+	QuickSync cloudRunSync `json:"quickSync"`
 }
+
+type cloudRunSync struct{}
 
 type cloudRunInput struct {
 	// ServiceManifestFile is the service manifest. Default service.yaml.

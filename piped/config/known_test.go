@@ -80,3 +80,12 @@ func TestMistakesBeyondTheBoundAreNotKept(t *testing.T) {
 	require.Len(t, report.Errors, maxErrors+1)
 	require.Equal(t, "app.pipecd.yaml: many more mistakes are not shown", report.Errors[maxErrors].Error())
 }
+
+func TestStagesForSeveralClustersAreKnownByOneNameEach(t *testing.T) {
+	t.Parallel()
+	for range 20 { // The order of a map differs each time.
+		stages := KnownParts().Stages
+		require.Len(t, stages, 18)
+		require.Contains(t, stages, "K8S_MULTI_CANARY_ROLLOUT")
+	}
+}

@@ -39,6 +39,10 @@ const maxNoted = 1000
 // applicationKinds are the kinds that an application configuration may have.
 var applicationKinds = []string{KindApplication, "KubernetesApp", "TerraformApp", "LambdaApp", "CloudRunApp", "ECSApp"}
 
+// ApplicationKinds returns the kinds that an application configuration may have: that of v1 and those
+// of v0.
+func ApplicationKinds() []string { return slices.Clone(applicationKinds) }
+
 // LoadPiped reads and checks the piped configuration at the path. Mistakes in it come back as Errors.
 func LoadPiped(path string) (*Piped, error) {
 	file, err := os.Open(path)
@@ -90,12 +94,12 @@ func IsApplicationFilename(name string) bool {
 
 var (
 	versionLine = regexp.MustCompile(`(?m)^(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	// otherKind are PipeCD's kinds that configure neither a piped nor an application.
-	otherKind = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(?:AnalysisTemplate|EventWatcher|ControlPlane|SealedSecret)\b`)
+	// otherKind are PipeCD's kinds that nothing here reads.
+	otherKind = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(?:AnalysisTemplate|ControlPlane|SealedSecret)\b`)
 )
 
-// Claimed reports whether the content of a file says that it is a piped or an application
-// configuration, also when it is not valid YAML or its kind is misspelt.
+// Claimed reports whether the content of a file says that it is one that Check knows, also when it is
+// not valid YAML or its kind is misspelt.
 func Claimed(data []byte) bool { return versionLine.Match(data) && !otherKind.Match(data) }
 
 // JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the

@@ -15,7 +15,7 @@ import (
 // Pipeline is the list of stages. They run one after another in its order, as far as no stage says
 // otherwise with Needs.
 type Pipeline struct {
-	// Stages run one after another, as far as needs say nothing else.
+	// Stages run one after another, as far as their needs say nothing else.
 	Stages []Stage `json:"stages"`
 }
 
@@ -28,7 +28,8 @@ type Stage struct {
 	Name string `json:"name" config:"required"`
 	// Desc is for people.
 	Desc string `json:"desc,omitempty"`
-	// Needs are the ids of the stages that must have succeeded before this one starts.
+	// Needs are the ids of the stages that must have succeeded before this one starts. Default: the
+	// stage before this one in the list; an empty list means none.
 	//
 	// Nil, when the file does not say, means the stage before this one in the list. Empty but not nil
 	// ("needs: []") means none: the stage starts with the deployment. [Pipeline.Requires] applies
@@ -36,7 +37,9 @@ type Stage struct {
 	Needs []string `json:"needs,omitzero"`
 	// Timeout bounds the stage. Default 6h.
 	Timeout Duration `json:"timeout,omitempty"`
-	// With is the plugin's options for the stage, as JSON; empty when the file has none.
+	// With is the plugin's options for the stage.
+	//
+	// It is JSON; empty when the file has none.
 	With json.RawMessage `json:"with,omitempty"`
 	// SkipOn says when the stage is passed over.
 	SkipOn SkipOn `json:"skipOn,omitzero"`
