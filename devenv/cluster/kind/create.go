@@ -56,6 +56,9 @@ func (p *Provider) create(ctx context.Context, engine *engineCommand, wanted *v1
 	return nil
 }
 
+// loadBalancerSuffix ends the name of the container before several control planes.
+const loadBalancerSuffix = "-external-load-balancer"
+
 // nodeNames are the names that kind gives to the containers of a cluster.
 func nodeNames(wanted *v1alpha4.Cluster) []string {
 	count := map[v1alpha4.NodeRole]int{}
@@ -69,7 +72,7 @@ func nodeNames(wanted *v1alpha4.Cluster) []string {
 		names = append(names, name)
 	}
 	if count[v1alpha4.ControlPlaneRole] > 1 {
-		names = append(names, wanted.Name+"-external-load-balancer")
+		names = append(names, wanted.Name+loadBalancerSuffix)
 	}
 	return names
 }
@@ -84,6 +87,10 @@ func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, ma
 	library := kindcluster.NewProvider(engine.option(), kindcluster.ProviderWithLogger(steps))
 	if err := p.createByLibrary(ctx, engine, library, wanted); err != nil {
 		log.failure(err)
+		var unfinished *leftoverError
+		if errors.As(err, &unfinished) {
+			return err
+		}
 		return p.explain(err)
 	}
 	if err := p.claimNetwork(ctx, engine, made); err != nil {
@@ -134,13 +141,21 @@ func (p *Provider) createByLibrary(ctx context.Context, engine *engineCommand, l
 			return context.Cause(ctx)
 		case <-time.After(removalPause):
 		case <-cleanup.Done():
-			return fmt.Errorf("%w, but %s goes on creating the cluster %s", context.Cause(ctx), engine.name, p.name)
+			// Whoever ends this process ends the library; the record stays for the next one.
+			return &leftoverError{&cluster.HintError{
+				Err:  fmt.Errorf("%w, but %s does not end the creation of the cluster %s", context.Cause(ctx), engine.name, p.name),
+				Hint: "restart the container engine, then run pipedeck down",
+			}}
 		}
 	}
 }
 
 // undo removes what a creation that failed has made.
 func (p *Provider) undo(ctx context.Context, cause error) error {
+	var unfinished *leftoverError
+	if errors.As(cause, &unfinished) {
+		return cause
+	}
 	var taken *foreignError
 	if errors.As(cause, &taken) {
 		return errors.Join(cause, forget(p.Dir))

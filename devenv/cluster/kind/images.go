@@ -95,6 +95,9 @@ func (e *engineCommand) pull(ctx context.Context, image string, said func(line s
 
 // LoadImage implements cluster.Provider: the archive goes to all nodes at once.
 func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+	if archive == "" {
+		return cluster.ErrNeedsArchive
+	}
 	known, err := readRecord(p.Dir)
 	if err != nil {
 		return err

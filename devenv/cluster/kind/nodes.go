@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 )
@@ -64,13 +63,16 @@ var errNotReady = errors.New("the nodes are not ready in time")
 
 // startTimes returns when each node's container was started. A load balancer is no node.
 func (p *Provider) startTimes(ctx context.Context, engine *engineCommand) (map[string]time.Time, error) {
-	internal, err := kindcluster.NewProvider(engine.option()).ListInternalNodes(p.name)
+	containers, err := engine.nodes(ctx, p.name)
 	if err != nil {
-		return nil, fmt.Errorf("list the nodes of the cluster %s: %w", p.name, err)
+		return nil, err
 	}
 	started := map[string]time.Time{}
-	for _, node := range internal {
-		out, err := engine.run(ctx, "inspect", "--type=container", "--format", `{{json .State.StartedAt}}`, node.String())
+	for _, node := range containers {
+		if strings.HasSuffix(node, loadBalancerSuffix) {
+			continue
+		}
+		out, err := engine.run(ctx, "inspect", "--type=container", "--format", `{{json .State.StartedAt}}`, node)
 		if err != nil {
 			return nil, fmt.Errorf("look at the node %s: %w", node, err)
 		}
@@ -78,7 +80,7 @@ func (p *Provider) startTimes(ctx context.Context, engine *engineCommand) (map[s
 		if err != nil {
 			return nil, fmt.Errorf("look at the node %s: %w", node, err)
 		}
-		started[node.String()] = at
+		started[node] = at
 	}
 	if len(started) == 0 {
 		return nil, fmt.Errorf("the cluster %s has no nodes", p.name)
