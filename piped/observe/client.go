@@ -189,7 +189,7 @@ func (c *Client) ReportDeploymentCompleted(ctx context.Context, r *ps.ReportDepl
 		case model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 			e.Type, e.Commander = DeploymentCancelled, t.canceller
 		}
-		c.deployments.remove(r.GetDeploymentId())
+		c.deployments.end(r.GetDeploymentId())
 		c.tell(e)
 	}
 	return answer, err

@@ -137,6 +137,8 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	require.Equal(t, []string{"DEPLOYMENT_ROLLING_BACK", "DEPLOYMENT_CANCELLED"}, w.told())
 	require.Empty(t, w.deployments.byID, "an ended deployment is forgotten")
 	require.Empty(t, w.deployments.order)
+	w.deployments.add(&model.Deployment{Id: "d"})
+	require.Empty(t, w.deployments.byID, "a late list does not bring it back")
 }
 
 func TestEveryEndOfAStageIsTold(t *testing.T) {
@@ -228,6 +230,10 @@ func TestOnlySoManyDeploymentsAreRemembered(t *testing.T) {
 	require.Len(t, s.byID, maxDeployments)
 	require.Len(t, s.order, maxDeployments)
 	require.NotContains(t, s.byID, time.Duration(0).String())
+	for i := range maxEnded + 5 {
+		s.end(time.Duration(i).String())
+	}
+	require.Len(t, s.ended, maxEnded)
 }
 
 func TestTypesBelongToPipeCDsGroups(t *testing.T) {

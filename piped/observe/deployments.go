@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -12,8 +13,12 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// maxDeployments bounds the open deployments that are remembered; the oldest are forgotten first.
-const maxDeployments = 10_000
+const (
+	// maxDeployments bounds the open deployments that are remembered; the oldest are forgotten first.
+	maxDeployments = 10_000
+	// maxEnded bounds the ids of ended ones, which a late answer of the control plane may still list.
+	maxEnded = 1024
+)
 
 // approvedUsersKey is where PipeCD v1's stages put the names of those who approved.
 const approvedUsersKey = "pipecd/stage-approved-users"
@@ -32,12 +37,16 @@ type deployment struct {
 type deployments struct {
 	byID  map[string]*deployment
 	order []string
+	ended []string
 }
 
-// add remembers a copy of the deployment unless it is known.
+// add remembers a copy of the deployment unless it is known. One that has ended is returned, not remembered.
 func (s *deployments) add(d *model.Deployment) (known *deployment, fresh bool) {
 	if known, ok := s.byID[d.GetId()]; ok {
 		return known, false
+	}
+	if slices.Contains(s.ended, d.GetId()) {
+		return &deployment{Deployment: proto.CloneOf(d), started: map[string]time.Time{}}, false
 	}
 	if s.byID == nil {
 		s.byID = map[string]*deployment{}
@@ -58,14 +67,12 @@ func (s *deployments) get(id string) *deployment {
 	return known
 }
 
-func (s *deployments) remove(id string) {
+// end forgets the deployment, but for its id.
+func (s *deployments) end(id string) {
 	delete(s.byID, id)
-	for i, known := range s.order {
-		if known == id {
-			s.order = append(s.order[:i], s.order[i+1:]...)
-			return
-		}
-	}
+	s.order = slices.DeleteFunc(s.order, func(known string) bool { return known == id })
+	s.ended = append(s.ended, id)
+	s.ended = s.ended[max(len(s.ended)-maxEnded, 0):]
 }
 
 func (d *deployment) snapshot() *model.Deployment { return proto.CloneOf(d.Deployment) }
