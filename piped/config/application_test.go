@@ -4,7 +4,6 @@
 package config
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -124,26 +123,4 @@ func TestConfigurationFileNames(t *testing.T) {
 	} {
 		require.Equal(t, want, IsApplicationFilename(name), name)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add([]byte(goodPiped))
-	f.Add([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins: {a: &a {b: *a}}\n"))
-	f.Add([]byte("? [a]\n: b\n"))
-	f.Add([]byte("a: !!str\n<<: [x]\n"))
-	f.Add([]byte("{a: .inf, b: 0x1F, c: 1_000, d: -0o7}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if piped, err := ParsePiped(data, "f"); err == nil {
-			if _, err := piped.MaskedYAML(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if app, err := ParseApplication(data, "f"); err == nil {
-			for name, raw := range app.Plugins {
-				if raw != nil && !json.Valid(raw) {
-					t.Fatalf("%s: %s is not JSON", name, raw)
-				}
-			}
-		}
-	})
 }
