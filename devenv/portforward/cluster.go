@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -36,6 +37,8 @@ const (
 type cluster struct {
 	objects dynamic.Interface
 	config  *rest.Config
+	// close ends idle connections.
+	close func()
 }
 
 func connect(kubeconfig string) (*cluster, error) {
@@ -44,11 +47,15 @@ func connect(kubeconfig string) (*cluster, error) {
 		return nil, err
 	}
 	config.UserAgent = "pipedeck"
-	objects, err := dynamic.NewForConfig(config)
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{objects, config}, nil
+	objects, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{objects, config, func() { utilnet.CloseIdleConnectionsFor(client.Transport) }}, nil
 }
 
 // gone tells whether a pod has ended for certain.

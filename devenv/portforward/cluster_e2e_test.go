@@ -56,6 +56,7 @@ func newWorld(t *testing.T) *world {
 	}
 	c, err := connect(kubeconfig)
 	require.NoError(t, err)
+	t.Cleanup(c.close)
 	id := "open-" + uuid.NewString()[:8]
 	w := &world{
 		t: t, cluster: c, namespace: id,
@@ -222,13 +223,13 @@ func TestAForwardWaitsForPodsAndGoesOn(t *testing.T) {
 	a := w.open()
 	w.patch(`{"spec":{"replicas":0}}`)
 	w.await("it says that no pod is there", func() bool {
-		status, text, err := get(t.Context(), http.DefaultClient, a.URL)
+		status, text, err := get(t.Context(), newClient(t), a.URL)
 		require.NoError(t, err)
 		return status == http.StatusServiceUnavailable && strings.Contains(text, "has no pod yet")
 	})
 	w.patch(`{"spec":{"replicas":1}}`)
 	w.await("a new pod answers", func() bool {
-		status, _, err := get(t.Context(), http.DefaultClient, a.URL)
+		status, _, err := get(t.Context(), newClient(t), a.URL)
 		require.NoError(t, err)
 		return status == http.StatusOK
 	})
@@ -241,7 +242,7 @@ func TestAnyTCPReachesAPodAlsoWithoutAService(t *testing.T) {
 	a := w.open()
 	require.True(t, strings.HasPrefix(a.URL, "http://"), a.URL)
 	require.Contains(t, a.Detail, "Deployment "+w.namespace+"/web, port http, ")
-	status, text, err := get(t.Context(), http.DefaultClient, a.URL)
+	status, text, err := get(t.Context(), newClient(t), a.URL)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status, text)
 

@@ -83,6 +83,9 @@ func (f *Forwarder) Run(ctx context.Context) {
 	f.mu.Unlock()
 	f.cancel()
 	f.running.Wait()
+	for _, c := range f.clusters {
+		c.close()
+	}
 }
 
 // Open makes an application reachable and returns the address, the same one every time. The first
@@ -111,6 +114,9 @@ func (f *Forwarder) Open(ctx context.Context, r Request) (Address, error) {
 func (f *Forwarder) cluster(kubeconfig string) (*cluster, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.closed {
+		return nil, errClosed
+	}
 	if c := f.clusters[kubeconfig]; c != nil {
 		return c, nil
 	}

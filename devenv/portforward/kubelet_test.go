@@ -171,6 +171,7 @@ func newPlace(t *testing.T, limits limits) *place {
 	c := &cluster{
 		objects: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds),
 		config:  &rest.Config{Host: k.server.URL},
+		close:   func() {},
 	}
 	p := &place{t: t, kubelet: k, cluster: c, ready: map[string]bool{}}
 	p.forwarder = newForwarder(slog.New(slog.DiscardHandler), limits, func(string) (*cluster, error) { return c, nil })
