@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 )
 
 // configure adds lines to the spec of the piped configuration.
@@ -61,4 +64,66 @@ func TestAWebhookHearsOfAllThatHappens(t *testing.T) {
 	}
 	require.Equal(t, []int{300, 0, 1, 9, 400, 402, 400, 402, 4, 301}, heard,
 		"piped started; triggered, planned, started; two stages started and succeeded; succeeded; piped stopped")
+}
+
+func TestApprovalsAndCancellationsAreToldWithTheirNames(t *testing.T) {
+	t.Parallel()
+	type told struct {
+		Type     int
+		Metadata struct {
+			Approver, Commander string
+			Accounts            []string `json:"mentioned_accounts"`
+		}
+	}
+	events := make(chan told, 100)
+	site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var event told
+		if json.NewDecoder(r.Body).Decode(&event) == nil {
+			events <- event
+		}
+	}))
+	t.Cleanup(site.Close)
+	e := newEnvironment(t, `apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: app
+  notification: {mentions: [{event: DEPLOYMENT_WAIT_APPROVAL, slackusers: [U1]}, {event: DEPLOYMENT_CANCELLED, slackusers: [U2]}]}
+  pipeline:
+    stages:
+      - {name: WAIT_APPROVAL, with: {approvers: [ada]}}
+      - {name: WAIT_APPROVAL, with: {approvers: [ada]}}
+`)
+	e.configure(t, fmt.Sprintf(`    - {name: waitapproval, url: "file://%s", port: 0}
+  notifications:
+    receivers: [{name: hook, webhook: {url: "%s"}}]
+    routes: [{receiver: hook, events: [DEPLOYMENT_WAIT_APPROVAL, DEPLOYMENT_APPROVED, DEPLOYMENT_CANCELLED]}]
+`, bundled["waitapproval"], site.URL))
+	e.start(t)
+	conn, err := client.Dial(e.address, apiKey)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	user := deckv1.NewDeckServiceClient(conn)
+	next := func(kind int) told {
+		t.Helper()
+		select {
+		case event := <-events:
+			require.Equal(t, kind, event.Type)
+			return event
+		case <-time.After(wait):
+			require.Fail(t, "no event", "%d", kind)
+			return told{}
+		}
+	}
+
+	require.Equal(t, []string{"U1"}, next(7).Metadata.Accounts)
+	d := e.deck.awaitStage(t, 0, deckv1.StageStatus_STAGE_STATUS_RUNNING)
+	_, err = user.ApproveStage(t.Context(), &deckv1.ApproveStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: "ada"})
+	require.NoError(t, err)
+	require.Equal(t, "ada", next(2).Metadata.Approver)
+	next(7)
+	_, err = user.CancelDeployment(t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: d.GetId(), Commander: "bob"})
+	require.NoError(t, err)
+	cancelled := next(6)
+	require.Equal(t, "bob", cancelled.Metadata.Commander)
+	require.Equal(t, []string{"U2"}, cancelled.Metadata.Accounts)
 }

@@ -102,6 +102,14 @@ func TestMistakesInTheConfigurationEndWithCode2AndThePlace(t *testing.T) {
 	}
 }
 
+func TestWrongFailpointsEndWithCode2(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	p := e.startWith(t, "stage-call=explode")
+	require.Equal(t, 2, p.exit(t), "%s", p.output)
+	require.Contains(t, p.output.String(), `read PIPED_FAILPOINTS: failpoint stage-call: "explode" is no action`)
+}
+
 func TestRefusedKeyEndsWithCode1AndTheNextStep(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))
