@@ -65,7 +65,7 @@ func (a *Application) v0Keys() map[string]string {
 type Planner struct {
 	// AlwaysUsePipeline skips strategy detection.
 	AlwaysUsePipeline bool `json:"alwaysUsePipeline"`
-	// AutoRollback defaults to true.
+	// AutoRollback undoes a deployment that fails. Default true.
 	AutoRollback bool `json:"autoRollback"`
 }
 
@@ -214,7 +214,7 @@ type EventMatcher struct {
 
 // EventHandler is what is done with an event; GIT_UPDATE is the only type.
 type EventHandler struct {
-	// Type is GIT_UPDATE.
+	// Type is what is done. Default GIT_UPDATE, the only one.
 	Type string `json:"type" config:"oneof=GIT_UPDATE"`
 	// Config is the change to make in Git.
 	Config EventHandlerConfig `json:"config,omitzero"`

@@ -40,7 +40,7 @@ type kubernetesInput struct {
 	HelmOptions kubernetesHelmOptions `json:"helmOptions"`
 	// Namespace replaces the namespace of every manifest.
 	Namespace string `json:"namespace"`
-	// AutoCreateNamespace makes Namespace when it is not there. Default false.
+	// AutoCreateNamespace makes the namespace when it is not there. Default false.
 	AutoCreateNamespace bool `json:"autoCreateNamespace"`
 	// WaitReady false ends a stage as soon as the manifests are applied. Default true.
 	WaitReady bool `json:"waitReady"`
@@ -77,7 +77,7 @@ type kubernetesChart struct {
 	Path string `json:"path"`
 	// Repository is the name of one of the chart repositories of the plugin.
 	Repository string `json:"repository"`
-	// Name is the name of the chart in Repository, or its address in a registry.
+	// Name is the name of the chart in its repository, or its address in a registry.
 	Name string `json:"name"`
 	// Version is the version of the chart.
 	Version string `json:"version"`

@@ -40,9 +40,9 @@ type NotificationRoute struct {
 type NotificationReceiver struct {
 	// Name is what routes choose the receiver by.
 	Name string `json:"name" config:"required"`
-	// Slack is a channel. It excludes Webhook.
+	// Slack is a channel. It excludes a webhook.
 	Slack *SlackTarget `json:"slack,omitempty"`
-	// Webhook is a URL. It excludes Slack.
+	// Webhook is a URL. It excludes a Slack channel.
 	Webhook *Webhook `json:"webhook,omitempty"`
 	// Template is the text of messages, as a Go template. Default: a sentence for Slack, PipeCD's JSON for
 	// a webhook. PipeCD does not read it.

@@ -74,7 +74,7 @@ func (p *Piped) v0Keys() map[string]string {
 
 // Git says how piped talks to Git servers.
 type Git struct {
-	// Username signs the commits of piped, and logs in with Password. Default piped.
+	// Username signs the commits of piped, and logs in with the password. Default piped.
 	Username string `json:"username,omitempty"`
 	// Email signs the commits of piped. Default piped@localhost.
 	Email string `json:"email,omitempty"`
@@ -84,7 +84,7 @@ type Git struct {
 	SSHConfigFilePath string `json:"sshConfigFilePath,omitempty"`
 	// Host is the host that the ssh key is for. Default github.com.
 	Host string `json:"host,omitempty"`
-	// HostName is the real name of Host, when it is an alias. Default: Host.
+	// HostName is the real name of the host, when that is an alias. Default: the host.
 	HostName string `json:"hostName,omitempty"`
 	// SSHKeyFile is the file with the private key. It excludes SSHKeyData.
 	SSHKeyFile string `json:"sshKeyFile,omitempty"`
@@ -188,7 +188,7 @@ type EventWatcherRepository struct {
 	CommitMessage string `json:"commitMessage,omitempty"`
 	// Includes are the event watcher files to read, in the folder .pipe. Default: all.
 	Includes []string `json:"includes,omitempty"`
-	// Excludes are the event watcher files not to read; they win over Includes.
+	// Excludes are the event watcher files not to read; they win over those to read.
 	Excludes []string `json:"excludes,omitempty"`
 }
 

@@ -21,7 +21,7 @@ type Pipeline struct {
 
 // Stage is one step of a pipeline.
 type Stage struct {
-	// ID names the stage for the Needs of others: letters, digits, dot, dash and underscore, at most
+	// ID names the stage for the needs of others: letters, digits, dot, dash and underscore, at most
 	// 64, unique in the pipeline. Optional; agents that do not know it pass over it.
 	ID string `json:"id,omitempty"`
 	// Name is the name of a stage that a plugin offers.

@@ -5,8 +5,10 @@ package schema
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,6 +30,49 @@ func TestPublishedSchemasAreThoseOfTheTypes(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, got), "%s is stale: run make generate", name)
 	}
+}
+
+func TestTheTablesInTheDocumentationAreThoseOfTheTypes(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	require.NoError(t, err)
+	want, err := Reference(string(page), "..")
+	require.NoError(t, err)
+	require.True(t, want == string(page), "docs/configuration.md is stale: run make generate")
+	_, err = Reference("no marks", "..")
+	require.ErrorContains(t, err, "the text has no lines")
+}
+
+// TestCommentsNameTheDefaults keeps the words on a key and what its type does together.
+func TestCommentsNameTheDefaults(t *testing.T) {
+	t.Parallel()
+	comments, err := readComments("..")
+	require.NoError(t, err)
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(t2 reflect.Type) {
+		for t2.Kind() == reflect.Pointer || t2.Kind() == reflect.Slice {
+			t2 = t2.Elem()
+		}
+		if t2.Kind() != reflect.Struct || seen[t2] {
+			return
+		}
+		seen[t2] = true
+		defaults := config.Defaults(t2)
+		for i := range t2.NumField() {
+			field := t2.Field(i)
+			if field.Tag.Get("json") == "-" {
+				continue
+			}
+			if value, ok := defaultOf(defaults.Field(i)); ok {
+				require.Contains(t, comments.of(t2, field.Name), fmt.Sprintf("Default %v", value), "%s.%s", t2.Name(), field.Name)
+			}
+			walk(field.Type)
+		}
+	}
+	walk(reflect.TypeFor[config.Piped]())
+	walk(reflect.TypeFor[config.Application]())
+	require.Greater(t, len(seen), 30)
 }
 
 func TestWithoutTheSourceThereIsNoSchema(t *testing.T) {
