@@ -264,9 +264,11 @@ func TestServersWithoutWebSocketsAreReachedBySPDY(t *testing.T) {
 	w := newWorld(t)
 	w.deploy(probe)
 	w.open()
-	list, err := w.cluster.objects.Resource(podResource).Namespace(w.namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	address, err := w.cluster.podAddress(w.namespace, list.Items[0].GetName())
+	var ready pod
+	for _, f := range w.forwarder.forwards {
+		ready, _, _ = f.endpoints.pick(nil)
+	}
+	address, err := w.cluster.podAddress(ready.namespace, ready.name)
 	require.NoError(t, err)
 	conn, err := w.cluster.dialSPDY(t.Context(), address)
 	require.NoError(t, err)
