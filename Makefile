@@ -8,6 +8,7 @@ CACHE := .cache
 # Version control stamps would need the whole history in every container that builds.
 export GOFLAGS := -buildvcs=false
 PACKAGES := ./...
+FUZZTIME := 5s
 PLUGINS := kubernetes wait waitapproval scriptrun
 
 .PHONY: help
@@ -46,6 +47,10 @@ embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 .PHONY: bench
 bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -node-image "$(NODE_IMAGE)"
+
+.PHONY: fuzz
+fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)
+	@tools/fuzz.sh $(FUZZTIME)
 
 .PHONY: lint
 lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale generated code
