@@ -12,10 +12,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/retry"
 )
 
 const (
@@ -26,7 +27,8 @@ const (
 )
 
 // LoadImage implements cluster.Provider. No container runs, so the node only has to know the names:
-// it takes pods with them from now on. archive may be empty.
+// it takes pods with them from now on. It waits for the node, which comes shortly after the API.
+// archive may be empty.
 func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
 	image, err := describeImage(archive, references)
 	if err != nil {
@@ -40,23 +42,48 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, references []s
 	if err != nil {
 		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
 	}
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
-		if err != nil {
-			return err
+	for {
+		done, err := tryAddImage(ctx, client, image)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("make images known to the embedded Kubernetes: %w", err)
+		case done:
+			return nil
 		}
-		if len(nodes.Items) == 0 {
-			return errors.New("it has no node")
-		}
-		node := &nodes.Items[0]
-		node.Status.Images = addImage(node.Status.Images, image)
-		_, err = client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("make images known to the embedded Kubernetes: %w", err)
 	}
-	return nil
+}
+
+// tryAddImage adds an image to the node, which may just be registering. False when the API server
+// has ended the watch before that, as it does from time to time.
+func tryAddImage(ctx context.Context, client kubernetes.Interface, image corev1.ContainerImage) (done bool, err error) {
+	// Without a version a watch begins with what is there.
+	nodes, err := client.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
+	if err != nil {
+		return false, err
+	}
+	defer nodes.Stop()
+	for event := range nodes.ResultChan() {
+		node, ok := event.Object.(*corev1.Node)
+		if !ok || event.Type == watch.Deleted || !isReady(node) {
+			continue
+		}
+		node.Status.Images = addImage(node.Status.Images, image)
+		_, err := client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		// A conflict means that the node has changed since; that event is on its way.
+		if !apierrors.IsConflict(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// isReady tells whether the node has registered and takes pods.
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func describeImage(archive string, references []string) (corev1.ContainerImage, error) {

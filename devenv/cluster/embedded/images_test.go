@@ -5,12 +5,20 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 func named(names ...string) corev1.ContainerImage { return corev1.ContainerImage{Names: names} }
@@ -30,6 +38,46 @@ func TestTheListOfImagesIsBounded(t *testing.T) {
 	}
 	require.Len(t, images, maxImages)
 	require.Equal(t, named("1"), images[0], "the oldest goes first")
+}
+
+func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
+	client := fake.NewClientset()
+	watching := make(chan struct{})
+	client.PrependWatchReactor("nodes", func(clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := client.Tracker().Watch(corev1.SchemeGroupVersion.WithResource("nodes"), "")
+		close(watching)
+		return true, w, err
+	})
+	conflicts := 0
+	client.PrependReactor("update", "nodes", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if action.GetSubresource() != "status" || conflicts == 1 {
+			return false, nil, nil
+		}
+		conflicts++
+		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, "embedded", errors.New("changed"))
+	})
+	ended := make(chan error, 1)
+	go func() {
+		done, err := tryAddImage(t.Context(), client, named("web:v1"))
+		if err == nil && !done {
+			err = errors.New("the watch has ended")
+		}
+		ended <- err
+	}()
+	<-watching
+	nodes := client.CoreV1().Nodes()
+	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "embedded"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	for range 2 { // the first meets with a conflict
+		_, err = nodes.Update(t.Context(), node, metav1.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, <-ended)
+	node, err = nodes.Get(t.Context(), "embedded", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []corev1.ContainerImage{named("web:v1")}, node.Status.Images)
+	require.Equal(t, 1, conflicts)
 }
 
 func TestAnArchiveThatIsNotThereIsNotLoaded(t *testing.T) {

@@ -13,10 +13,23 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 )
 
 // register makes the node, or takes over the one of an earlier run, and removes simulated nodes of other names.
 func (k *Kubelet) register(ctx context.Context) error {
+	// Whoever loads images may change the node of an earlier run at the same time.
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return k.tryRegister(ctx) }); err != nil {
+		return err
+	}
+	others := metav1.ListOptions{LabelSelector: SimulatedKey, FieldSelector: "metadata.name!=" + k.config.NodeName}
+	if err := k.config.Client.CoreV1().Nodes().DeleteCollection(ctx, metav1.DeleteOptions{}, others); err != nil {
+		return fmt.Errorf("remove nodes of other names: %w", err)
+	}
+	return nil
+}
+
+func (k *Kubelet) tryRegister(ctx context.Context) error {
 	nodes := k.config.Client.CoreV1().Nodes()
 	node, err := nodes.Create(ctx, k.node(), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -43,10 +56,6 @@ func (k *Kubelet) register(ctx context.Context) error {
 	node.Status.Images = known
 	if _, err := nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("report node %s ready: %w", k.config.NodeName, err)
-	}
-	others := metav1.ListOptions{LabelSelector: SimulatedKey, FieldSelector: "metadata.name!=" + k.config.NodeName}
-	if err := nodes.DeleteCollection(ctx, metav1.DeleteOptions{}, others); err != nil {
-		return fmt.Errorf("remove nodes of other names: %w", err)
 	}
 	return nil
 }
