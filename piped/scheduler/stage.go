@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -89,7 +90,7 @@ func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) st
 	if err := r.beginStage(ctx, work, stage); err != nil {
 		return r.stopped(ctx, work, stage, err)
 	}
-	r.sources.prefetch(ctx)
+	r.prefetch(ctx)
 	plugin, err := r.owner(work, stage)
 	if err != nil {
 		return r.stopped(ctx, work, stage, err)
@@ -98,6 +99,18 @@ func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) st
 		r.note(ctx, stage, beforePlugin, model.LogSeverity_INFO, fmt.Sprintf("Attempt %d of stage %s by plugin %s", stage.GetRetriedCount()+1, stage.GetName(), plugin.Name()))
 	}
 	return r.execute(ctx, work, stage, plugin, pair)
+}
+
+// prefetch prepares the sources of the next stage while this one runs, if there is a next one.
+func (r *run) prefetch(ctx context.Context) {
+	r.mu.Lock()
+	next := slices.ContainsFunc(r.deployment.GetStages(), func(stage *model.PipelineStage) bool {
+		return !stage.GetRollback() && stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
+	})
+	r.mu.Unlock()
+	if next {
+		r.sources.prefetch(ctx)
+	}
 }
 
 // owner finds the plugin of a stage and waits, not for ever, until it runs.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -352,4 +353,32 @@ func TestSourcesThatCannotBePreparedFailTheStageAtOnce(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Equal(t, "Stage A failed: prepare the sources: no space left on device", end.GetStatusReason())
 	require.Contains(t, a.controlPlane.stageLog(), "A 0 prepare the sources: no space left on device")
+}
+
+func TestSourcesAreNotPreparedForStagesThatDoNotCome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stages []string
+		want   int32
+	}{
+		"one stage":      {[]string{"with: {}"}, 1},
+		"three stages":   {[]string{"with: {}", "with: {}", "with: {}"}, 3},
+		"and a rollback": {[]string{"with: {do: fail}"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var prepared atomic.Int32
+			a := startAgentAt(t, startControlPlane(t), pipeline(c.stages...), func(o *scheduler.Options) {
+				prepare := o.Prepare
+				o.Prepare = func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
+					prepared.Add(1)
+					return prepare(ctx, d, commit, file)
+				}
+			})
+			a.Submit(newDeployment("d", "app"))
+			a.controlPlane.awaitEnd(t, "d")
+			a.stop()
+			require.Equal(t, c.want, prepared.Load())
+		})
+	}
 }
