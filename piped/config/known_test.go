@@ -89,3 +89,19 @@ func TestStagesForSeveralClustersAreKnownByOneNameEach(t *testing.T) {
 		require.Contains(t, stages, "K8S_MULTI_CANARY_ROLLOUT")
 	}
 }
+
+func TestFilesAreClaimedByTheirVersionAndKind(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]bool{
+		"apiVersion: pipecd.dev/v1beta1\nkind: Piped\n":                           true,
+		"kind: Aplication # misspelt\napiVersion: 'pipecd.dev/v1beta1'\n":         true,
+		"apiVersion: pipecd.dev/v1beta1\nspec: [\n":                               true,
+		"{\n  \"apiVersion\": \"pipecd.dev/v1beta1\",\n  \"kind\": \"ECSApp\"\n}": true,
+		"apiVersion: pipecd.dev/v1beta1\nkind: AnalysisTemplate\n":                false,
+		"apiVersion: pipecd.dev/v1beta1\nkind: LambdaFunction\n":                  false,
+		"apiVersion: v1\nkind: Pod\n":                                             false,
+		"data:\n  piped.yaml: |\n    apiVersion: pipecd.dev/v1beta1\n":            false,
+	} {
+		require.Equal(t, want, Claimed([]byte(content)), content)
+	}
+}

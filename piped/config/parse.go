@@ -94,13 +94,19 @@ func IsApplicationFilename(name string) bool {
 
 var (
 	versionLine = regexp.MustCompile(`(?m)^(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	// otherKind are PipeCD's kinds that nothing here reads.
-	otherKind = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(?:AnalysisTemplate|ControlPlane|SealedSecret)\b`)
+	kindLine = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
 )
 
 // Claimed reports whether the content of a file says that it is one that Check knows, also when it is
-// not valid YAML or its kind is misspelt.
-func Claimed(data []byte) bool { return versionLine.Match(data) && !otherKind.Match(data) }
+// not valid YAML or its kind is misspelt. Other files with PipeCD's apiVersion are not.
+func Claimed(data []byte) bool {
+	if !versionLine.Match(data) {
+		return false
+	}
+	kind := kindLine.FindSubmatch(data)
+	known := append(ApplicationKinds(), KindPiped, KindEventWatcher)
+	return kind == nil || slip(string(kind[1]), known)
+}
 
 // JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the
 // decoders. Mistakes come back as Errors.

@@ -89,10 +89,13 @@ type stop struct {
 
 func (m *migration) run() *stop {
 	kind, spec := m.root.find("kind"), m.root.find("spec")
-	if kind.text() == config.KindPiped {
+	switch {
+	case kind.text() == config.KindPiped:
 		return m.piped(spec)
+	case slices.Contains(config.ApplicationKinds(), kind.text()):
+		return m.application(kind, spec)
 	}
-	return m.application(kind, spec)
+	return nil // Other kinds are the same in both versions.
 }
 
 func (m *migration) note(line int, path []any, format string, args ...any) {

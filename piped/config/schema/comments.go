@@ -55,8 +55,8 @@ func fieldComments(structure *ast.StructType) map[string]string {
 	return fields
 }
 
-// camel finds names that can only be those of fields: words with a capital inside.
-var camel = regexp.MustCompile(`\b[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*\b`)
+// camel finds names that can only be those of fields: words with a capital inside, but for {{ .Names }}.
+var camel = regexp.MustCompile(`\.?\b[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*\b`)
 
 // of is the comment on a field with the names of Go turned into those of files.
 func (c comments) of(t reflect.Type, field string) string {
