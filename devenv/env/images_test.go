@@ -1,0 +1,98 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/none"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// program is a sample whose image is built from its sources.
+type program struct{}
+
+func (program) Walk(fn func(name string, content []byte) error) error {
+	for name, content := range map[string]string{
+		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n",
+		"web/pod.yaml":        "image: pipedeck.dev/web:v1\n",
+		"web/main.go":         "package main\n",
+	} {
+		if err := fn(name, []byte(content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// imageService tells what it is asked for.
+type imageService struct {
+	imagev1.UnimplementedImageServiceServer
+	load LoadImage
+	// loaded gets the end of each load.
+	loaded chan error
+	asked  chan *imagev1.ProvideRequest
+	source chan string
+}
+
+func (s *imageService) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+	source, err := os.ReadFile(filepath.Join(req.GetDirectory(), "web", "main.go"))
+	if err != nil {
+		return err
+	}
+	s.asked <- req
+	s.source <- string(source)
+	s.loaded <- s.load(stream.Context(), req.GetTarget(), "", req.GetImages())
+	return nil
+}
+
+func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	service := &imageService{loaded: make(chan error, 2), asked: make(chan *imagev1.ProvideRequest, 2), source: make(chan string, 2)}
+	o := options(w)
+	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
+	o.Clusters = append(o.Clusters, Cluster{"second", func(func(int)) (cluster.Provider, error) { return simulated{}, nil }})
+	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
+		service.load = load
+		return service
+	}
+	r := up(t, o)
+	ends := map[string]bool{}
+	for range 2 {
+		req := receive(t, service.asked)
+		require.Equal(t, []string{"pipedeck.dev/web:v1"}, req.GetImages())
+		require.Equal(t, "package main\n", receive(t, service.source))
+		ends[req.GetTarget()] = true
+	}
+	require.Equal(t, map[string]bool{workspace.TargetName: true, "second": true}, ends, "every cluster gets them")
+	var failures []error
+	for range 2 {
+		if err := receive(t, service.loaded); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	require.Len(t, failures, 1, "a simulated cluster is content with the name")
+	require.ErrorIs(t, failures[0], cluster.ErrNeedsArchive)
+	r.stop()
+	require.NoError(t, receive(t, r.ended), "an image that is missing does no harm to the environment")
+	require.NoDirExists(t, w.Path("head"))
+}
+
+// simulated takes every image.
+type simulated struct{ none.Provider }
+
+func (simulated) Describe() cluster.Description {
+	return cluster.Description{Kind: cluster.Embedded, Simulated: true}
+}
+
+func (simulated) LoadImage(context.Context, string, []string) error { return nil }
