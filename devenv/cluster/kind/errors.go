@@ -17,8 +17,9 @@ import (
 // shownLines of a command's output are enough to see why it failed; the log has them all.
 const (
 	shownLines  = 12
-	shownBytes  = 4 << 10
 	shownInLine = 300
+	// searchedBytes is how much of it is searched for known failures.
+	searchedBytes = 64 << 10
 )
 
 // foreignError is a cluster that has our name and is not ours.
@@ -58,17 +59,16 @@ const taken = "already exist for a cluster with the name"
 
 // explain adds the last words of the command that failed, and the next step where it is known.
 func (p *Provider) explain(err error) error {
-	output := ""
+	said := err.Error()
 	var failed *exec.RunError
 	if errors.As(err, &failed) {
-		output = lastLines(failed.Output)
+		said += "\n" + string(failed.Output[max(0, len(failed.Output)-searchedBytes):])
 	}
-	said := err.Error() + "\n" + output
 	if strings.Contains(said, taken) {
 		return &cluster.HintError{Err: &foreignError{p.name}, Hint: "choose another --name"}
 	}
 	if failed != nil {
-		err = &libraryError{summarize(err, failed) + ": " + output, err}
+		err = &libraryError{summarize(err, failed) + ": " + lastLines(failed.Output), err}
 	}
 	for _, k := range known {
 		if k.words.MatchString(said) {
@@ -97,15 +97,31 @@ func summarize(err error, failed *exec.RunError) string {
 	return strings.Join(failed.Command[:min(2, len(failed.Command))], " ") + " failed"
 }
 
-// lastLines returns the end of an output, bounded.
+// lastLines returns the end of an output without stack traces, bounded.
 func lastLines(output []byte) string {
-	text := strings.TrimSpace(string(output[max(0, len(output)-shownBytes):]))
-	lines := strings.Split(text, "\n")
+	text := strings.TrimSpace(string(output[max(0, len(output)-searchedBytes):]))
+	lines := withoutTraces(strings.Split(text, "\n"))
 	lines = lines[max(0, len(lines)-shownLines):]
 	for i, line := range lines {
 		if len(line) > shownInLine {
-			lines[i] = strings.ToValidUTF8(line[:shownInLine], "") + " …"
+			// What went wrong is often said last, after long paths.
+			lines[i] = strings.ToValidUTF8(line[:shownInLine/2]+" … "+line[len(line)-shownInLine/2:], "")
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutTraces drops the pairs of lines in which Go prints a call: the function, then its place
+// after a tab. kubeadm ends its output with dozens of them.
+func withoutTraces(lines []string) []string {
+	var kept []string
+	for _, line := range lines {
+		switch {
+		case !strings.HasPrefix(line, "\t"):
+			kept = append(kept, line)
+		case len(kept) > 0 && !strings.Contains(strings.TrimSpace(kept[len(kept)-1]), " "):
+			kept = kept[:len(kept)-1]
+		}
+	}
+	return kept
 }

@@ -71,16 +71,26 @@ func TestFailuresOfTheEngineHaveANextStep(t *testing.T) {
 	}
 	require.EqualError(t, p.explain(&exec.RunError{Command: []string{"docker", "run", "--name", "a"}, Output: []byte("no"), Inner: errors.New("exit 1")}),
 		"docker run failed: no")
+	far := "no space left on device\n" + strings.Repeat("and more\n", 2*shownLines)
+	var known *cluster.HintError
+	require.ErrorAs(t, p.explain(&exec.RunError{Command: []string{"docker", "run"}, Output: []byte(far), Inner: errors.New("exit 1")}), &known)
+	require.Contains(t, known.Hint, "make room", "although its words are not shown")
 	var taken *foreignError
 	require.ErrorAs(t, p.explain(errors.New(`node(s) already exist for a cluster with the name "a"`)), &taken)
 }
 
 func TestTheShownOutputIsBounded(t *testing.T) {
 	t.Parallel()
-	long := make([]byte, 10*shownBytes)
+	long := make([]byte, 2*searchedBytes)
 	for i := range long {
 		long[i] = "x\n"[i%2]
 	}
 	require.Len(t, lastLines(long), 2*shownLines-1)
-	require.Len(t, lastLines([]byte(strings.Repeat("x", 2*shownInLine))), shownInLine+len(" …"))
+	require.Len(t, lastLines([]byte(strings.Repeat("x", 2*shownInLine))), shownInLine+len(" … "))
+}
+
+func TestStackTracesAreNotShown(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "error: the API does not answer\nto see the stack trace use --v=5",
+		lastLines([]byte("error: the API does not answer\nmain.main\n\tkubeadm.go:25\nruntime.(*T).goexit\n\tasm.s:1771\nto see the stack trace use --v=5\n")))
 }
