@@ -84,16 +84,19 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 		RetriedCount: stage.GetRetriedCount(),
 		CompletedAt:  stage.GetUpdatedAt(), // PipeCD v1 sends it with every status
 	}
-	for {
+	for failures := 0; ; {
 		ctx, cancel := reporting(patience)
 		_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, request)
 		cancel()
+		if !unreachable(err) {
+			failures++
+		}
 		switch {
 		case err == nil:
 			return nil
 		case patience.Err() != nil:
 			return context.Cause(patience)
-		case refused(err):
+		case refused(err), failures >= maxFailures:
 			return fmt.Errorf("record the stage as %s at the control plane: %w", status, err)
 		}
 		r.logger(stage).Warn("report of a stage did not get through; it is tried again", "status", status, "error", err)
@@ -102,6 +105,19 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 		case <-patience.Done():
 			return context.Cause(patience)
 		}
+	}
+}
+
+// maxFailures bounds the tries of a report that the control plane takes but fails at: it may well fail
+// always. One that is away comes back.
+const maxFailures = 10
+
+func unreachable(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Aborted, codes.ResourceExhausted:
+		return true
+	default:
+		return false
 	}
 }
 

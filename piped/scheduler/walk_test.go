@@ -316,10 +316,28 @@ func TestAnAttemptIsRecordedBeforeTheCall(t *testing.T) {
 	}
 }
 
+func TestAControlPlaneThatFailsAtAnEndDoesNotHoldUpTheDeploymentForEver(t *testing.T) {
+	t.Parallel()
+	cp := startControlPlane(t)
+	tries := 0
+	cp.refuse = func(r *pipedservice.ReportStageStatusChangedRequest) error {
+		if r.GetStatus() != model.StageStatus_STAGE_SUCCESS || cp.names[r.GetStageId()] != "A" {
+			return nil
+		}
+		tries++
+		return status.Error(codes.Internal, "the disk is full")
+	}
+	a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"))
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"}, cp.recorded()[2:])
+	require.Equal(t, 10, tries)
+}
+
 func TestAnEndThatDoesNotGetThroughIsReportedUntilItDoes(t *testing.T) {
 	t.Parallel()
 	cp := startControlPlane(t)
-	left := 3
+	left := 30
 	cp.refuse = func(r *pipedservice.ReportStageStatusChangedRequest) error {
 		if r.GetStatus() != model.StageStatus_STAGE_SUCCESS || left == 0 {
 			return nil
