@@ -124,6 +124,11 @@ func (a *application) settings() *stop {
 	if err != nil {
 		return err
 	}
+	if a.plugin == "ecs" && a.old && a.spec.find("input") == nil && target.find("input") == nil {
+		input := newMapping("input")
+		input.mapping.add(a.scalar("runStandaloneTask", "true"))
+		target.add(input)
+	}
 	for _, key := range pluginKeys {
 		e := a.spec.find(key)
 		if e == nil {

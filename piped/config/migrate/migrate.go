@@ -190,6 +190,9 @@ func parse(text, filename string) (*mapping, error) {
 		}
 		return config.Errors{at}
 	}
+	if strings.ContainsAny(text, "\r\u0085\u2028\u2029") {
+		return nil, refuse(nil, "holds line breaks other than line feeds, which are not rewritten")
+	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
 		return nil, refuse(nil, "cannot be rewritten: "+err.Error())

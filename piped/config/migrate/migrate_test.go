@@ -175,6 +175,10 @@ func TestWhatCannotBeRewrittenIsRefusedWithItsPlace(t *testing.T) {
 			fmt.Sprintf(webApplication, "KubernetesApp") + "  ? input\n  : {namespace: x}\n",
 			"app.pipecd.yaml:5:",
 		},
+		"other line breaks": {
+			fmt.Sprintf(webApplication, "KubernetesApp") + "  description: a\r  # b\n",
+			"app.pipecd.yaml:1:1: holds line breaks other than line feeds",
+		},
 		"settings without a kind of v0": {
 			fmt.Sprintf(webApplication, "Application") + "  input: {namespace: x}\n",
 			"app.pipecd.yaml:5:1: spec.input: is a key of PipeCD v0, but the kind does not say which plugin it is for",
