@@ -4,6 +4,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -49,6 +50,10 @@ type problem struct {
 	final bool
 	// ripe: may end the rollout once it has lasted for the grace period.
 	ripe bool
+	// crashes counts the restarts after a crash; output is the end of what the container wrote
+	// before one of them.
+	crashes int32
+	output  string
 }
 
 func (p problem) id() string { return fmt.Sprintf("%d/%s/%s", p.class, p.pod, p.container) }
@@ -86,8 +91,13 @@ func (t *tracker) inspect(ctx context.Context) {
 			continue
 		}
 		p.since = now
-		if before, ok := old[p.id()]; ok {
-			p.since = before.since
+		before, known := old[p.id()]
+		if known {
+			p.since, p.output = before.since, before.output
+		}
+		// A node forgets a container soon after it has ended, so its words are taken while they are there.
+		if p.class == classCrash && (!known || p.crashes != before.crashes || p.output == "") {
+			p.output = cmp.Or(t.lastOutput(ctx, p), p.output)
 		}
 		t.problems = append(t.problems, p)
 		if line := p.id(); !t.said[line] {
@@ -151,6 +161,7 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 
 func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
 	p.class = classCrash
+	p.crashes = s.RestartCount
 	p.ripe = s.RestartCount >= minCrashes
 	how := ""
 	if end != nil {
@@ -160,15 +171,15 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 		}
 		how += detail(end.Message)
 	}
-	p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %s%s", pod.Name, s.Name, restarts(s.RestartCount), how)
-	return p
-}
-
-func restarts(n int32) string {
-	if n == 1 {
-		return "1 restart"
+	switch s.RestartCount {
+	case 0:
+		p.text = fmt.Sprintf("pod %s: container %s crashed%s", pod.Name, s.Name, how)
+	case 1:
+		p.text = fmt.Sprintf("pod %s: container %s keeps crashing: 1 restart%s", pod.Name, s.Name, how)
+	default:
+		p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %d restarts%s", pod.Name, s.Name, s.RestartCount, how)
 	}
-	return fmt.Sprintf("%d restarts", n)
+	return p
 }
 
 func detail(message string) string {
@@ -179,15 +190,15 @@ func detail(message string) string {
 }
 
 // judge fails the rollout when a problem lasts for too long.
-func (t *tracker) judge(ctx context.Context) error {
+func (t *tracker) judge() error {
 	now := time.Now()
 	for _, p := range t.problems {
 		if !p.final && (!p.ripe || now.Before(p.since.Add(t.grace))) {
 			continue
 		}
 		reason := p.text
-		if p.class == classCrash {
-			reason += t.lastOutput(ctx, p)
+		if p.output != "" {
+			reason += "; its last output:\n" + p.output
 		}
 		return &FailedError{Key: t.key(), Reason: reason}
 	}
@@ -205,7 +216,7 @@ func (t *tracker) nextDeadline() (time.Time, bool) {
 	return next, !next.IsZero()
 }
 
-// lastOutput gives the end of what a crashed container wrote, where the API has it.
+// lastOutput gives the end of what a crashed container wrote, where the API still has it.
 func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
@@ -213,8 +224,9 @@ func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	for _, previous := range []string{"true", "false"} {
 		query := url.Values{"container": {p.container}, "tailLines": {logLines}, "previous": {previous}}
 		code, body, err := t.cluster.Get(ctx, path, query)
-		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" {
-			return "; its last output:\n" + strings.TrimRight(body, "\n")
+		// A kubelet that has removed the container says so with the status of success.
+		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" && !strings.HasPrefix(body, "unable to retrieve container logs") {
+			return strings.TrimRight(body, "\n")
 		}
 	}
 	return ""

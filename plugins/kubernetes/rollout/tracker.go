@@ -86,7 +86,7 @@ func (t *tracker) wait(ctx context.Context) error {
 			t.inspect(ctx)
 		case <-expired:
 		}
-		if err := t.judge(ctx); err != nil {
+		if err := t.judge(); err != nil {
 			return err
 		}
 		if timer != nil {

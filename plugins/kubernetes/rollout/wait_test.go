@@ -206,6 +206,19 @@ func TestAProblemThatChangesItsWordsKeepsItsAge(t *testing.T) {
 	})
 }
 
+func TestTheLastOutputIsKeptWhenTheNodeHasForgottenTheContainer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t, pod(t, 2, crashed1))
+		c.output = "panic: no\n"
+		ended := wait(t.Context(), c, live, &lines{})
+		synctest.Wait()
+		c.output = "unable to retrieve container logs for containerd://1234"
+		c.resource("pods").set(pod(t, 2, crashed))
+		require.ErrorContains(t, (<-ended).err, "its last output:\npanic: no")
+	})
+}
+
 func TestAProblemThatPassesDoesNotFailTheRollout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
