@@ -79,7 +79,6 @@ func FindSources(directory, reference string) (*Sources, error) {
 
 // walk collects the files of a program, package by package.
 type walk struct {
-	root  *os.Root
 	files fs.FS
 	build build.Context
 	sum   hash.Hash
@@ -96,7 +95,7 @@ type walk struct {
 }
 
 func newWalk(root *os.Root) *walk {
-	w := &walk{root: root, files: root.FS(), sum: sha256.New(), modules: map[string]string{}, packages: map[string]bool{}, seen: map[string]bool{}}
+	w := &walk{files: root.FS(), sum: sha256.New(), modules: map[string]string{}, packages: map[string]bool{}, seen: map[string]bool{}}
 	w.build = build.Context{
 		// Every file counts, whatever it is made for: the digest is the same for all platforms.
 		GOOS: "linux", GOARCH: "amd64", Compiler: "gc", UseAllFiles: true, CgoEnabled: true,
