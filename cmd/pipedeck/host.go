@@ -69,6 +69,7 @@ func newHostCommand(t *target) *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	flags.registerLive(cmd)
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
 	return cmd
 }
@@ -107,6 +108,7 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 			Clusters:     checks.gate(clusters),
 			Images:       images,
 			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+			Live:         flags.live,
 			Piped:        piped,
 			ForeignPiped: flags.piped != "",
 			Plugins:      plugins,

@@ -28,6 +28,7 @@ type environmentFlags struct {
 	samples []string
 	plugins []string
 	piped   string
+	live    bool
 }
 
 func (f *environmentFlags) register(cmd *cobra.Command) {
@@ -36,6 +37,11 @@ func (f *environmentFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
 	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL")
 	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
+}
+
+// registerLive is for the commands that keep an environment up.
+func (f *environmentFlags) registerLive(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.live, "live", false, "deploy the working tree as it is on disk, whenever a file is saved")
 }
 
 // arguments gives the flags to another pipedeck process.
@@ -49,6 +55,9 @@ func (f *environmentFlags) arguments() []string {
 	}
 	if f.piped != "" {
 		args = append(args, "--piped="+f.piped)
+	}
+	if f.live {
+		args = append(args, "--live")
 	}
 	return args
 }

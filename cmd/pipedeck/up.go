@@ -32,6 +32,7 @@ Leaving the UI asks whether the environment goes on running. Without a terminal,
 		Example: `  pipedeck up
   pipedeck up ~/src/my-app
   pipedeck up --sample hello-world --name demo
+  pipedeck up --live
   pipedeck up --output plain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := chooseOutput(output, true)
@@ -42,6 +43,7 @@ Leaving the UI asks whether the environment goes on running. Without a terminal,
 		},
 	}
 	flags.register(cmd)
+	flags.registerLive(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
 	return cmd
@@ -58,6 +60,9 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	}
 	if alive {
 		if err := checkSameRepository(ctx, w, args); err != nil {
+			return err
+		}
+		if err := flags.checkSameMode(w); err != nil {
 			return err
 		}
 		if mode == outputTUI {
@@ -107,6 +112,16 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 			"choose another --name, or end that one first: pipedeck down"+nameFlag(w))
 	}
 	return nil
+}
+
+// checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
+func (f *environmentFlags) checkSameMode(w *workspace.Workspace) error {
+	running, err := w.Published()
+	if !f.live || err != nil || running.Live {
+		return nil // one that has published nothing yet is waited for later
+	}
+	return usageError(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
+		"end it first: pipedeck down"+nameFlag(w)+"; then pipedeck up --live")
 }
 
 // check finds wrong usage without starting anything.

@@ -19,6 +19,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/devenv/live"
 	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -34,7 +35,9 @@ type Environment struct {
 	clusters   []*runningCluster
 	forwarder  *portforward.Forwarder
 	repository atomic.Pointer[workspace.Repository]
-	address    string
+	// tree is nil unless the environment is live.
+	tree    *live.Tree
+	address string
 	// connected gets piped's version when it has introduced itself to the control plane.
 	connected chan string
 
@@ -144,8 +147,11 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		return nil
 	})
 	children.Go(func() error {
-		if err := e.openRepository(); err != nil {
+		if err := e.openRepository(ctx); err != nil {
 			return err
+		}
+		if e.tree != nil {
+			children.Go(func() error { return e.tree.Run(ctx, e.tellSnapshot) })
 		}
 		if e.Images != nil {
 			children.Go(func() error {
@@ -163,7 +169,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	return err
 }
 
-func (e *Environment) openRepository() error {
+func (e *Environment) openRepository(ctx context.Context) error {
 	e.components.starting(componentRepository, "opening")
 	repository, err := e.Repository()
 	if err != nil {
@@ -176,6 +182,9 @@ func (e *Environment) openRepository() error {
 	}
 	e.repository.Store(repository)
 	e.server.SetEnvironment(e.describe())
+	if e.Live {
+		return e.openTree(ctx)
+	}
 	detail := fmt.Sprintf("%s, branch %s", repository.Root, repository.Branch)
 	if len(repository.Applications) == 0 {
 		detail += " (no application yet: commit an app.pipecd.yaml)"
@@ -198,6 +207,9 @@ func (e *Environment) describe() *deckv1.Environment {
 	}
 	if r := e.repository.Load(); r != nil {
 		described.Repository, described.Branch, described.EditHint = r.Root, r.Branch, r.EditHint
+		if e.Live {
+			described.Branch += " (live)"
+		}
 	}
 	return described
 }
@@ -217,7 +229,7 @@ func (e *Environment) listen() (net.Listener, error) {
 	}
 	e.address = listener.Addr().String()
 	e.running = workspace.Running{
-		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Processes: map[string]workspace.Child{},
+		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Live: e.Live, Processes: map[string]workspace.Child{},
 	}
 	return listener, nil
 }

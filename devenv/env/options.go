@@ -21,6 +21,8 @@ type Options struct {
 	Images func(load LoadImage) imagev1.ImageServiceServer
 	// Repository opens or makes the repository to watch.
 	Repository func() (*workspace.Repository, error)
+	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
+	Live bool
 	// Piped is the agent's program.
 	Piped string
 	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.

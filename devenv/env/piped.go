@@ -98,6 +98,9 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 // pipedArguments writes the configuration and returns the command line that uses it.
 func (e *Environment) pipedArguments() ([]string, error) {
 	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins, Clusters: e.clusterNames()}
+	if e.tree != nil {
+		config.Snapshots = e.tree.Repository()
+	}
 	pluginPort, adminPort := 0, 0
 	if e.ForeignPiped {
 		ports, err := freePorts(len(e.Plugins) + 2)

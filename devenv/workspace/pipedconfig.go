@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 
 	"sigs.k8s.io/yaml"
@@ -33,7 +34,9 @@ type PipedConfig struct {
 	// Address is the host:port of the control plane.
 	Address    string
 	Repository *Repository
-	Plugins    []Plugin
+	// Snapshots is the repository that piped watches in place of Repository; empty for Repository itself.
+	Snapshots string
+	Plugins   []Plugin
 	// Clusters are the names of the environment's clusters, each a deploy target.
 	Clusters []string
 	// Ports are the plugins' TCP ports in their order; empty lets piped choose, which only ours can.
@@ -69,7 +72,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 			"apiAddress":   c.Address,
 			"repositories": []map[string]any{{
 				"repoId": RepositoryID,
-				"remote": "file://" + c.Repository.Root,
+				"remote": "file://" + cmp.Or(c.Snapshots, c.Repository.Root),
 				"branch": c.Repository.Branch,
 			}},
 			"plugins": plugins,

@@ -23,6 +23,8 @@ type Running struct {
 	StartedAt time.Time `json:"startedAt"`
 	// Clusters are the kinds of the environment's clusters, by name.
 	Clusters map[string]string `json:"clusters"`
+	// Live says that the working tree is deployed as it is on disk.
+	Live bool `json:"live,omitempty"`
 	// Processes are the children that were started, by component. They die with their parent;
 	// the list serves to tell the user what a killed environment left behind.
 	Processes map[string]Child `json:"processes,omitempty"`

@@ -118,6 +118,9 @@ func CheckClusterName(name string) error {
 	return nil
 }
 
+// Snapshots is the repository with snapshots of a working tree.
+func (w *Workspace) Snapshots() string { return w.Path("live.git") }
+
 // SampleRepository is where the sample repository is made.
 func (w *Workspace) SampleRepository() string { return w.Path("repository") }
 

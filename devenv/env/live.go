@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/devenv/live"
+)
+
+// openTree takes a first snapshot before piped looks. What holds it back is told, and what was there last is
+// deployed until that is mended.
+func (e *Environment) openTree(ctx context.Context) error {
+	repository := e.repository.Load()
+	tree, err := live.Open(ctx, live.Options{
+		Root: repository.Root, Branch: repository.Branch, Dir: e.Workspace.Snapshots(), Logger: e.Logger,
+	})
+	if err != nil {
+		return &StartError{componentRepository, err, "start without --live"}
+	}
+	snapshot, err := tree.Take(ctx)
+	if held := (*live.HeldError)(nil); err != nil && !errors.As(err, &held) {
+		return &StartError{componentRepository, err, "start without --live"}
+	}
+	e.tree = tree
+	e.tellSnapshot(snapshot, err)
+	return nil
+}
+
+// tellSnapshot shows what is deployed.
+func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
+	repository := e.repository.Load()
+	detail := fmt.Sprintf("%s, branch %s, live: ", repository.Root, repository.Branch)
+	switch {
+	case err != nil:
+		e.Logger.Warn("the working tree is not deployed as it is", "error", err)
+		detail += "the last state stays deployed: " + err.Error()
+	case len(s.Uncommitted) > 0:
+		detail += "saved files are deployed, " + live.Summary(s.Uncommitted)
+	default:
+		detail += "saving a file deploys it"
+	}
+	if len(s.LeftOut) > 0 {
+		detail += " (without the repositories within: " + strings.Join(s.LeftOut, ", ") + ")"
+	}
+	e.components.ready(componentRepository, detail)
+}

@@ -1,0 +1,212 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// settle is how long nothing may have changed before a snapshot: editors write a file in several
+	// steps, and several files at once. While changes never cease there is one after longestSettle.
+	settle        = 100 * time.Millisecond
+	longestSettle = time.Second
+	// pollInterval is for what cannot be watched.
+	pollInterval = 2 * time.Second
+	// maxDirs bounds the watched directories: each takes a place in a table of the kernel.
+	maxDirs = 20_000
+)
+
+// Run takes a snapshot at once and after every change, until ctx ends, and tells of each that is new and
+// of each failure.
+func (t *Tree) Run(ctx context.Context, tell func(Snapshot, error)) error {
+	w := &watch{tree: t, limit: maxDirs}
+	var err error
+	if w.watcher, err = fsnotify.NewWatcher(); err != nil {
+		t.logger.Warn("files cannot be watched, they are looked at instead", "interval", pollInterval, "error", err)
+		w.incomplete = true
+		return w.run(ctx, nil, nil, tell)
+	}
+	defer w.watcher.Close()
+	return w.run(ctx, w.watcher.Events, w.watcher.Errors, tell)
+}
+
+// watch turns events into snapshots.
+type watch struct {
+	tree *Tree
+	// watcher is nil when nothing can be watched.
+	watcher *fsnotify.Watcher
+	limit   int
+	// incomplete is set when not every directory is watched.
+	incomplete bool
+	// stale is set when there may be directories that are not watched yet.
+	stale bool
+}
+
+func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, lost <-chan error, tell func(Snapshot, error)) error {
+	w.stale = w.watcher != nil
+	due := time.NewTimer(0)
+	defer due.Stop()
+	var first time.Time // of the changes that wait for their snapshot; zero when there are none
+	failed := ""
+	for {
+		changed := false
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-events:
+			changed = w.matters(event)
+		case err := <-lost:
+			w.tree.logger.Debug("file events were lost", "error", err)
+			changed, w.stale = true, true
+		case <-due.C:
+			first = time.Time{}
+			snapshot, err := w.look(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err != nil && err.Error() != failed:
+				failed = err.Error()
+				tell(snapshot, err)
+			case err == nil && (snapshot.New || failed != ""):
+				failed = ""
+				tell(snapshot, nil)
+			}
+			if w.incomplete {
+				due.Reset(pollInterval)
+			}
+		}
+		if changed {
+			now := time.Now()
+			if first.IsZero() {
+				first = now
+			}
+			due.Reset(min(settle, longestSettle-now.Sub(first)))
+		}
+	}
+}
+
+// look watches what is new, and then takes a snapshot: what changes in between is an event.
+func (w *watch) look(ctx context.Context) (Snapshot, error) {
+	if w.stale {
+		w.stale = false
+		if err := w.addAll(ctx); err != nil {
+			w.stale = true
+			return w.tree.last, err
+		}
+	}
+	return w.tree.Take(ctx)
+}
+
+// matters tells whether an event may change the snapshot.
+func (w *watch) matters(event fsnotify.Event) bool {
+	name := filepath.Base(event.Name)
+	for _, dir := range []string{w.tree.gitDir, w.tree.commonDir} {
+		if rest, inside := strings.CutPrefix(event.Name, dir+string(filepath.Separator)); inside {
+			rest = filepath.ToSlash(rest)
+			return rest == "HEAD" || rest == "index" || rest == "packed-refs" || rest == "logs/HEAD" ||
+				strings.HasPrefix(rest, "refs/") && !strings.HasSuffix(rest, ".lock")
+		}
+	}
+	for _, pattern := range editorFiles {
+		if matched, _ := path.Match(pattern, name); matched {
+			return false
+		}
+	}
+	if name == ".gitignore" {
+		w.stale = true
+	} else if event.Has(fsnotify.Create) {
+		info, err := os.Lstat(event.Name)
+		w.stale = w.stale || err == nil && info.IsDir()
+	}
+	return true
+}
+
+// addAll watches every directory that git looks into, and what moves when the user commits.
+func (w *watch) addAll(ctx context.Context) error {
+	ignored, err := w.ignored(ctx)
+	if err != nil {
+		return err
+	}
+	var refused error
+	added := 0
+	add := func(dir string) error {
+		if added++; added > w.limit {
+			refused = errors.Join(refused, errTooManyDirs)
+			return fs.SkipAll
+		}
+		err := w.watcher.Add(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipDir // it is gone again
+		}
+		if err != nil {
+			refused = errors.Join(refused, err)
+			return fs.SkipAll
+		}
+		return nil
+	}
+	for _, dir := range w.gitDirs() {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			_ = add(dir)
+		}
+	}
+	root := w.tree.options.Root
+	err = filepath.WalkDir(root, func(dir string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && dir == root:
+			return err
+		case err != nil:
+			return fs.SkipDir // gone, or closed to us; git will say so if it matters
+		case !entry.IsDir():
+			return nil
+		case entry.Name() == ".git", dir != root && ignored[dir]:
+			return fs.SkipDir
+		}
+		return add(dir)
+	})
+	if refused != nil && !w.incomplete {
+		w.tree.logger.Warn("not every directory can be watched, the rest is looked at", "interval", pollInterval, "error", refused)
+	}
+	w.incomplete = refused != nil
+	return err
+}
+
+var errTooManyDirs = errors.New("the working tree has too many directories")
+
+// gitDirs hold HEAD, the index, the reflog and the branches.
+func (w *watch) gitDirs() []string {
+	dirs := []string{w.tree.gitDir, filepath.Join(w.tree.gitDir, "logs"), w.tree.commonDir}
+	dir := filepath.Join(w.tree.commonDir, "refs", "heads")
+	for _, part := range append([]string{""}, strings.Split(path.Dir(w.tree.options.Branch), "/")...) {
+		dir = filepath.Join(dir, part)
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// ignored are the directories of which git looks at nothing.
+func (w *watch) ignored(ctx context.Context) (map[string]bool, error) {
+	list, err := w.tree.git.list(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	if err != nil {
+		return nil, err
+	}
+	ignored := map[string]bool{}
+	for _, name := range list {
+		if dir, ok := strings.CutSuffix(name, "/"); ok {
+			ignored[filepath.Join(w.tree.options.Root, filepath.FromSlash(dir))] = true
+		}
+	}
+	return ignored, nil
+}
