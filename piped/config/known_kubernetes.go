@@ -256,10 +256,19 @@ type kubernetesTarget struct {
 	KubeConfigPath string `json:"kubeConfigPath"`
 	// KubeContext is the context in the kubeconfig. Default: the current one.
 	KubeContext string `json:"kubeContext"`
+	// ImageBuilder builds images from the sources of applications. PipeCD does not read it.
+	ImageBuilder kubernetesImageBuilder `json:"imageBuilder"`
 	// KubectlVersion is the version of kubectl, where the plugin uses it.
 	KubectlVersion string `json:"kubectlVersion"`
 	// AppStateInformer says which resources are watched.
 	AppStateInformer kubernetesInformer `json:"appStateInformer"`
+}
+
+type kubernetesImageBuilder struct {
+	// Address is host:port of the builder, on this machine.
+	Address string `json:"address"`
+	// APIKeyFile is the file with the builder's key.
+	APIKeyFile string `json:"apiKeyFile"`
 }
 
 type kubernetesInformer struct {

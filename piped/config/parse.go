@@ -94,7 +94,7 @@ func IsApplicationFilename(name string) bool {
 
 var (
 	versionLine = regexp.MustCompile(`(?m)^(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	kindLine = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
+	kindLine    = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
 )
 
 // Claimed reports whether the content of a file says that it is one that Check knows, also when it is
