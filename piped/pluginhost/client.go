@@ -43,6 +43,11 @@ func (p *Plugin) Livestate() livestate.LivestateServiceClient {
 	return livestate.NewLivestateServiceClient(p)
 }
 
+// LivestateChanges is a client that follows the plugin from process to process.
+func (p *Plugin) LivestateChanges() livestate.LivestateChangeServiceClient {
+	return livestate.NewLivestateChangeServiceClient(p)
+}
+
 // PlanPreview is a client that follows the plugin from process to process.
 func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 	return planpreview.NewPlanPreviewServiceClient(p)

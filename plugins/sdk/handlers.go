@@ -31,6 +31,7 @@ type handlers struct {
 	quickSync   func(context.Context, bool) ([]Stage, error)
 	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
+	changes     *LivestateChanges
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error)
 }
 
@@ -73,6 +74,9 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		if p, ok := author.(LivestatePlugin[Config, Target, App]); ok {
 			h.livestate = func(ctx context.Context, req *livestate.GetLivestateRequest) (*Livestate, error) {
 				return b.livestate(ctx, p, req)
+			}
+			if w, ok := author.(LivestateWatcher); ok {
+				h.changes = w.LivestateChanges()
 			}
 		}
 		if p, ok := author.(PlanPreviewPlugin[Config, Target, App]); ok {

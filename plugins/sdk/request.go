@@ -87,7 +87,7 @@ type LivestateRequest[Config, Target, App any] struct {
 	PipedID         string
 	ApplicationID   string
 	ApplicationName string
-	// Source is the application at the head commit.
+	// Source is the application at the commit that was deployed last (PipeCD v1: at the head commit).
 	Source *Source[App]
 	// Targets has at least one element.
 	Targets []DeployTarget[Target]

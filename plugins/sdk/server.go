@@ -118,6 +118,9 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 	if h.livestate != nil {
 		livestate.RegisterLivestateServiceServer(server, &livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
 	}
+	if h.changes != nil {
+		livestate.RegisterLivestateChangeServiceServer(server, &livestateChangeService{changes: h.changes, stopping: ctx})
+	}
 	if h.planPreview != nil {
 		planpreview.RegisterPlanPreviewServiceServer(server, &planPreviewService{handlers: h})
 	}
