@@ -47,18 +47,24 @@ func (l *loaded) has(target, digest string, names []string) bool {
 	})
 }
 
-// once runs load in its turn, unless somebody has loaded the same meanwhile.
-func (l *loaded) once(ctx context.Context, target, digest string, names []string, load func() error) error {
+// once runs load in its turn, unless somebody has loaded the same meanwhile; waiting is called when
+// it is not its turn yet.
+func (l *loaded) once(ctx context.Context, target, digest string, names []string, waiting func(), load func() error) error {
 	t, err := l.target(target)
 	if err != nil {
 		return err
 	}
 	select {
 	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	default:
+		waiting()
+		select {
+		case t.turn <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+	defer func() { <-t.turn }()
 	if l.has(target, digest, names) {
 		return nil
 	}

@@ -118,9 +118,12 @@ func (s *Service) bring(ctx context.Context, target string, sources *Sources, na
 	if buildErr != nil && !errors.Is(buildErr, ErrNoGo) {
 		return buildErr
 	}
-	return s.loaded.once(ctx, target, sources.Digest, names, func() error {
+	waiting := func() {
+		progress(fmt.Sprintf("Waiting for %s: images are being loaded into the cluster of %s", sources.Reference(), target))
+	}
+	return s.loaded.once(ctx, target, sources.Digest, names, waiting, func() error {
 		if buildErr == nil {
-			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as it is ready", sources.Reference(), target))
+			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as that takes images", sources.Reference(), target))
 		}
 		err := s.load(ctx, target, archive, names)
 		switch {

@@ -141,18 +141,22 @@ func TestThoseWhoWantTheSameImageLoadItOnce(t *testing.T) {
 		return nil
 	}}
 	service, dir := serve(t, c), simple(t)
-	ended := make(chan error)
+	said, ended := make(chan string), make(chan error)
 	for range 4 {
 		go func() {
-			_, err := provide(t.Context(), service, dir, "dev", "pipedeck.dev/web")
+			lines, err := provide(t.Context(), service, dir, "dev", "pipedeck.dev/web")
+			said <- strings.Join(lines, "\n")
 			ended <- err
 		}()
 	}
 	<-entered
 	close(leave)
+	var all string
 	for range 4 {
+		all += <-said
 		require.NoError(t, <-ended)
 	}
+	require.Contains(t, all, "Loading pipedeck.dev/web:")
 	require.Len(t, c.loads, 1)
 }
 
@@ -263,15 +267,16 @@ func TestRequestsAreBounded(t *testing.T) {
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	t.Parallel()
+	idle := func() { require.Fail(t, "nobody else loads") }
 	l := newLoaded()
 	none := func() error { return nil }
 	for i := range maxLoaded + 1 {
-		require.NoError(t, l.once(t.Context(), "dev", "digest", []string{fmt.Sprint(i)}, none))
+		require.NoError(t, l.once(t.Context(), "dev", "digest", []string{fmt.Sprint(i)}, idle, none))
 	}
 	require.False(t, l.has("dev", "digest", []string{"0"}), "the oldest is forgotten")
 	require.True(t, l.has("dev", "digest", []string{"1", fmt.Sprint(maxLoaded)}))
 	for i := range maxTargets - 1 {
-		require.NoError(t, l.once(t.Context(), fmt.Sprint(i), "digest", []string{"x"}, none))
+		require.NoError(t, l.once(t.Context(), fmt.Sprint(i), "digest", []string{"x"}, idle, none))
 	}
-	require.ErrorContains(t, l.once(t.Context(), "one more", "digest", []string{"x"}, none), "too many")
+	require.ErrorContains(t, l.once(t.Context(), "one more", "digest", []string{"x"}, idle, none), "too many")
 }
