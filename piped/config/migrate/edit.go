@@ -222,7 +222,7 @@ func (e *entry) opened() *mapping {
 	}
 	e.openHead()
 	e.mapping = (&parser{lines: lines}).mapping(root, 0, len(lines), e.path)
-	e.mapping.place(e.line)
+	e.mapping.adopt(e.node)
 	e.rest, e.offset = nil, 2
 	return e.mapping
 }
@@ -251,9 +251,10 @@ func (e *entry) openedSequence() *sequence {
 	}
 	e.openHead()
 	e.sequence = (&parser{lines: lines}).sequence(root, 0, 0, len(lines), e.path)
-	for _, it := range e.sequence.items {
-		it.line = e.line
-		it.mapping.place(e.line)
+	for i, it := range e.sequence.items {
+		if it.mapping == nil && i < len(e.node.Content) {
+			it.node, it.line = e.node.Content[i], e.node.Content[i].Line
+		}
 	}
 	e.rest, e.offset = nil, 2
 	return e.sequence
@@ -280,19 +281,17 @@ func (it *item) opened() *mapping {
 	}
 	it.dash = "- "
 	it.mapping = (&parser{lines: lines}).mapping(root, 0, len(lines), it.path)
-	it.mapping.place(it.line)
+	it.mapping.adopt(it.node)
 	it.rest = nil
 	return it.mapping
 }
 
-// place gives entries that were written anew the line that they came from.
-func (m *mapping) place(line int) {
-	if m == nil {
-		return
-	}
-	for _, e := range m.entries {
-		e.line = line
-		e.mapping.place(line)
+// adopt gives entries that were written anew the nodes of the source, and with them their places.
+func (m *mapping) adopt(source *yaml.Node) {
+	for i, e := range m.entries {
+		if key := 2 * i; key+1 < len(source.Content) && source.Content[key].Value == e.key {
+			e.line, e.column, e.node = source.Content[key].Line, source.Content[key].Column, source.Content[key+1]
+		}
 	}
 }
 

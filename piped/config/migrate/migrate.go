@@ -55,15 +55,21 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 		return nil, err
 	}
 	m.root = root
-	if err := m.run(); err != nil {
-		return nil, config.Errors{{File: filename, Line: err.line, Column: 1, Field: err.field, Message: err.message}}
+	if stop := m.run(); stop != nil {
+		return nil, config.Errors{{File: filename, Line: stop.line, Column: 1, Field: stop.field, Message: stop.message}}
 	}
 	if !m.changed {
 		return &Result{Content: data, Notes: m.sortedNotes()}, nil
 	}
 	r := &renderer{}
 	r.mapping(root, root.indent)
-	content := []byte(restore(strings.Join(r.lines, "\n")))
+	rewritten := strings.Join(r.lines, "\n")
+	if json.Valid([]byte(text)) {
+		if rewritten, err = asJSON(rewritten, text); err != nil {
+			return nil, config.Errors{{File: filename, Message: err.Error()}}
+		}
+	}
+	content := []byte(restore(rewritten))
 	if err := m.verify(data, content, filename); err != nil {
 		return nil, err
 	}
@@ -203,7 +209,13 @@ func parse(text, filename string) (*mapping, error) {
 	root := document.Content[0]
 	lines := strings.Split(text, "\n")
 	if root.Style&yaml.FlowStyle != 0 {
-		return nil, refuse(root, "is written in braces (JSON), which is not rewritten")
+		lines, fresh := block(root)
+		if fresh == nil {
+			return nil, refuse(root, "is written in braces and holds anchors or aliases, which are not rewritten")
+		}
+		m := (&parser{lines: lines}).mapping(fresh, 0, len(lines), nil)
+		m.adopt(root)
+		return m, nil
 	}
 	p := &parser{lines: lines}
 	m := p.mapping(root, 0, len(lines), nil)

@@ -33,7 +33,7 @@ func golden(t *testing.T, name, got string) {
 // sources are the files in testdata/v0.
 func sources(t testing.TB) map[string][]byte {
 	t.Helper()
-	names, err := filepath.Glob("testdata/v0/*.yaml")
+	names, err := filepath.Glob("testdata/v0/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
 	files := map[string][]byte{}
@@ -61,7 +61,7 @@ func TestFilesOfV0BecomeV1WithTheirCommentsAndOrder(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, result.Changed)
 			golden(t, "v1/"+name, string(result.Content))
-			golden(t, "notes/"+strings.TrimSuffix(name, ".yaml")+".txt", notes(result))
+			golden(t, "notes/"+strings.TrimSuffix(name, filepath.Ext(name))+".txt", notes(result))
 
 			report := config.Check(result.Content, name)
 			require.Empty(t, report.Errors)
@@ -76,19 +76,21 @@ func TestFilesOfV0BecomeV1WithTheirCommentsAndOrder(t *testing.T) {
 
 func TestLineEndingsAndTheLackOfALastOneStay(t *testing.T) {
 	t.Parallel()
-	source := sources(t)["kubernetes-canary.yaml"]
-	plain, err := File(source, "app.pipecd.yaml", Options{})
-	require.NoError(t, err)
-	for name, change := range map[string]func(string) string{
-		"carriage returns":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-		"no newline at last": func(s string) string { return strings.TrimSuffix(s, "\n") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			result, err := File([]byte(change(string(source))), "app.pipecd.yaml", Options{})
-			require.NoError(t, err)
-			require.Equal(t, change(string(plain.Content)), string(result.Content))
-		})
+	for _, file := range []string{"kubernetes-canary.yaml", "piped-json.json"} {
+		source := sources(t)[file]
+		plain, err := File(source, file, Options{})
+		require.NoError(t, err)
+		for name, change := range map[string]func(string) string{
+			"carriage returns":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+			"no newline at last": func(s string) string { return strings.TrimSuffix(s, "\n") },
+		} {
+			t.Run(file+" with "+name, func(t *testing.T) {
+				t.Parallel()
+				result, err := File([]byte(change(string(source))), file, Options{})
+				require.NoError(t, err)
+				require.Equal(t, change(string(plain.Content)), string(result.Content))
+			})
+		}
 	}
 }
 
@@ -167,9 +169,9 @@ func TestWhatCannotBeRewrittenIsRefusedWithItsPlace(t *testing.T) {
 			`app.pipecd.yaml:5:12: spec.timeout: "soon" is not a duration`,
 		},
 		"text that is no YAML": {"spec: [", "app.pipecd.yaml:1:"},
-		"JSON": {
-			`{"apiVersion": "pipecd.dev/v1beta1", "kind": "KubernetesApp", "spec": {"name": "web"}}`,
-			"app.pipecd.yaml:1:1: is written in braces",
+		"braces with an alias": {
+			`{apiVersion: pipecd.dev/v1beta1, kind: KubernetesApp, spec: {name: &n web, description: *n}}`,
+			"app.pipecd.yaml:1:1: is written in braces and holds anchors",
 		},
 		"an explicit key": {
 			fmt.Sprintf(webApplication, "KubernetesApp") + "  ? input\n  : {namespace: x}\n",
