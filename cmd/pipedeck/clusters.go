@@ -139,14 +139,14 @@ func (f *clusterFlags) make(w *workspace.Workspace, logger *slog.Logger) ([]env.
 	}
 	var clusters []env.Cluster
 	for _, c := range parsed {
-		clusters = append(clusters, env.Cluster{Name: c.name, New: func(started func(int)) (cluster.Provider, error) {
-			return f.provider(w, c, started, logger)
+		clusters = append(clusters, env.Cluster{Name: c.name, New: func(hooks env.Hooks) (cluster.Provider, error) {
+			return f.provider(w, c, hooks, logger)
 		}})
 	}
 	return clusters, nil
 }
 
-func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, started func(int), logger *slog.Logger) (cluster.Provider, error) {
+func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
 	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
 		return nil, usageError(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s", c.kind),
 			"remove it with pipedeck down, or choose another --name")
@@ -155,43 +155,43 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, started fun
 	case cluster.None:
 		return none.Provider{}, nil
 	case cluster.Embedded:
-		return f.embedded(w, c.name, started, logger)
+		return f.embedded(w, c.name, hooks, logger)
 	case clusterAuto:
-		return f.auto(w, c.name, started, logger)
+		return f.auto(w, c.name, hooks, logger)
 	case cluster.Existing:
 		return f.existing(w, c.name, logger)
 	case cluster.InDocker:
-		return f.kind(w, c.name, logger), nil
+		return f.kind(w, c.name, hooks, logger), nil
 	default:
 		return nil, usageError(fmt.Errorf("--cluster %s is not in this version", c.kind), "use --cluster embedded")
 	}
 }
 
-func (f *clusterFlags) embedded(w *workspace.Workspace, name string, started func(int), logger *slog.Logger) (cluster.Provider, error) {
+func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
 	program, err := embedded.NewProgram()
 	if err != nil {
 		return nil, err
 	}
 	return embedded.New(embedded.Config{
 		Program: program, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
-		Started: started, Logger: logger,
+		Started: hooks.Started, Logger: logger,
 	}), nil
 }
 
-func (f *clusterFlags) kind(w *workspace.Workspace, name string, logger *slog.Logger) cluster.Provider {
+func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) cluster.Provider {
 	return kind.New(kind.Config{
 		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
-		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, Logger: logger,
+		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, TakesImages: hooks.TakesImages, Logger: logger,
 	})
 }
 
-func (f *clusterFlags) auto(w *workspace.Workspace, name string, started func(int), logger *slog.Logger) (cluster.Provider, error) {
-	without, err := f.embedded(w, name, started, logger)
+func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
+	without, err := f.embedded(w, name, hooks, logger)
 	if err != nil {
 		return nil, err
 	}
 	return auto.New(auto.Config{
-		Kind: f.kind(w, name, logger), Embedded: without, Engine: f.engine.Find,
+		Kind: f.kind(w, name, hooks, logger), Embedded: without, Engine: f.engine.Find,
 		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Recorded: kind.Recorded, Logger: logger,
 	}), nil
 }

@@ -78,8 +78,8 @@ func machineWith(t *testing.T, answer error) *doctor.Doctor {
 func TestClustersWaitForTheChecks(t *testing.T) {
 	t.Parallel()
 	p := newPreflight(machineWith(t, nil))
-	clusters := p.gate([]env.Cluster{{Name: "local", New: func(func(int)) (cluster.Provider, error) { return none.Provider{}, nil }}})
-	provider, err := clusters[0].New(nil)
+	clusters := p.gate([]env.Cluster{{Name: "local", New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
+	provider, err := clusters[0].New(env.Hooks{})
 	require.NoError(t, err)
 	var warnings []string
 	became := make(chan string, 1)
@@ -99,8 +99,8 @@ func TestClustersWaitForTheChecks(t *testing.T) {
 func TestAFailingCheckEndsTheEnvironmentBeforeAClusterIsMade(t *testing.T) {
 	t.Parallel()
 	p := newPreflight(machineWith(t, engine.ErrNone))
-	clusters := p.gate([]env.Cluster{{Name: "local", New: func(func(int)) (cluster.Provider, error) { return none.Provider{}, nil }}})
-	provider, err := clusters[0].New(nil)
+	clusters := p.gate([]env.Cluster{{Name: "local", New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
+	provider, err := clusters[0].New(env.Hooks{})
 	require.NoError(t, err)
 	err = p.guard(t.Context(), slog.New(slog.DiscardHandler), func(string) {}, func(ctx context.Context) error {
 		return provider.Run(ctx, func(string, int64, int64) {}, func(string) { t.Error("a cluster was made") })

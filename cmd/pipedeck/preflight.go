@@ -79,8 +79,8 @@ func failures(failed []doctor.Check) *env.StartError {
 func (p *preflight) gate(clusters []env.Cluster) []env.Cluster {
 	gated := make([]env.Cluster, 0, len(clusters))
 	for _, c := range clusters {
-		gated = append(gated, env.Cluster{Name: c.Name, New: func(started func(int)) (cluster.Provider, error) {
-			provider, err := c.New(started)
+		gated = append(gated, env.Cluster{Name: c.Name, New: func(hooks env.Hooks) (cluster.Provider, error) {
+			provider, err := c.New(hooks)
 			return &gatedCluster{provider, p.passed}, err
 		}})
 	}

@@ -41,8 +41,8 @@ type Provider interface {
 	// means that there is no cluster; one after it that the cluster was lost.
 	Run(ctx context.Context, progress Progress, ready func(detail string)) error
 	// LoadImage makes the images of an archive (a tar file in the format of `docker save` or an OCI
-	// layout) known to every node, under references. Run has called ready. ErrNoImages when the
-	// cluster takes none.
+	// layout) known to every node, under references. Run has called ready, or the provider has told
+	// in its own way that its nodes take images already. ErrNoImages when the cluster takes none.
 	LoadImage(ctx context.Context, archive string, references []string) error
 	// Delete removes all that Run has made, also after this process was killed in the middle of
 	// it, and nothing else. The caller has ended Run.

@@ -19,9 +19,16 @@ import (
 type Cluster struct {
 	// Name is that of its deploy target, too.
 	Name string
-	// New makes the provider, with the workspace's directory created. started is told the process
-	// id of what it starts.
-	New func(started func(pid int)) (cluster.Provider, error)
+	// New makes the provider, with the workspace's directory created.
+	New func(hooks Hooks) (cluster.Provider, error)
+}
+
+// Hooks are what a provider may tell besides its progress; none of them blocks.
+type Hooks struct {
+	// Started gets the process id of what was started.
+	Started func(pid int)
+	// TakesImages is called when nodes take images, which may be long before they take pods.
+	TakesImages func()
 }
 
 // runningCluster is a cluster while the environment runs.
@@ -29,20 +36,30 @@ type runningCluster struct {
 	name      string
 	component string
 	provider  cluster.Provider
-	readyOnce sync.Once
-	// ready is closed when the cluster was ready for the first time.
-	ready chan struct{}
+	// ready is done when the cluster was ready for the first time, images when it may take images.
+	ready, images *once
 }
+
+// once is something that happens and stays so.
+type once struct {
+	sync.Once
+	done chan struct{}
+}
+
+func newOnce() *once { return &once{done: make(chan struct{})} }
+
+func (o *once) happen() { o.Do(func() { close(o.done) }) }
 
 // newClusters makes the providers; nothing is started.
 func (e *Environment) newClusters() error {
 	for _, c := range e.Clusters {
 		component := clusterComponent(c.Name)
-		provider, err := c.New(e.childStarted(component))
+		images := newOnce()
+		provider, err := c.New(Hooks{Started: e.childStarted(component), TakesImages: images.happen})
 		if err != nil {
 			return &StartError{component, err, "see pipedeck up --help for --cluster"}
 		}
-		e.clusters = append(e.clusters, &runningCluster{name: c.Name, component: component, provider: provider, ready: make(chan struct{})})
+		e.clusters = append(e.clusters, &runningCluster{name: c.Name, component: component, provider: provider, ready: newOnce(), images: images})
 	}
 	return nil
 }
@@ -60,7 +77,8 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	err := c.provider.Run(ctx,
 		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
 		func(detail string) {
-			c.readyOnce.Do(func() { close(c.ready) })
+			c.ready.happen()
+			c.images.happen()
 			// Which kind it has become may only be known now.
 			e.server.SetEnvironment(e.describe())
 			e.components.ready(c.component, detail)
@@ -77,18 +95,43 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	return nil
 }
 
-// loadImage brings an image archive to the cluster of a deploy target, once that is ready.
+// loadImage brings an image archive to the cluster of a deploy target, as soon as its nodes take
+// images.
 func (e *Environment) loadImage(ctx context.Context, target, archive string, references []string) error {
 	c := e.cluster(target)
 	if c == nil {
 		return fmt.Errorf("this environment has no cluster %q", target)
 	}
+	if err := await(ctx, c.images); err != nil {
+		return err
+	}
+	err := c.load(ctx, archive, references)
 	select {
-	case <-c.ready:
-		if archive == "" && !c.provider.Describe().Simulated {
-			return cluster.ErrNeedsArchive
-		}
-		return c.provider.LoadImage(ctx, archive, references)
+	case <-c.ready.done:
+		return err
+	default:
+	}
+	if err == nil {
+		return nil
+	}
+	// It was early: those nodes may have gone again, and others take their place.
+	if err := await(ctx, c.ready); err != nil {
+		return err
+	}
+	return c.load(ctx, archive, references)
+}
+
+func (c *runningCluster) load(ctx context.Context, archive string, references []string) error {
+	if archive == "" && !c.provider.Describe().Simulated {
+		return cluster.ErrNeedsArchive
+	}
+	return c.provider.LoadImage(ctx, archive, references)
+}
+
+func await(ctx context.Context, o *once) error {
+	select {
+	case <-o.done:
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -62,7 +62,7 @@ func newWorkspace(t *testing.T, plan string) *workspace.Workspace {
 func options(w *workspace.Workspace) Options {
 	return Options{
 		Workspace:  w,
-		Clusters:   []Cluster{{workspace.TargetName, func(func(int)) (cluster.Provider, error) { return none.Provider{}, nil }}},
+		Clusters:   []Cluster{{workspace.TargetName, func(Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}},
 		Repository: func() (*workspace.Repository, error) { return w.EnsureSample(sample{}) },
 		Piped:      pipedProgram,
 		Version:    "test",
@@ -225,7 +225,7 @@ func TestALostClusterEndsTheEnvironment(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "run")
 	o := options(w)
-	o.Clusters[0].New = func(func(int)) (cluster.Provider, error) { return lost{}, nil }
+	o.Clusters[0].New = func(Hooks) (cluster.Provider, error) { return lost{}, nil }
 	err := receive(t, up(t, o).ended)
 	require.EqualError(t, err, "kubernetes: it burned down")
 	alive, aliveErr := w.Alive()

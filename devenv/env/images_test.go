@@ -61,7 +61,7 @@ func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 	service := &imageService{loaded: make(chan error, 2), asked: make(chan *imagev1.ProvideRequest, 2), source: make(chan string, 2)}
 	o := options(w)
 	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
-	o.Clusters = append(o.Clusters, Cluster{"second", func(func(int)) (cluster.Provider, error) { return simulated{}, nil }})
+	o.Clusters = append(o.Clusters, Cluster{"second", func(Hooks) (cluster.Provider, error) { return simulated{}, nil }})
 	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
 		service.load = load
 		return service

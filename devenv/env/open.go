@@ -19,7 +19,7 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 		return "", "", fmt.Errorf("%s is deployed to %q, which is no cluster of this environment; reach it by its own tools", o.Name, o.Target)
 	}
 	select {
-	case <-c.ready:
+	case <-c.ready.done:
 	default:
 		return "", "", fmt.Errorf("cluster %s is still starting; see how far it is with: pipedeck status", c.name)
 	}

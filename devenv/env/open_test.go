@@ -19,9 +19,9 @@ import (
 func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	t.Parallel()
 	add := func(e *Environment, name string, ready bool, provider cluster.Provider) {
-		c := &runningCluster{name: name, component: clusterComponent(name), provider: provider, ready: make(chan struct{})}
+		c := &runningCluster{name: name, component: clusterComponent(name), provider: provider, ready: newOnce(), images: newOnce()}
 		if ready {
-			close(c.ready)
+			c.ready.happen()
 		}
 		e.clusters = append(e.clusters, c)
 	}

@@ -99,6 +99,7 @@ func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, ma
 	if err := p.publish(library); err != nil {
 		return err
 	}
+	p.TakesImages()
 	version, err := p.awaitNodes(ctx, engine, func(detail string) { steps.waiting(detail) })
 	if err != nil {
 		return err
@@ -196,6 +197,7 @@ func (p *Provider) adopt(ctx context.Context, engine *engineCommand, nodes []str
 	if err := p.publish(library); err != nil {
 		return err
 	}
+	p.TakesImages()
 	version, err := p.awaitNodes(ctx, engine, func(detail string) { progress(detail, 0, 0) })
 	if err != nil {
 		return err

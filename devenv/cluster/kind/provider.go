@@ -37,11 +37,16 @@ type Config struct {
 	File string
 	// Export also adds a context to the user's own kubeconfig and makes it the current one.
 	Export bool
-	Logger *slog.Logger
+	// TakesImages is called when LoadImage can be; the nodes may not take pods yet. May be nil.
+	TakesImages func()
+	Logger      *slog.Logger
 }
 
 // New returns a provider; nothing is started.
 func New(c Config) *Provider {
+	if c.TakesImages == nil {
+		c.TakesImages = func() {}
+	}
 	return &Provider{Config: c, name: clusterName(c)}
 }
 
