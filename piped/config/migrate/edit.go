@@ -61,7 +61,7 @@ func (e *entry) comments() []string {
 
 // headComment is the comment on the line of the key.
 func (e *entry) headComment() string {
-	if e.mapping != nil || e.sequence != nil {
+	if e.mapping != nil || e.sequence != nil || (e.node != nil && e.node.Tag == "!!null") {
 		_, text, ok := strings.Cut(e.head, " #")
 		if !ok {
 			return ""
