@@ -13,10 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
@@ -29,6 +27,7 @@ type local struct {
 
 	// storage is opened on first use and again after git gc has moved objects.
 	storage *filesystem.Storage
+	objects *objects
 	dir     string
 }
 
@@ -111,9 +110,12 @@ func (l *local) open() error {
 	if err := l.checkFormat(dir); err != nil {
 		return err
 	}
-	files := osfs.New(dir, osfs.WithBoundOS())
-	l.storage = filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{AlternatesFS: osfs.New("/", osfs.WithBoundOS())})
-	l.dir = dir
+	storage := newStorage(dir, "objects")
+	objects, err := openObjects(dir, storage)
+	if err != nil {
+		return fmt.Errorf("find what git repository %s borrows objects from: %w", l.remote, err)
+	}
+	l.storage, l.objects, l.dir = storage, objects, dir
 	return nil
 }
 
@@ -182,13 +184,13 @@ func (l *local) copyCommit(ctx context.Context, mirror *filesystem.Storage, id p
 	if err := l.open(); err != nil {
 		return err
 	}
-	err := (&transfer{from: l.storage, to: mirror}).commit(ctx, id)
+	err := (&transfer{from: l.objects, to: mirror}).commit(ctx, id)
 	if err != nil && ctx.Err() == nil {
 		l.storage = nil
 		if openErr := l.open(); openErr != nil {
 			return openErr
 		}
-		err = (&transfer{from: l.storage, to: mirror}).commit(ctx, id)
+		err = (&transfer{from: l.objects, to: mirror}).commit(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck tells whether the repository is complete", id, l.remote, err)

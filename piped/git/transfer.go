@@ -21,9 +21,10 @@ const packFrom = 200
 // transfer copies one commit between object stores. A tree is written after all that it holds, so a tree
 // that is there is complete, and what two commits share is never looked at twice.
 type transfer struct {
-	from, to *filesystem.Storage
-	missing  []plumbing.Hash
-	seen     map[plumbing.Hash]bool
+	from    *objects
+	to      *filesystem.Storage
+	missing []plumbing.Hash
+	seen    map[plumbing.Hash]bool
 }
 
 func (t *transfer) commit(ctx context.Context, id plumbing.Hash) error {
