@@ -67,6 +67,11 @@ func (c *components) ready(name, detail string) {
 	c.end(name, deckv1.Component_STATE_READY, detail, "")
 }
 
+// told changes what is said of a component that is ready.
+func (c *components) told(name, detail string) {
+	c.change(name, func(x *deckv1.Component) { x.Detail = detail })
+}
+
 func (c *components) failed(name string, err error, hint string) {
 	c.end(name, deckv1.Component_STATE_FAILED, err.Error(), hint)
 }

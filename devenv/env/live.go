@@ -27,6 +27,7 @@ func (e *Environment) openTree(ctx context.Context) error {
 		return &StartError{componentRepository, err, "start without --live"}
 	}
 	e.tree = tree
+	e.components.ready(componentRepository, "")
 	e.tellSnapshot(snapshot, err)
 	return nil
 }
@@ -47,5 +48,5 @@ func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
 	if len(s.LeftOut) > 0 {
 		detail += " (without the repositories within: " + strings.Join(s.LeftOut, ", ") + ")"
 	}
-	e.components.ready(componentRepository, detail)
+	e.components.told(componentRepository, detail)
 }

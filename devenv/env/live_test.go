@@ -1,0 +1,63 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestALiveEnvironmentDeploysTheWorkingTree(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	repository, err := o.Repository()
+	require.NoError(t, err)
+	saved := filepath.Join(repository.Root, "web", "saved")
+	require.NoError(t, os.WriteFile(saved, []byte("before the start"), 0o644))
+	o.Live = true
+	up(t, o)
+	pids(t, w, 1)
+
+	watched, err := os.ReadFile(w.PipedConfig())
+	require.NoError(t, err)
+	require.Contains(t, string(watched), "remote: file://"+w.Snapshots()+"\n")
+	require.Contains(t, string(watched), "branch: main\n")
+	running, err := w.Published()
+	require.NoError(t, err)
+	require.True(t, running.Live)
+	content := func() string {
+		out, err := exec.Command("git", "--git-dir", w.Snapshots(), "show", "main:web/saved").Output()
+		if err != nil {
+			return err.Error()
+		}
+		return string(out)
+	}
+	require.Equal(t, "before the start", content(), "piped finds what is there already")
+	require.NoError(t, os.WriteFile(saved, []byte("again"), 0o644))
+	require.Eventually(t, func() bool { return content() == "again" }, wait, 10*time.Millisecond)
+	head, err := exec.Command("git", "-C", repository.Root, "rev-parse", "HEAD").Output()
+	require.NoError(t, err)
+	require.Equal(t, repository.Head, strings.TrimSpace(string(head)))
+}
+
+func TestAnEnvironmentThatIsNotLiveWatchesTheRepositoryItself(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	up(t, options(w))
+	pids(t, w, 1)
+	watched, err := os.ReadFile(w.PipedConfig())
+	require.NoError(t, err)
+	require.Contains(t, string(watched), "remote: file://"+w.SampleRepository()+"\n")
+	running, err := w.Published()
+	require.NoError(t, err)
+	require.False(t, running.Live)
+	require.NoDirExists(t, w.Snapshots())
+}
