@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/livestate"
 	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -66,6 +67,7 @@ type Agent struct {
 	controller *scheduler.Controller
 	commands   *pluginservice.Commands
 	trigger    *trigger.Trigger
+	live       *livestate.Reporter
 	notifier   *notifier.Notifier
 	metrics    *metrics.Metrics
 	observed   *observe.Client
@@ -142,6 +144,8 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
+	a.live = a.liveReporter()
+	a.client.PipedServiceClient = a.live.Observe(a.client.PipedServiceClient)
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Logger: a.logger}),
@@ -204,6 +208,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.controller.Run(ctx) })
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
+	works.Go(func() error { return a.live.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
 	works.Go(func() error { return a.metrics.Run(ctx) })
 	events := eventwatcher.New(eventwatcher.Options{
@@ -214,7 +219,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error {
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
-			trigger: a.trigger, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
+			trigger: a.trigger, live: a.live, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
 		}
 		return f.Run(ctx)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
+	"github.com/pipedeck/pipedeck/piped/livestate"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
@@ -31,6 +32,7 @@ type feed struct {
 	controller   *scheduler.Controller
 	commands     *pluginservice.Commands
 	trigger      *trigger.Trigger
+	live         *livestate.Reporter
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
 	logger       *slog.Logger
@@ -55,6 +57,7 @@ func (f *feed) Run(ctx context.Context) error {
 		}
 		if change.Applications {
 			f.trigger.ApplicationsChanged()
+			f.live.ApplicationsChanged()
 		}
 		if change.Events {
 			f.events.Changed()

@@ -11,6 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
@@ -24,17 +25,23 @@ type plugin struct {
 	loader   *stage.Loader
 	pool     *cluster.Pool
 	executor *stage.Executor
+	live     *livestate.Store
 }
 
-var _ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
+var (
+	_ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
+	_ sdk.LivestatePlugin[sdk.None, config.DeployTarget, config.Application]  = (*plugin)(nil)
+	_ sdk.LivestateWatcher                                                    = (*plugin)(nil)
+)
 
 func newPlugin() *plugin {
 	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
-	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool)}
+	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool), live: livestate.NewStore(loader, pool)}
 }
 
 // Close ends the connections to clusters.
 func (p *plugin) Close() error {
+	p.live.Close()
 	p.pool.Close()
 	return nil
 }
@@ -132,6 +139,14 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 	}
 	return sdk.Success, nil
 }
+
+// GetLivestate tells what runs, and how that differs from what was deployed.
+func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
+	return p.live.Get(ctx, req)
+}
+
+// LivestateChanges tells when that may be another answer.
+func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
 
 func (p *plugin) load(ctx context.Context, req *planRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
 	manifests, err := p.loader.Load(ctx, req.Targets, s)

@@ -1,0 +1,27 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/livestate"
+)
+
+// liveReporter makes the part that looks at live states; the trigger is told of drift, which may call for a deployment.
+func (a *Agent) liveReporter() *livestate.Reporter {
+	var plugins []livestate.Plugin
+	for _, p := range a.plugins.Plugins() {
+		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(), Changes: p.LivestateChanges()})
+	}
+	return livestate.New(livestate.Options{
+		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client, Plugins: plugins,
+		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source, error) {
+			return a.repos.prepare(ctx, &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, commit, configFilename)
+		},
+		OutOfSync: func() { a.trigger.ApplicationsChanged() },
+		Logger:    a.logger,
+	})
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+)
+
+// pluginTimeout bounds one question to a plugin.
+const pluginTimeout = 30 * time.Second
+
+var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
+
+// look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that happens
+// calls for one.
+func (r *Reporter) look(ctx context.Context, a *model.Application, deploying func() bool) (wait time.Duration, err error) {
+	running := a.GetMostRecentlySuccessfulDeployment()
+	plugins, pushed := r.pluginsOf(a)
+	if running == nil || len(plugins) == 0 {
+		return 0, nil
+	}
+	wait = r.options.Interval
+	if pushed {
+		wait = max(wait, pushedInterval)
+	}
+	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
+	if err != nil {
+		return wait, fmt.Errorf("prepare the sources of the last deployment: %w", err)
+	}
+	answers, err := r.ask(ctx, a, plugins, source)
+	if err = errors.Join(err, source.Close()); err != nil || len(answers) == 0 {
+		return wait, err
+	}
+	if err := r.reportLive(ctx, a, answers); err != nil {
+		return wait, err
+	}
+	state := mergeSync(answers, r.options.Clock.Now())
+	state.HeadDeploymentId = running.GetDeploymentId()
+	if deploying() || !decides(a, state) {
+		return wait, nil
+	}
+	return wait, r.reportSync(ctx, a, state)
+}
+
+// ask questions every plugin once. An error of one is the error of all: half a live state would show as a drift (PipeCD
+// v1: the same).
+func (r *Reporter) ask(ctx context.Context, a *model.Application, plugins []Plugin, source Source) (answers []*livestate.GetLivestateResponse, err error) {
+	for _, p := range plugins {
+		answer, err := r.askOne(ctx, p, &livestate.GetLivestateRequest{
+			PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(), DeploySource: source.Proto(),
+			DeployTargets: a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets(),
+		})
+		switch {
+		case status.Code(err) == codes.Unimplemented:
+			r.setUnsupported(p.Name)
+		case err != nil:
+			return nil, fmt.Errorf("ask plugin %s: %w", p.Name, err)
+		default:
+			answers = append(answers, answer)
+		}
+	}
+	return answers, nil
+}
+
+func (r *Reporter) askOne(ctx context.Context, p Plugin, req *livestate.GetLivestateRequest) (*livestate.GetLivestateResponse, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, errPluginSlow)
+	defer cancel()
+	answer, err := p.Livestate.GetLivestate(ctx, req)
+	if err != nil && errors.Is(context.Cause(ctx), errPluginSlow) {
+		return nil, errPluginSlow
+	}
+	return answer, err
+}
+
+func (r *Reporter) reportLive(ctx context.Context, a *model.Application, answers []*livestate.GetLivestateResponse) error {
+	now := r.options.Clock.Now()
+	state, health := mergeLive(answers)
+	_, err := r.options.ControlPlane.ReportApplicationLiveState(ctx, &pipedservice.ReportApplicationLiveStateRequest{
+		Snapshot: &model.ApplicationLiveStateSnapshot{
+			ApplicationId: a.GetId(), PipedId: r.options.PipedID, ProjectId: r.options.ProjectID, Kind: a.GetKind(),
+			HealthStatus: health, ApplicationLiveState: state,
+			Version: &model.ApplicationLiveStateVersion{Timestamp: now.Unix()},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("report the live state: %w", err)
+	}
+	return nil
+}
+
+func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *model.ApplicationSyncState) error {
+	_, err := r.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
+	if err != nil {
+		return fmt.Errorf("report the sync state: %w", err)
+	}
+	if state.GetStatus() == model.ApplicationSyncStatus_OUT_OF_SYNC && r.options.OutOfSync != nil {
+		r.options.OutOfSync()
+	}
+	return nil
+}
+
+// decides tells whether the live state decides about the sync state. An invalid configuration goes before it, and after a
+// deployment that did not succeed the application is not as in Git, however well it runs.
+func decides(a *model.Application, state *model.ApplicationSyncState) bool {
+	known := a.GetSyncState().GetStatus()
+	if a.GetDeploying() || known == model.ApplicationSyncStatus_INVALID_CONFIG {
+		return false
+	}
+	succeeded, triggered := a.GetMostRecentlySuccessfulDeployment(), a.GetMostRecentlyTriggeredDeployment()
+	return triggered == nil || triggered.GetDeploymentId() == succeeded.GetDeploymentId()
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+)
+
+// askAgain is when a plugin that could not do something is asked again: it may have been replaced.
+const askAgain = 10 * time.Minute
+
+// pluginState is what is known of a plugin's abilities.
+type pluginState struct {
+	// pushes is whether it tells of changes.
+	pushes bool
+	// unsupported is until when it is taken for one without live states.
+	unsupported time.Time
+}
+
+// pluginsOf gives the plugins that bring the application somewhere and may know its live state, and whether all of them
+// tell of changes by themselves.
+func (r *Reporter) pluginsOf(a *model.Application) (list []Plugin, push bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.options.Clock.Now()
+	push = true
+	for _, p := range r.options.Plugins {
+		state := r.plugins[p.Name]
+		if len(a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets()) == 0 || now.Before(state.unsupported) {
+			continue
+		}
+		list = append(list, p)
+		push = push && state.pushes
+	}
+	return list, push
+}
+
+func (r *Reporter) setUnsupported(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plugins[name].unsupported = r.options.Clock.Now().Add(askAgain)
+}
+
+func (r *Reporter) setPushes(name string, pushes bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plugins[name].pushes = pushes
+	if pushes {
+		r.plugins[name].unsupported = time.Time{}
+	}
+}
+
+// follow hears what a plugin tells, until ctx ends.
+func (r *Reporter) follow(ctx context.Context, p Plugin) {
+	req := &livestate.AwaitChangesRequest{}
+	pause := firstPause
+	for ctx.Err() == nil {
+		answer, err := p.Changes.AwaitChanges(ctx, req)
+		if err == nil {
+			pause = firstPause
+			r.setPushes(p.Name, true)
+			req.Instance, req.Position = answer.GetInstance(), answer.GetPosition()
+			if answer.GetAll() {
+				r.changedAll()
+			} else if len(answer.GetApplicationIds()) > 0 {
+				r.changed(answer.GetApplicationIds()...)
+			}
+			continue
+		}
+		r.setPushes(p.Name, false)
+		wait := pause
+		pause = min(2*pause, longestPause)
+		if status.Code(err) == codes.Unimplemented {
+			wait, pause = askAgain, firstPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.options.Clock.After(spread(wait)):
+		}
+	}
+}

@@ -1,0 +1,356 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+)
+
+const (
+	// defaultInterval is PipeCD v1's; an application whose plugins tell of changes is looked at less often.
+	defaultInterval = time.Minute
+	pushedInterval  = 10 * time.Minute
+	// leastPause keeps a flood of changes of one application from becoming a flood of looks.
+	leastPause = 500 * time.Millisecond
+	// firstPause and longestPause bound the time to the next try after a failure.
+	firstPause   = time.Second
+	longestPause = time.Minute
+
+	// listAge is how old the list of applications may be at a look; the end of a deployment asks for a new one.
+	listAge = 5 * time.Second
+
+	defaultParallel = 4
+)
+
+// Source is an application's directory at one commit.
+type Source interface {
+	Proto() *common.DeploymentSource
+	// Close removes the directory.
+	Close() error
+}
+
+// Plugin is a plugin that may know live states; gRPC's Unimplemented says that it does not.
+type Plugin struct {
+	Name      string
+	Livestate livestate.LivestateServiceClient
+	Changes   livestate.LivestateChangeServiceClient
+}
+
+// Clock tells the time.
+type Clock interface {
+	Now() time.Time
+	// After sends once, when d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// Options are what a Reporter needs.
+type Options struct {
+	PipedID, ProjectID string
+	ControlPlane       pipedservice.PipedServiceClient
+	Plugins            []Plugin
+	// Prepare makes the directory of an application at a commit. An empty configFilename stands for the one that the
+	// application names.
+	Prepare func(ctx context.Context, a *model.Application, commit, configFilename string) (Source, error)
+	// OutOfSync is called after a drift was reported; nil for nobody.
+	OutOfSync func()
+	// Interval is the time between two looks at an application whose plugins do not tell of changes. Default: 1 minute.
+	Interval time.Duration
+	// Parallel bounds the looks at the same time. Default: 4.
+	Parallel int
+	// Clock is the system's when nil.
+	Clock  Clock
+	Logger *slog.Logger
+}
+
+// Reporter looks at live states. Run owns its goroutines.
+type Reporter struct {
+	options Options
+	logger  *slog.Logger
+	wake    chan struct{}
+
+	mu           sync.Mutex
+	relist       bool
+	listed       time.Time
+	applications map[string]*application
+	plugins      map[string]*pluginState
+	running      int // looks
+}
+
+// application is what is known about one between looks.
+type application struct {
+	model *model.Application
+	// due is when it is looked at next; zero for not before somebody says so.
+	due     time.Time
+	last    time.Time // the start of the last look
+	looking bool
+	// changed says that something has happened since the last look began.
+	changed   bool
+	deploying bool
+	pause     time.Duration // before the next try
+	told      string        // the failure that was logged
+}
+
+// New makes a Reporter; nothing starts before Run.
+func New(options Options) *Reporter {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Clock == nil {
+		options.Clock = systemClock{}
+	}
+	if options.Interval <= 0 {
+		options.Interval = defaultInterval
+	}
+	if options.Parallel <= 0 {
+		options.Parallel = defaultParallel
+	}
+	r := &Reporter{
+		options: options, logger: options.Logger, wake: make(chan struct{}, 1), relist: true,
+		applications: map[string]*application{}, plugins: map[string]*pluginState{},
+	}
+	for _, p := range options.Plugins {
+		r.plugins[p.Name] = &pluginState{}
+	}
+	return r
+}
+
+// ApplicationsChanged says that ListApplications has a new answer.
+func (r *Reporter) ApplicationsChanged() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.relist = true
+	r.nudge()
+}
+
+// changed says that an application may live otherwise; it is passed over when it is not known.
+func (r *Reporter) changed(ids ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if a := r.applications[id]; a != nil {
+			a.changed = true
+		}
+	}
+	r.nudge()
+}
+
+func (r *Reporter) changedAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.applications {
+		a.changed = true
+	}
+	r.nudge()
+}
+
+// setDeploying follows deployments; the end of one calls for a look.
+func (r *Reporter) setDeploying(id string, deploying bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.applications[id]
+	if a == nil {
+		r.relist = true // it is new
+	} else {
+		a.deploying = deploying
+		a.changed = a.changed || !deploying
+		r.relist = r.relist || !deploying
+	}
+	r.nudge()
+}
+
+func (r *Reporter) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run looks until ctx ends, and returns when all looks have. It always returns nil.
+func (r *Reporter) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	defer work.Wait()
+	for _, p := range r.options.Plugins {
+		work.Go(func() { r.follow(ctx, p) })
+	}
+	r.nudge()
+	pause := firstPause
+	var later <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.wake:
+		case <-later:
+		}
+		next, err := r.round(ctx, &work)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			r.logger.Warn("could not list the applications to look at their live states; it is tried again", "error", err)
+			next, pause = pause, min(2*pause, longestPause)
+		default:
+			pause = firstPause
+		}
+		later = nil
+		if next > 0 {
+			later = r.options.Clock.After(next)
+		}
+	}
+}
+
+// round starts the looks that are due, and tells how long there will be none by the clock; 0 for ever.
+func (r *Reporter) round(ctx context.Context, work *sync.WaitGroup) (time.Duration, error) {
+	if r.takeRelist() {
+		if err := r.list(ctx); err != nil {
+			r.mu.Lock()
+			r.relist = true
+			r.mu.Unlock()
+			return 0, err
+		}
+	}
+	now := r.options.Clock.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.applications {
+		if r.running == r.options.Parallel {
+			break
+		}
+		if !a.isDue(now) {
+			continue
+		}
+		a.looking, a.changed, a.last, a.due = true, false, now, time.Time{}
+		r.running++
+		work.Go(func() { r.lookAt(ctx, a) })
+	}
+	return r.untilNext(), nil
+}
+
+// untilNext tells how long it will be until a look is due; 0 for ever.
+func (r *Reporter) untilNext() (in time.Duration) {
+	if r.running == r.options.Parallel {
+		return 0 // the end of one wakes Run
+	}
+	now := r.options.Clock.Now()
+	for _, a := range r.applications {
+		if next := a.next(); !next.IsZero() && (in == 0 || next.Sub(now) < in) {
+			in = max(next.Sub(now), time.Millisecond)
+		}
+	}
+	return in
+}
+
+func (a *application) isDue(now time.Time) bool {
+	next := a.next()
+	return !next.IsZero() && !next.After(now)
+}
+
+// next is when the application may be looked at; zero for not before something happens.
+func (a *application) next() time.Time {
+	switch {
+	case a.looking:
+		return time.Time{}
+	case a.changed:
+		return a.last.Add(leastPause)
+	}
+	return a.due
+}
+
+// takeRelist tells whether the applications have to be listed: because of news, or because an old list would decide about
+// a look.
+func (r *Reporter) takeRelist() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.relist
+	r.relist = false
+	now := r.options.Clock.Now()
+	if taken || now.Sub(r.listed) < listAge || r.running == r.options.Parallel {
+		return taken
+	}
+	for _, a := range r.applications {
+		if a.isDue(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// list takes over the answer of ListApplications. New applications are looked at at once.
+func (r *Reporter) list(ctx context.Context) error {
+	answer, err := r.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listed = r.options.Clock.Now()
+	listed := make(map[string]*application, len(answer.GetApplications()))
+	for _, m := range answer.GetApplications() {
+		if m.GetDisabled() || m.GetDeleted() {
+			continue
+		}
+		a := r.applications[m.GetId()]
+		if a == nil {
+			a = &application{changed: true, deploying: m.GetDeploying()}
+		} else if known := a.model.GetMostRecentlySuccessfulDeployment(); known.GetDeploymentId() != m.GetMostRecentlySuccessfulDeployment().GetDeploymentId() {
+			a.changed = true
+		}
+		a.model = m
+		listed[m.GetId()] = a
+	}
+	r.applications = listed
+	return nil
+}
+
+// lookAt makes one look and plans the next.
+func (r *Reporter) lookAt(ctx context.Context, a *application) {
+	r.mu.Lock()
+	m := a.model
+	r.mu.Unlock()
+	wait, err := r.look(ctx, m, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return a.deploying
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running--
+	a.looking = false
+	r.nudge()
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		a.pause = min(max(firstPause, 2*a.pause), longestPause)
+		wait = a.pause
+		if a.told != err.Error() {
+			a.told = err.Error()
+			r.logger.Warn("the live state of an application is not known; it is asked for again", "application", m.GetName(), "error", err)
+		}
+	} else {
+		a.pause, a.told = 0, ""
+	}
+	if wait > 0 {
+		a.due = r.options.Clock.Now().Add(spread(wait))
+	}
+}
+
+// spread moves a time by up to a tenth, so that the looks at many applications do not meet.
+func spread(d time.Duration) time.Duration {
+	return d - d/20 + rand.N(d/10+1)
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                         { return time.Now() }
+func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }

@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// pipecdPrefix is that of the labels and annotations that a deployment stamps.
+const pipecdPrefix = "pipecd.dev/"
+
+// difference is one field. A value is nil where the field is absent.
+type difference struct {
+	// path is for people: "spec.template.spec.containers[web].image"; indexed has numbers for list elements.
+	path, indexed string
+	git, live     any
+}
+
+// suspect gives the fields of the manifest that the live object has not in the same form. What only the live object has
+// does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1).
+func suspect(want, live *unstructured.Unstructured) []difference {
+	c := &comparison{}
+	c.fields(compared(want), compared(live), step{})
+	return c.found
+}
+
+// compareObjects gives every field in which two forms of the same object differ, but for those that each write changes.
+func compareObjects(live, want *unstructured.Unstructured) []difference {
+	c := &comparison{both: true}
+	c.fields(compared(want), compared(live), step{})
+	return c.found
+}
+
+// compared is the part of an object that belongs to Git. The maps are new where something was left out.
+func compared(o *unstructured.Unstructured) map[string]any {
+	part := maps.Clone(o.Object)
+	delete(part, "status")
+	written, _ := part["metadata"].(map[string]any)
+	metadata := maps.Clone(written)
+	for _, key := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		delete(metadata, key)
+	}
+	for _, key := range []string{"labels", "annotations"} {
+		if values, ok := metadata[key].(map[string]any); ok {
+			kept := maps.Clone(values)
+			maps.DeleteFunc(kept, func(name string, _ any) bool { return strings.HasPrefix(name, pipecdPrefix) || name == lastApplied })
+			metadata[key] = kept
+		}
+	}
+	part["metadata"] = metadata
+	return part
+}
+
+// step is the way to a field.
+type step struct{ path, indexed string }
+
+func (s step) field(name string) step {
+	if strings.Contains(name, ".") || strings.Contains(name, "/") {
+		return step{s.path + "[" + strconv.Quote(name) + "]", dotted(s.indexed, name)}
+	}
+	return step{dotted(s.path, name), dotted(s.indexed, name)}
+}
+
+func (s step) element(index int, name string) step {
+	if name == "" {
+		name = strconv.Itoa(index)
+	}
+	return step{s.path + "[" + name + "]", dotted(s.indexed, strconv.Itoa(index))}
+}
+
+func dotted(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// comparison collects differences. both is whether fields that only the live object has count.
+type comparison struct {
+	both  bool
+	found []difference
+}
+
+func (c *comparison) add(at step, git, live any) {
+	c.found = append(c.found, difference{path: at.path, indexed: at.indexed, git: git, live: live})
+}
+
+func (c *comparison) values(git, live any, at step) {
+	switch git := git.(type) {
+	case map[string]any:
+		if live, ok := live.(map[string]any); ok {
+			c.fields(git, live, at)
+			return
+		}
+	case []any:
+		if live, ok := live.([]any); ok {
+			c.elements(git, live, at)
+			return
+		}
+	}
+	if !same(git, live, at) {
+		c.add(at, git, live)
+	}
+}
+
+func (c *comparison) fields(git, live map[string]any, at step) {
+	names := slices.Collect(maps.Keys(git))
+	if c.both || isSelector(at.path) {
+		for name := range live {
+			if _, known := git[name]; !known {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c.values(git[name], live[name], at.field(name))
+	}
+}
+
+// isSelector tells of the maps in which every entry changes the meaning of the others, so that a new one counts.
+func isSelector(path string) bool {
+	return path == "spec.selector" || path == "spec.selector.matchLabels" || strings.HasSuffix(path, ".nodeSelector")
+}
+
+func (c *comparison) elements(git, live []any, at step) {
+	gitNames, liveNames := namesOf(git), namesOf(live)
+	if gitNames == nil || liveNames == nil {
+		if len(git) != len(live) {
+			c.add(at, git, live)
+			return
+		}
+		for i := range git {
+			c.values(git[i], live[i], at.element(i, ""))
+		}
+		return
+	}
+	for i, name := range gitNames {
+		var other any
+		if j := slices.Index(liveNames, name); j >= 0 {
+			other = live[j]
+		}
+		c.values(git[i], other, at.element(i, name))
+	}
+	for j, name := range liveNames {
+		if !slices.Contains(gitNames, name) {
+			c.values(nil, live[j], at.element(len(git)+j, name))
+		}
+	}
+}
+
+// namesOf gives the names of elements that each have one of their own: containers, volumes, ports, variables.
+func namesOf(list []any) []string {
+	names := make([]string, 0, len(list))
+	for _, element := range list {
+		fields, ok := element.(map[string]any)
+		name, _ := fields["name"].(string)
+		if !ok || name == "" || slices.Contains(names, name) {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// same compares values that are not both maps or both lists. PipeCD v1: empty is absent, "1" is 1. Quantities are equal
+// when they mean the same.
+func same(git, live any, at step) bool {
+	if isEmpty(git) && isEmpty(live) || reflect.DeepEqual(git, live) {
+		return true
+	}
+	if !isScalar(git) || !isScalar(live) {
+		return false
+	}
+	a, b := fmt.Sprint(git), fmt.Sprint(live)
+	return a == b || isQuantity(at.path) && sameQuantity(a, b)
+}
+
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case map[string]any:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	}
+	return false
+}
+
+func isScalar(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any, nil:
+		return false
+	}
+	return true
+}
+
+func isQuantity(path string) bool {
+	return strings.Contains(path, "resources.") || strings.Contains(path, "spec.hard") || strings.HasSuffix(path, "sizeLimit") || strings.Contains(path, "capacity.")
+}
+
+func sameQuantity(a, b string) bool {
+	x, errX := resource.ParseQuantity(a)
+	y, errY := resource.ParseQuantity(b)
+	return errX == nil && errY == nil && x.Cmp(y) == 0
+}

@@ -1,0 +1,117 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// maxDescription bounds what is told of one object, in bytes.
+const maxDescription = 300
+
+// healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has arrived.
+// kstatus decides, but for the kinds that it finds good whatever their status says.
+func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
+	if o.GetDeletionTimestamp() != nil {
+		return model.ResourceState_UNHEALTHY, "is being deleted"
+	}
+	if problem := problemOf(o); problem != "" {
+		return model.ResourceState_UNHEALTHY, shorten(problem)
+	}
+	result, err := status.Compute(o)
+	switch {
+	case err != nil:
+		return model.ResourceState_UNKNOWN, shorten("its status cannot be read: " + err.Error())
+	case result.Status == status.CurrentStatus:
+		return model.ResourceState_HEALTHY, ""
+	case result.Status == status.UnknownStatus:
+		return model.ResourceState_UNKNOWN, shorten(result.Message)
+	}
+	return model.ResourceState_UNHEALTHY, shorten(result.Message)
+}
+
+// problemOf looks for what kstatus overlooks.
+func problemOf(o *unstructured.Unstructured) string {
+	switch kind := o.GroupVersionKind().GroupKind().String(); kind {
+	case "Pod":
+		return podProblem(o)
+	case "PersistentVolumeClaim":
+		if phase := text(o, "status", "phase"); phase == "Lost" {
+			return "its volume is lost"
+		}
+	case "Ingress.networking.k8s.io":
+		if addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "loadBalancer", "ingress"); len(addresses) == 0 {
+			return "no ingress controller has given it an address yet"
+		}
+	case "HorizontalPodAutoscaler.autoscaling":
+		return firstOf(o, "False", "AbleToScale", "ScalingActive")
+	case "PodDisruptionBudget.policy":
+		healthy, _, _ := unstructured.NestedInt64(o.Object, "status", "currentHealthy")
+		desired, _, _ := unstructured.NestedInt64(o.Object, "status", "desiredHealthy")
+		if healthy < desired {
+			return fmt.Sprintf("%d of %d needed pods are healthy", healthy, desired)
+		}
+	case "Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps", "Job.batch", "CronJob.batch":
+		return ""
+	default:
+		if bad := firstOf(o, "False", "Ready", "Available", "Healthy", "Synced", "Established", "Accepted"); bad != "" {
+			return bad
+		}
+		return firstOf(o, "True", "Degraded", "Failed", "Stalled")
+	}
+	return ""
+}
+
+// podProblem names the container that cannot run: kstatus only says that the pod is not ready.
+func podProblem(o *unstructured.Unstructured) string {
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		containers, _, _ := unstructured.NestedSlice(o.Object, "status", list)
+		for _, each := range containers {
+			container, _ := each.(map[string]any)
+			reason, _, _ := unstructured.NestedString(container, "state", "waiting", "reason")
+			if reason == "" || reason == "ContainerCreating" || reason == "PodInitializing" {
+				continue
+			}
+			message, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
+			name, _ := container["name"].(string)
+			return strings.TrimSuffix(fmt.Sprintf("container %s: %s: %s", name, reason, message), ": ")
+		}
+	}
+	return ""
+}
+
+// firstOf words the first condition of the given types that has the given status.
+func firstOf(o *unstructured.Unstructured, verdict string, types ...string) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		for _, t := range types {
+			if condition["type"] == t && condition["status"] == verdict {
+				reason, _ := condition["reason"].(string)
+				message, _ := condition["message"].(string)
+				said := strings.Trim(reason+": "+message, ": ")
+				return strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", t, strings.ToLower(verdict), said), ": ")
+			}
+		}
+	}
+	return ""
+}
+
+func text(o *unstructured.Unstructured, path ...string) string {
+	value, _, _ := unstructured.NestedString(o.Object, path...)
+	return value
+}
+
+func shorten(s string) string {
+	if len(s) <= maxDescription {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxDescription], "") + "…"
+}

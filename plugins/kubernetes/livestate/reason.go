@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+const (
+	// Bounds of a reason: objects, fields of one object, and bytes of one value.
+	maxFindings    = 20
+	maxDifferences = 10
+	maxValueBytes  = 120
+)
+
+// state words the findings. PipeCD v1: the reason begins with "Diff between the defined state in Git at commit".
+func (d *drift) state(findings []finding) *model.ApplicationSyncState {
+	state := &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: time.Now().Unix()}
+	if len(findings) == 0 {
+		return state
+	}
+	state.Status = model.ApplicationSyncStatus_OUT_OF_SYNC
+	state.ShortReason = fmt.Sprintf("%d resources are not as in Git", len(findings))
+	if len(findings) == 1 {
+		state.ShortReason = findings[0].short()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Diff between the defined state in Git at commit %.7s and the live state at %s:\n", d.source.CommitHash, d.target)
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(&b, "\nand %d more resources\n", len(findings)-i)
+			break
+		}
+		f.write(&b)
+	}
+	state.Reason = strings.TrimRight(b.String(), "\n")
+	return state
+}
+
+func (f finding) short() string {
+	switch {
+	case f.what != "":
+		return f.key.Human() + " " + f.what
+	case len(f.differences) == 1:
+		return f.key.Human() + ": " + f.differences[0].path + " is not as in Git"
+	}
+	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
+}
+
+func (f finding) write(b *strings.Builder) {
+	if f.what != "" {
+		fmt.Fprintf(b, "\n%s %s\n", f.key.Human(), f.what)
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", f.key.Human())
+	for i, one := range f.differences {
+		if i == maxDifferences {
+			fmt.Fprintf(b, "  and %d more fields\n", len(f.differences)-i)
+			return
+		}
+		fmt.Fprintf(b, "  %s: %s in Git, %s live", one.path, show(one.git), show(one.live))
+		if by := lastManager(f.live, one.path); by != "" {
+			fmt.Fprintf(b, " (written by %s)", by)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// show is a value on one line, cut off. Hashes of secrets become the same stars.
+func show(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		if strings.HasPrefix(value, hidden) {
+			return hidden
+		}
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%T", value)
+	}
+	if len(data) > maxValueBytes {
+		return strings.ToValidUTF8(string(data[:maxValueBytes]), "") + "…"
+	}
+	return string(data)
+}

@@ -1,0 +1,95 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// maxObjects bounds what is told of one application, so that the answer stays below the bound of a message.
+const maxObjects = 10_000
+
+// object is one live object of an application. It is shared with the watch and must not be changed.
+type object struct {
+	live *unstructured.Unstructured
+	// parents are the ids of its owners; none for what piped applied.
+	parents []string
+}
+
+// placed is an application as it should be in this cluster.
+type placed struct {
+	places    []place
+	informers []*informer
+}
+
+// placeAll finds the places of all manifests and fills the watches.
+func (w *watched) placeAll(ctx context.Context, want *wanted) (*placed, error) {
+	p := &placed{}
+	for _, m := range want.manifests {
+		one, err := w.place(m)
+		if err != nil {
+			return nil, err
+		}
+		p.places = append(p.places, one)
+	}
+	var err error
+	p.informers, err = w.follow(ctx, p.places)
+	return p, err
+}
+
+// objects gives what lives of an application: what was applied, sorted, then what controllers made of that.
+func (p *placed) objects(applicationID string) []*object {
+	var list []*object
+	seen := map[types.UID]bool{}
+	add := func(live *unstructured.Unstructured, parents []string) {
+		if !seen[live.GetUID()] && len(list) < maxObjects {
+			seen[live.GetUID()] = true
+			list = append(list, &object{live: live, parents: parents})
+		}
+	}
+	for _, i := range p.informers {
+		if i.key.children {
+			continue
+		}
+		for _, live := range i.find(byApplication, applicationID) {
+			add(live, nil)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object) int {
+		return cmp.Compare(manifest.KeyOf(a.live).String(), manifest.KeyOf(b.live).String())
+	})
+	for at := 0; at < len(list); at++ { // list grows by the children
+		owner := list[at].live
+		var children []*unstructured.Unstructured
+		for _, i := range p.informers {
+			for _, child := range i.find(byOwner, string(owner.GetUID())) {
+				if child.GetDeletionTimestamp() == nil && !isRetired(child) {
+					children = append(children, child)
+				}
+			}
+		}
+		slices.SortFunc(children, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
+		for _, child := range children {
+			add(child, []string{string(owner.GetUID())})
+		}
+	}
+	return list
+}
+
+// isRetired tells of the replica sets that a Deployment keeps for its own rollback.
+func isRetired(o *unstructured.Unstructured) bool {
+	if o.GetKind() != manifest.KindReplicaSet {
+		return false
+	}
+	wanted, _, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
+	have, _, _ := unstructured.NestedInt64(o.Object, "status", "replicas")
+	return wanted == 0 && have == 0
+}
