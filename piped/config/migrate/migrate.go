@@ -50,7 +50,7 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 	}
 	m := &migration{options: options}
 	text, restore := normalize(string(data))
-	root, err := parse(text, filename)
+	root, end, err := parse(text, filename)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 	}
 	r := &renderer{}
 	r.mapping(root, root.indent)
-	rewritten := strings.Join(r.lines, "\n")
+	rewritten := strings.Join(append(r.lines, end...), "\n")
 	if json.Valid([]byte(text)) {
 		if rewritten, err = asJSON(rewritten, text); err != nil {
 			return nil, config.Errors{{File: filename, Message: err.Error()}}
@@ -187,8 +187,8 @@ func normalize(text string) (string, func(string) string) {
 	return text, func(text string) string { return before + strings.ReplaceAll(text, "\n", newline) + after }
 }
 
-// parse cuts the file into its keys.
-func parse(text, filename string) (*mapping, error) {
+// parse cuts the file into its keys; end are the lines from the mark of the document's end on.
+func parse(text, filename string) (m *mapping, end []string, err error) {
 	refuse := func(n *yaml.Node, message string) error {
 		at := &config.Error{File: filename, Line: 1, Column: 1, Message: message + "; rewrite this by hand first"}
 		if n != nil {
@@ -197,32 +197,39 @@ func parse(text, filename string) (*mapping, error) {
 		return config.Errors{at}
 	}
 	if strings.ContainsAny(text, "\r\u0085\u2028\u2029") {
-		return nil, refuse(nil, "holds line breaks other than line feeds, which are not rewritten")
+		return nil, nil, refuse(nil, "holds line breaks other than line feeds, which are not rewritten")
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, refuse(nil, "cannot be rewritten: "+err.Error())
+		return nil, nil, refuse(nil, "cannot be rewritten: "+err.Error())
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode || len(document.Content[0].Content) == 0 {
-		return nil, refuse(nil, "cannot be rewritten: it holds no keys")
+		return nil, nil, refuse(nil, "cannot be rewritten: it holds no keys")
 	}
 	root := document.Content[0]
 	lines := strings.Split(text, "\n")
-	if root.Style&yaml.FlowStyle != 0 {
-		lines, fresh := block(root)
-		if fresh == nil {
-			return nil, refuse(root, "is written in braces and holds anchors or aliases, which are not rewritten")
+	for i := len(lines) - 1; i > 0 && (blank(lines[i]) || comment(lines[i]) || strings.HasPrefix(lines[i], "...")); i-- {
+		if strings.HasPrefix(lines[i], "...") {
+			lines, end = lines[:i], lines[i:]
+			break
 		}
-		m := (&parser{lines: lines}).mapping(fresh, 0, len(lines), nil)
+	}
+	if root.Style&yaml.FlowStyle != 0 {
+		written, fresh := block(root)
+		if fresh == nil {
+			return nil, nil, refuse(root, "is written in braces and holds anchors or aliases, which are not rewritten")
+		}
+		m = (&parser{lines: written}).mapping(fresh, 0, len(written), nil)
 		m.adopt(root)
-		return m, nil
+		m.entries[0].lead = lines[:root.Line-1]
+		return m, end, nil
 	}
 	p := &parser{lines: lines}
-	m := p.mapping(root, 0, len(lines), nil)
+	m = p.mapping(root, 0, len(lines), nil)
 	if p.stop != nil {
-		return nil, refuse(p.stop, "is a form of YAML that is not rewritten")
+		return nil, nil, refuse(p.stop, "is a form of YAML that is not rewritten")
 	}
-	return m, nil
+	return m, end, nil
 }
 
 // verify makes sure that the result is right, and that it holds the values of the source.
