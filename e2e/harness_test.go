@@ -155,11 +155,29 @@ func (e event) is(kind string, fields ...string) bool {
 	return true
 }
 
+// output may be read while a process writes it.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 // stream is a pipedeck command that prints events.
 type stream struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	stderr bytes.Buffer
+	stderr output
 
 	mu     sync.Mutex
 	events []event
