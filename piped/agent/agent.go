@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/livestate"
@@ -59,6 +60,7 @@ type Agent struct {
 	options    Options
 	logger     *slog.Logger
 	client     *controlplane.Client
+	spool      *spool.Spool
 	service    *pluginservice.Server
 	admin      *admin
 	plugins    *pluginhost.Host
@@ -111,6 +113,13 @@ func New(options Options) (_ *Agent, err error) {
 	if err != nil {
 		return nil, err
 	}
+	a.spool, err = spool.Open(spool.Options{
+		Dir: filepath.Join(options.WorkDir, "spool"), Next: a.client.PipedServiceClient, Connected: a.client.Connected, Logger: a.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.client.PipedServiceClient = a.spool
 	if err := a.observe(); err != nil {
 		return nil, err
 	}
@@ -200,6 +209,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	}
 	a.introduced.Store(true)
 	a.tell(observe.PipedStarted)
+	ground.Go(func() error { return a.spool.Run(base) })
 	ground.Go(func() error {
 		return pluginhost.NewReporter(a.plugins, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
 	})
@@ -256,6 +266,9 @@ func (a *Agent) close() {
 	}
 	if a.client != nil {
 		a.client.Close()
+	}
+	if a.spool != nil {
+		a.spool.Close()
 	}
 	if a.repos != nil {
 		if err := a.repos.close(); err != nil {

@@ -36,7 +36,7 @@ func (r *retrier) unary(ctx context.Context, method string, req, reply any, conn
 	ceiling := firstPause
 	for try := 1; ; try++ {
 		err := r.once(ctx, method, req, reply, conn, invoke, opts)
-		if err == nil || ctx.Err() != nil || try >= tries(status.Code(err)) {
+		if err == nil || ctx.Err() != nil || try >= tries(ctx, status.Code(err)) {
 			return err
 		}
 		pause := jitter(ceiling)
@@ -56,11 +56,23 @@ func (r *retrier) once(ctx context.Context, method string, req, reply any, conn 
 	return invoke(ctx, method, req, reply, conn, opts...)
 }
 
+// onceKey is the context key of Once.
+type onceKey struct{}
+
+// Once is a context whose calls are not tried again when the control plane cannot be reached: the caller
+// has something better to do than to wait.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
 // tries is how often a call is made that ends with the code. Codes that say what is wrong with the request
 // or the caller are final.
-func tries(code codes.Code) int {
+func tries(ctx context.Context, code codes.Code) int {
 	switch code {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
+	case codes.Unavailable, codes.DeadlineExceeded:
+		if ctx.Value(onceKey{}) != nil {
+			return 1
+		}
+		return triesUnreachable
+	case codes.Aborted:
 		return triesUnreachable
 	case codes.ResourceExhausted, codes.Internal, codes.Unknown:
 		return triesFailed

@@ -1,0 +1,110 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+)
+
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 5 * time.Second
+	// maxFailures bounds the tries of a report that the control plane takes but fails at: it may well fail
+	// always, and the others wait behind it.
+	maxFailures = 10
+)
+
+// Run delivers what is kept until ctx ends; the rest stays for the next agent. It always returns nil.
+func (s *Spool) Run(ctx context.Context) error {
+	for {
+		head, ok := s.head(ctx)
+		if !ok || !s.deliver(ctx, head) {
+			return nil
+		}
+		s.mu.Lock()
+		s.forget(0)
+		if len(s.queue) == 0 {
+			s.options.Logger.Info("the control plane has got all reports that were kept for it")
+		}
+		s.mu.Unlock()
+	}
+}
+
+// head waits for a report. It returns false when ctx has ended.
+func (s *Spool) head(ctx context.Context) (entry, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 {
+		if s.wait(ctx) != nil {
+			return entry{}, false
+		}
+	}
+	return s.queue[0], ctx.Err() == nil
+}
+
+// deliver tries until the report has arrived or is given up. It returns false when ctx has ended before.
+func (s *Spool) deliver(ctx context.Context, e entry) bool {
+	name, request, _, err := s.read(e.number)
+	if err != nil {
+		s.options.Logger.Error("a kept report cannot be read and is dropped", "file", s.path(e.number), "error", err)
+		return true
+	}
+	ceiling := firstPause
+	for failures := 0; ; {
+		_, err := s.invoke(controlplane.Once(ctx), name, request)
+		if err != nil && !away(err) {
+			failures++
+		}
+		switch {
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		case refused(err) || failures >= maxFailures:
+			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call", name, "deployment", deploymentOf(request), "error", err)
+			return true
+		}
+		s.options.Logger.Debug("kept report does not get through; it is tried again", "call", name, "error", err)
+		if s.options.Connected(ctx) != nil {
+			return false
+		}
+		select {
+		case <-s.options.Clock.After(rand.N(ceiling) + 1):
+		case <-ctx.Done():
+			return false
+		}
+		ceiling = min(2*ceiling, longestPause)
+	}
+}
+
+// unreached tells whether a call may not have reached the control plane.
+func unreached(err error) bool {
+	code := status.Code(err)
+	return code == codes.Unavailable || code == codes.DeadlineExceeded
+}
+
+// away tells whether a kept report may arrive later, however long that takes. A key that is not accepted
+// may be so again: no report is lost over a mistake in the configuration.
+func away(err error) bool {
+	code := status.Code(err)
+	return unreached(err) || code == codes.Canceled || code == codes.Unauthenticated
+}
+
+// refused tells whether an error would come again at the next try.
+func refused(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
+		codes.OutOfRange, codes.Unimplemented:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path"
+	"reflect"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+)
+
+// Options of a Spool.
+type Options struct {
+	// Dir is the directory of the reports; it is made, and is nobody else's.
+	Dir string
+	// Next is the client behind; its calls end at once when their context is one of controlplane.Once.
+	Next ps.PipedServiceClient
+	// Connected waits for a connection, so that reports go out as soon as there is one.
+	Connected func(context.Context) error
+	// MaxBytes and MaxReports bound what is kept. Defaults: 64 MiB and 10,000.
+	MaxBytes   int64
+	MaxReports int
+	Logger     *slog.Logger
+	// Clock is for the pauses between tries of a delivery. Default: the system's.
+	Clock controlplane.Clock
+}
+
+// Spool is a client of the control plane that keeps reports while it is away.
+type Spool struct {
+	ps.PipedServiceClient
+	options Options
+	next    reflect.Value
+	dir     *os.File // for syncing what was made in it
+
+	mu      sync.Mutex
+	queue   []entry // oldest first
+	bytes   int64
+	number  uint64        // of the next report
+	changed chan struct{} // closed when the queue changes
+}
+
+// entry is a report on disk.
+type entry struct {
+	number uint64
+	size   int64
+	kind   kind
+	log    stageLog // only of logs
+}
+
+// Open reads what an earlier agent has left. The caller runs and closes the Spool.
+func Open(options Options) (*Spool, error) {
+	if options.MaxBytes <= 0 {
+		options.MaxBytes = 64 << 20
+	}
+	if options.MaxReports <= 0 {
+		options.MaxReports = 10_000
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Clock == nil {
+		options.Clock = controlplane.SystemClock{}
+	}
+	s := &Spool{options: options, next: reflect.ValueOf(options.Next), changed: make(chan struct{})}
+	s.PipedServiceClient = ps.NewPipedServiceClient((*conn)(s))
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("open the reports kept for the control plane in %s: %w", options.Dir, err)
+	}
+	return s, nil
+}
+
+// Close gives the directory back; reports that wait stay in it. Call it after Run.
+func (s *Spool) Close() error { return s.dir.Close() }
+
+// Waiting is the number of reports that are kept.
+func (s *Spool) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue)
+}
+
+// conn is the Spool where a connection would stand, so that no method is forgotten.
+type conn Spool
+
+func (c *conn) Invoke(ctx context.Context, method string, request, answer any, options ...grpc.CallOption) error {
+	s, name := (*Spool)(c), path.Base(method)
+	if _, ok := reports[name]; ok {
+		return s.report(ctx, name, request.(proto.Message), answer.(proto.Message), options)
+	}
+	if contradicted[name] {
+		if err := s.delivered(ctx); err != nil {
+			return err
+		}
+	}
+	return s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
+}
+
+// NewStream is never called: PipedService has no streams.
+func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Error(codes.Unimplemented, "streams are not kept")
+}
+
+func (s *Spool) report(ctx context.Context, name string, request, answer proto.Message, options []grpc.CallOption) error {
+	if s.Waiting() == 0 {
+		err := s.call(controlplane.Once(ctx), name, request, answer, options...)
+		if !unreached(err) || ctx.Err() != nil {
+			return err
+		}
+		s.options.Logger.Debug("report did not get through", "call", name, "error", err)
+	}
+	return s.keep(ctx, name, request)
+}
+
+// call makes a call of the client behind.
+func (s *Spool) call(ctx context.Context, name string, request, answer proto.Message, options ...grpc.CallOption) error {
+	got, err := s.invoke(ctx, name, request, options...)
+	if err == nil {
+		proto.Merge(answer, got)
+	}
+	return err
+}
+
+func (s *Spool) invoke(ctx context.Context, name string, request proto.Message, options ...grpc.CallOption) (proto.Message, error) {
+	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(request)}
+	for _, option := range options {
+		in = append(in, reflect.ValueOf(option))
+	}
+	out := s.next.MethodByName(name).Call(in)
+	if err, failed := out[1].Interface().(error); failed {
+		return nil, err
+	}
+	return out[0].Interface().(proto.Message), nil
+}
+
+// delivered waits until what is kept now has been delivered.
+func (s *Spool) delivered(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.number
+	for len(s.queue) > 0 && s.queue[0].number < last {
+		if err := s.wait(ctx); err != nil {
+			return status.FromContextError(err).Err()
+		}
+	}
+	return nil
+}
+
+// wait returns at the next change of the queue. It is called with the lock held, and gives it up meanwhile.
+func (s *Spool) wait(ctx context.Context) error {
+	changed := s.changed
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tell wakes those that wait. It is called with the lock held.
+func (s *Spool) tell() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
