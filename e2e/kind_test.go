@@ -71,7 +71,7 @@ func TestKindCanaryIsSeenByBrowsersAndACrashIsRolledBack(t *testing.T) {
 		text, _ := e["text"].(string)
 		return e.is("log", "severity", "ERROR") && strings.Contains(text, "the ledger is locked")
 	})
-	s.await("it is rolled back", stage("ROLLBACK", "SUCCESS"))
+	s.await("it is rolled back", stage("K8S_ROLLBACK", "SUCCESS"))
 	for range 10 {
 		require.Equal(t, "v2", version(get(t, url)))
 	}

@@ -197,8 +197,13 @@ func (t *tracker) judge() error {
 			continue
 		}
 		reason := p.text
-		if p.output != "" {
+		switch {
+		case p.output == "":
+		case strings.Contains(p.output, "\n"):
 			reason += "; its last output:\n" + p.output
+		default:
+			// In one line it is also in the short reason of the stage.
+			reason += "; its last output: " + p.output
 		}
 		return &FailedError{Key: t.key(), Reason: reason}
 	}
