@@ -42,12 +42,16 @@ func problemOf(o *unstructured.Unstructured) string {
 	switch kind := o.GroupVersionKind().GroupKind().String(); kind {
 	case "Pod":
 		return podProblem(o)
+	case "Service":
+		if text(o, "spec", "type") == "LoadBalancer" && !hasAddress(o) {
+			return "no load balancer has given it an address yet"
+		}
 	case "PersistentVolumeClaim":
 		if phase := text(o, "status", "phase"); phase == "Lost" {
 			return "its volume is lost"
 		}
 	case "Ingress.networking.k8s.io":
-		if addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "loadBalancer", "ingress"); len(addresses) == 0 {
+		if !hasAddress(o) {
 			return "no ingress controller has given it an address yet"
 		}
 	case "HorizontalPodAutoscaler.autoscaling":
@@ -69,8 +73,16 @@ func problemOf(o *unstructured.Unstructured) string {
 	return ""
 }
 
+func hasAddress(o *unstructured.Unstructured) bool {
+	addresses, _, err := unstructured.NestedSlice(o.Object, "status", "loadBalancer", "ingress")
+	return err == nil && len(addresses) > 0
+}
+
 // podProblem names the container that cannot run: kstatus only says that the pod is not ready.
 func podProblem(o *unstructured.Unstructured) string {
+	if text(o, "status", "phase") == "Failed" {
+		return strings.TrimRight(fmt.Sprintf("the pod has failed: %s: %s", text(o, "status", "reason"), text(o, "status", "message")), ": ")
+	}
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
 		containers, _, _ := unstructured.NestedSlice(o.Object, "status", list)
 		for _, each := range containers {

@@ -48,7 +48,7 @@ func (f finding) short() string {
 	case f.what != "":
 		return f.key.Human() + " " + f.what
 	case len(f.differences) == 1:
-		return f.key.Human() + ": " + f.differences[0].path + " is not as in Git"
+		return f.key.Human() + ": " + f.differences[0].String()
 	}
 	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
 }
@@ -64,12 +64,17 @@ func (f finding) write(b *strings.Builder) {
 			fmt.Fprintf(b, "  and %d more fields\n", len(f.differences)-i)
 			return
 		}
-		fmt.Fprintf(b, "  %s: %s in Git, %s live", one.path, show(one.git), show(one.live))
+		b.WriteString("  " + one.String())
 		if by := lastManager(f.live, one.path); by != "" {
 			fmt.Fprintf(b, " (written by %s)", by)
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// String is "spec.replicas: 2 in Git, 4 live".
+func (d difference) String() string {
+	return fmt.Sprintf("%s: %s in Git, %s live", d.path, show(d.git), show(d.live))
 }
 
 // show is a value on one line, cut off. Hashes of secrets become the same stars.

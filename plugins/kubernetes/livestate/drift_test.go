@@ -1,0 +1,176 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+)
+
+var update = flag.Bool("update", false, "write the reasons of testdata/drift anew")
+
+// The files of a case: git and live hold YAML documents, applied those that a dry run gives (a missing one is refused), app
+// the application configuration, and want the reason.
+func TestDriftRules(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/drift/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			parts := split(string(text))
+			state := compareCase(t, parts)
+			want := strings.TrimSpace(parts["want"])
+			if *update {
+				before, _, _ := strings.Cut(string(text), "-- want --\n")
+				require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(before+"-- want --\n"+state.GetReason(), "\n")+"\n"), 0o644))
+			}
+			require.Equal(t, want, state.GetReason(), "go test ./plugins/kubernetes/livestate -update writes the new reason")
+			require.Equal(t, want == "", state.GetStatus() == model.ApplicationSyncStatus_SYNCED)
+			require.Equal(t, want == "", state.GetShortReason() == "")
+		})
+	}
+}
+
+// split takes a file apart at its lines "-- name --".
+func split(text string) map[string]string {
+	parts := map[string]string{}
+	name := "comment"
+	for line := range strings.Lines(text) {
+		if inner, ok := strings.CutPrefix(line, "-- "); ok {
+			name = strings.TrimSuffix(inner, " --\n")
+			continue
+		}
+		parts[name] += line
+	}
+	return parts
+}
+
+func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncState {
+	t.Helper()
+	masker := newMasker()
+	var places []place
+	for _, o := range documents(t, parts["git"]) {
+		masker.mask(o)
+		places = append(places, place{manifest: manifest.Manifest{Unstructured: o}, known: true})
+	}
+	var objects []*object
+	for _, o := range documents(t, parts["live"]) {
+		masker.mask(o)
+		objects = append(objects, &object{live: o})
+	}
+	applied := map[manifest.Key]*unstructured.Unstructured{}
+	for _, o := range documents(t, parts["applied"]) {
+		applied[manifest.KeyOf(o)] = o
+	}
+	rules, err := ignoreRules([]byte(parts["app"]))
+	require.NoError(t, err)
+	d := &drift{
+		dryRun: func(_ context.Context, _ schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured, error) {
+			if o := applied[m.Key()]; o != nil {
+				return o, nil
+			}
+			return nil, errors.New("refused")
+		},
+		verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
+		source: &stage.Source{CommitHash: "0123456789", App: config.Application{}},
+	}
+	require.NoError(t, d.source.App.Validate())
+	return d.compare(t.Context(), places, objects)
+}
+
+func documents(t *testing.T, text string) (list []*unstructured.Unstructured) {
+	t.Helper()
+	for _, each := range strings.Split(text, "---\n") {
+		if strings.TrimSpace(each) == "" {
+			continue
+		}
+		data, err := yaml.YAMLToJSON([]byte(each))
+		require.NoError(t, err)
+		o := &unstructured.Unstructured{}
+		require.NoError(t, o.UnmarshalJSON(data))
+		list = append(list, o)
+	}
+	return list
+}
+
+func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
+	t.Parallel()
+	want := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: '1'}}")
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: {x: '2'}}")
+	calls := 0
+	d := &drift{
+		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured, error) {
+			calls++
+			return want, nil
+		},
+		verdicts: newMemory[verdictKey, []difference](10),
+	}
+	p := place{manifest: manifest.Manifest{Unstructured: want}, known: true}
+	for range 3 {
+		require.Len(t, d.differences(t.Context(), p, live), 1)
+	}
+	require.Equal(t, 1, calls)
+	live.SetResourceVersion("2")
+	d.differences(t.Context(), p, live)
+	require.Equal(t, 2, calls)
+}
+
+func TestAReasonIsBounded(t *testing.T) {
+	t.Parallel()
+	var git, live strings.Builder
+	for i := range 2 * maxFindings {
+		fmt.Fprintf(&git, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%02d}\ndata:\n", i)
+		fmt.Fprintf(&live, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%02d, uid: u%d}\ndata:\n", i, i)
+		for j := range 2 * maxDifferences {
+			fmt.Fprintf(&git, "  k%02d: %s\n", j, strings.Repeat("g", 2*maxValueBytes))
+			fmt.Fprintf(&live, "  k%02d: %s\n", j, strings.Repeat("l", 2*maxValueBytes))
+		}
+	}
+	state := compareCase(t, map[string]string{"git": git.String(), "live": live.String()})
+	require.Equal(t, fmt.Sprintf("%d resources are not as in Git", 2*maxFindings), state.GetShortReason())
+	require.Contains(t, state.GetReason(), fmt.Sprintf("  and %d more fields\n", maxDifferences))
+	require.True(t, strings.HasSuffix(state.GetReason(), fmt.Sprintf("and %d more resources", maxFindings)))
+	require.Less(t, len(state.GetReason()), maxFindings*maxDifferences*(2*maxValueBytes+60)+4096)
+}
+
+func TestAWrongIgnoreRuleIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := ignoreRules([]byte("spec:\n  driftDetection:\n    ignoreFields: ['apps/v1:Deployment:web#spec.replicas']\n"))
+	require.ErrorContains(t, err, "spec.driftDetection.ignoreFields[0]")
+}
+
+func TestMemoryKeepsWhatWasUsedLast(t *testing.T) {
+	t.Parallel()
+	m := newMemory[int, string](2)
+	m.put(1, "one")
+	m.put(2, "two")
+	_, _ = m.get(1)
+	m.put(3, "three")
+	require.Len(t, m.entries, 2)
+	_, known := m.get(2)
+	require.False(t, known)
+	value, known := m.get(1)
+	require.True(t, known)
+	require.Equal(t, "one", value)
+}
