@@ -5,13 +5,17 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -43,8 +47,9 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 	}
 	for _, c := range piped.Repositories {
 		repository, err := git.Open(context.Background(), git.Options{
-			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", c.RepoID),
-			Interval: piped.SyncInterval.Std(), Username: piped.Git.Username, Password: password, SSHKey: key, Logger: logger,
+			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
+			Interval: piped.SyncInterval.Std(), Username: piped.Git.Username, Password: password, SSHKey: key,
+			SSHConfigFile: piped.Git.SSHConfigFilePath, SSHHost: piped.Git.Host, SSHHostName: piped.Git.HostName, Logger: logger,
 		})
 		if err != nil {
 			return nil, err
@@ -52,6 +57,17 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 		r.byID[c.RepoID] = repository
 	}
 	return r, nil
+}
+
+// folderOf is the id of a repository as the name of a folder; ids that are none, or that lead elsewhere, are
+// written as a URL would have them.
+func folderOf(id string) string {
+	folder := url.PathEscape(id)
+	if strings.Trim(folder, ".") == "" || len(folder) > 200 {
+		sum := sha256.Sum256([]byte(id))
+		return hex.EncodeToString(sum[:])
+	}
+	return folder
 }
 
 func gitSecrets(c config.Git) (password string, key []byte, err error) {

@@ -16,6 +16,7 @@ var (
 	ErrUnsupported   = errors.New("the repository uses a format that is not supported")
 	ErrNoCommit      = errors.New("no such commit")
 	ErrAuth          = errors.New("the Git server refused the credentials")
+	ErrHostKey       = errors.New("the Git server cannot be trusted")
 	ErrMoved         = errors.New("the branch is not where it was")
 	ErrCheckedOut    = errors.New("the branch is in use by a working tree")
 	ErrRefused       = errors.New("the repository refused the push")

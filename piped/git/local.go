@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,24 +28,6 @@ type local struct {
 	storage *filesystem.Storage
 	objects *objects
 	dir     string
-}
-
-// localPath returns the path of a remote that is a file URL or a path.
-func localPath(remote string) (string, bool) {
-	if rest, ok := strings.CutPrefix(remote, "file://"); ok {
-		if decoded, err := url.PathUnescape(rest); err == nil {
-			rest = decoded
-		}
-		return strings.TrimPrefix(rest, "localhost"), true
-	}
-	if strings.Contains(remote, "://") {
-		return "", false
-	}
-	// The scp-like form has a colon before the first slash.
-	if colon := strings.Index(remote, ":"); colon > 0 && !strings.Contains(remote[:colon], "/") {
-		return "", false
-	}
-	return remote, true
 }
 
 // gitDir finds the directory that holds refs and objects: of a work tree, a bare repository, a linked
@@ -162,7 +143,7 @@ func (l *local) missingBranch() error {
 	var names []string
 	if refs, err := l.storage.IterReferences(); err == nil {
 		_ = refs.ForEach(func(ref *plumbing.Reference) error {
-			if ref.Name().IsBranch() && len(names) < 10 {
+			if ref.Name().IsBranch() && len(names) < maxNames {
 				names = append(names, ref.Name().Short())
 			}
 			return nil

@@ -3,10 +3,7 @@
 
 package git
 
-import (
-	"net/url"
-	"strings"
-)
+import "strings"
 
 // splitMessage separates the first paragraph, put on one line, from the rest.
 func splitMessage(message string) (subject, body string) {
@@ -24,14 +21,4 @@ func (c Commit) Trailer(key string) string {
 		}
 	}
 	return ""
-}
-
-// withoutUser removes user and password from a URL, for messages.
-func withoutUser(remote string) string {
-	parsed, err := url.Parse(remote)
-	if err != nil || parsed.User == nil {
-		return remote
-	}
-	parsed.User = nil
-	return parsed.String()
 }

@@ -91,15 +91,11 @@ func (d *Draft) pack() (*bytes.Buffer, error) {
 }
 
 func (r *Repository) receivePack() (transport.ReceivePackSession, error) {
-	remote := r.options.Remote
-	if r.local != nil {
-		remote = r.local.path
-	}
-	endpoint, err := transport.NewEndpoint(remote)
+	remote, auth, err := r.access()
 	if err != nil {
 		return nil, err
 	}
-	auth, err := r.auth()
+	endpoint, err := transport.NewEndpoint(remote)
 	if err != nil {
 		return nil, err
 	}
@@ -141,13 +137,14 @@ func (r *Repository) pushError(branch string, err error) error {
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
-	case errors.Is(err, transport.ErrRepositoryNotFound), errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return r.fetchError(err)
+	}
+	if problem := r.accessProblem(err); problem != nil {
+		return problem
 	}
 	for _, refusal := range refusals {
 		if strings.Contains(err.Error(), refusal.answer) {
 			return r.problem(refusal.reason, fmt.Sprintf(refusal.hint, branch))
 		}
 	}
-	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, withoutUser(r.options.Remote), err)
+	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, WithoutCredentials(r.options.Remote), err)
 }

@@ -7,30 +7,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
+	"time"
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/http"
-	"github.com/go-git/go-git/v5/plumbing/transport/ssh"
 )
 
-// fetch brings the branch of a Git server into the mirror.
+const (
+	// fetchTimeout bounds one fetch: a server that falls silent must not hold up the repository for ever.
+	fetchTimeout = 10 * time.Minute
+	// all is the depth of a whole history.
+	all = math.MaxInt32
+	// maxNames bounds the branches that a message names.
+	maxNames = 10
+)
+
+// fetch brings the newest commit of the branch of a Git server into the mirror, without its history. A
+// branch that has not moved costs one question.
 func (r *Repository) fetch(ctx context.Context) (plumbing.Hash, error) {
-	auth, err := r.auth()
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	url, auth, err := r.access()
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
 	branch := plumbing.NewBranchReferenceName(r.options.Branch)
-	remote := gogit.NewRemote(r.mirror, &config.RemoteConfig{Name: "origin", URLs: []string{r.options.Remote}})
-	err = remote.FetchContext(ctx, &gogit.FetchOptions{
-		RefSpecs: []config.RefSpec{config.RefSpec("+" + branch.String() + ":" + branch.String())},
-		Auth:     auth,
-		Tags:     gogit.NoTags,
-		Force:    true,
-	})
-	if err != nil && !errors.Is(err, gogit.NoErrAlreadyUpToDate) {
+	remote := r.remote(url)
+	advertised, err := remote.ListContext(ctx, &gogit.ListOptions{Auth: auth})
+	if err != nil {
+		return plumbing.ZeroHash, r.fetchError(err)
+	}
+	head, err := r.pick(advertised, branch)
+	if err != nil || r.mirror.HasEncodedObject(head) == nil {
+		return head, err
+	}
+	spec := config.RefSpec("+" + branch.String() + ":" + branch.String())
+	if err := r.fetchRefs(ctx, remote, auth, spec, 1); err != nil {
 		return plumbing.ZeroHash, r.fetchError(err)
 	}
 	ref, err := r.mirror.Reference(branch)
@@ -40,47 +56,73 @@ func (r *Repository) fetch(ctx context.Context) (plumbing.Hash, error) {
 	return ref.Hash(), nil
 }
 
-func (r *Repository) auth() (transport.AuthMethod, error) {
-	endpoint, err := transport.NewEndpoint(r.options.Remote)
+// fetchCommit brings a commit into the mirror that the branch has left behind: by its name where the server
+// allows that, else with all of the branch. The error is plumbing.ErrObjectNotFound when the server does not
+// have it.
+func (r *Repository) fetchCommit(ctx context.Context, id plumbing.Hash) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	url, auth, err := r.access()
 	if err != nil {
-		return nil, r.problem(ErrNotRepository, fmt.Sprintf("the remote cannot be read as a URL (%v)", err))
+		return err
 	}
-	switch endpoint.Protocol {
-	case "http", "https":
-		if r.options.Password != "" {
-			return &http.BasicAuth{Username: r.options.Username, Password: r.options.Password}, nil
+	remote := r.remote(url)
+	kept := "refs/pipedeck/fetched"
+	byName := r.fetchRefs(ctx, remote, auth, config.RefSpec(id.String()+":"+kept), 1)
+	if r.mirror.HasEncodedObject(id) == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	branch := plumbing.NewBranchReferenceName(r.options.Branch)
+	err = r.fetchRefs(ctx, remote, auth, config.RefSpec("+"+branch.String()+":"+branch.String()), all)
+	if r.mirror.HasEncodedObject(id) == nil {
+		return nil
+	}
+	if err != nil {
+		return r.fetchError(err)
+	}
+	r.logger.Debug("the server does not give a commit by its name", "commit", id, "error", byName)
+	return plumbing.ErrObjectNotFound
+}
+
+func (r *Repository) remote(url string) *gogit.Remote {
+	return gogit.NewRemote(r.mirror, &config.RemoteConfig{Name: "origin", URLs: []string{url}})
+}
+
+func (r *Repository) fetchRefs(ctx context.Context, remote *gogit.Remote, auth transport.AuthMethod, spec config.RefSpec, depth int) error {
+	err := remote.FetchContext(ctx, &gogit.FetchOptions{RefSpecs: []config.RefSpec{spec}, Auth: auth, Tags: gogit.NoTags, Force: true, Depth: depth})
+	if errors.Is(err, gogit.NoErrAlreadyUpToDate) {
+		return nil
+	}
+	return err
+}
+
+// pick finds the branch among what a server has.
+func (r *Repository) pick(advertised []*plumbing.Reference, branch plumbing.ReferenceName) (plumbing.Hash, error) {
+	var names []string
+	for _, ref := range advertised {
+		if ref.Name() == branch {
+			return ref.Hash(), nil
 		}
-	case "ssh":
-		if len(r.options.SSHKey) > 0 {
-			user := endpoint.User
-			if user == "" {
-				user = "git"
-			}
-			key, err := ssh.NewPublicKeys(user, r.options.SSHKey, "")
-			if err != nil {
-				return nil, r.problem(ErrAuth, fmt.Sprintf("the ssh key cannot be read (%v): want an unencrypted private key in PEM", err))
-			}
-			return key, nil
+		if ref.Name().IsBranch() && len(names) < maxNames {
+			names = append(names, ref.Name().Short())
 		}
 	}
-	return nil, nil
+	if len(names) == 0 {
+		return plumbing.ZeroHash, r.fetchError(transport.ErrEmptyRemoteRepository)
+	}
+	return plumbing.ZeroHash, r.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: push it or name another branch in the piped configuration", r.options.Branch, strings.Join(names, ", ")))
 }
 
 func (r *Repository) fetchError(err error) error {
-	var noMatch gogit.NoMatchingRefSpecError
-	switch {
-	case errors.As(err, &noMatch):
-		return r.problem(ErrNoBranch, fmt.Sprintf("%s is missing: push it or name another branch in the piped configuration", r.options.Branch))
-	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		return r.problem(ErrNoCommits, fmt.Sprintf("push the first one to branch %s", r.options.Branch))
-	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return r.problem(ErrNotRepository, "the server does not know it: check the remote and who may read it")
-	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return r.problem(ErrAuth, "set git.username and git.password, or git.sshKeyFile, in the piped configuration")
+	if problem := r.accessProblem(err); problem != nil {
+		return problem
 	}
-	return fmt.Errorf("fetch branch %s of git repository %s: %w", r.options.Branch, withoutUser(r.options.Remote), err)
+	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+		return r.problem(ErrNoCommits, fmt.Sprintf("push the first one to branch %s", r.options.Branch))
+	}
+	return fmt.Errorf("fetch branch %s of git repository %s: %w", r.options.Branch, WithoutCredentials(r.options.Remote), err)
 }
 
 func (r *Repository) problem(reason error, hint string) error {
-	return &RepositoryError{Remote: withoutUser(r.options.Remote), Reason: reason, Hint: hint}
+	return &RepositoryError{Remote: WithoutCredentials(r.options.Remote), Reason: reason, Hint: hint}
 }

@@ -4,6 +4,7 @@
 package git
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -14,11 +15,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
 )
 
 // serve offers the directory's repositories over smart HTTP to user "ada" with password "secret".
 func serve(t *testing.T, dir string) string {
+	t.Helper()
+	server := httptest.NewServer(backend(t, dir))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// backend is Git's own server.
+func backend(t *testing.T, dir string) http.Handler {
 	t.Helper()
 	out, err := exec.Command("git", "--exec-path").Output()
 	require.NoError(t, err)
@@ -26,16 +36,14 @@ func serve(t *testing.T, dir string) string {
 		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "ada" || password != "secret" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "who are you", http.StatusUnauthorized)
 			return
 		}
 		backend.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	})
 }
 
 func TestBranchOfAServerIsFetchedAndOldCommitsStay(t *testing.T) {
@@ -96,14 +104,63 @@ func TestProblemsOfAServerAreTyped(t *testing.T) {
 	}
 }
 
-func TestLocalRemotesAreToldFromOthers(t *testing.T) {
+func TestTheHistoryIsNotFetchedAndOldCommitsAreFoundAllTheSame(t *testing.T) {
 	t.Parallel()
-	for remote, want := range map[string]string{
-		"file:///a%20b/c": "/a b/c", "file://localhost/a": "/a", "/a/b": "/a/b", "./a:b": "./a:b", "relative/x": "relative/x",
-		"git@example.com:a/b.git": "", "ssh://example.com/a": "", "https://example.com/a": "",
-	} {
-		path, local := localPath(remote)
-		require.Equal(t, want, path, remote)
-		require.Equal(t, want != "", local, remote)
+	for name, byName := range map[string]string{"from a server that gives any commit": "true", "from a server that gives branches only": "false"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUserRepo(t)
+			var commits []string
+			for i := range 10 {
+				u.write("a", fmt.Sprint(i))
+				commits = append(commits, u.commit(fmt.Sprint(i)))
+			}
+			u.git("config", "uploadpack.allowAnySHA1InWant", byName)
+			options := Options{ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"}
+			r, err := Open(t.Context(), options)
+			require.NoError(t, err)
+			_, err = r.Update(t.Context())
+			require.NoError(t, err)
+			require.Error(t, r.mirror.HasEncodedObject(plumbing.NewHash(commits[8])), "one commit was fetched")
+			for i := range 3 {
+				u.write("b", fmt.Sprint(i))
+				head := u.commit("More")
+				got, err := r.Update(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, head, got.Hash)
+			}
+			changed, err := r.ChangedFiles(t.Context(), commits[4], commits[9])
+			require.NoError(t, err)
+			require.Equal(t, []string{"a"}, changed, "a commit that was deployed before the mirror was lost")
+			u.write("b", "last")
+			head := u.commit("Last")
+			got, err := r.Update(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, head, got.Hash)
+			content, err := r.ReadFile(t.Context(), commits[9], "a")
+			require.NoError(t, err)
+			require.Equal(t, "9", string(content))
+		})
 	}
+}
+
+func TestABranchOfAServerMayVanishAndComeBack(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	first := u.commit("First")
+	r, err := Open(t.Context(), Options{ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	require.NoError(t, err)
+	_, err = r.Update(t.Context())
+	require.NoError(t, err)
+	u.git("branch", "-m", "main", "trunk")
+	_, err = r.Update(t.Context())
+	require.ErrorIs(t, err, ErrNoBranch)
+	require.ErrorContains(t, err, "main is missing, there is trunk")
+	_, err = r.ReadFile(t.Context(), first, "a")
+	require.NoError(t, err, "what was deployed stays readable")
+	u.git("branch", "-m", "trunk", "main")
+	head, err := r.Update(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, first, head.Hash)
 }

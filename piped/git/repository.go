@@ -36,9 +36,17 @@ type Options struct {
 	// Interval is the polling interval of remotes that cannot be watched, and of a local one that cannot
 	// be watched at the moment. Default 1m.
 	Interval time.Duration
-	// Username and Password log in to http(s) remotes; SSHKey (PEM) to ssh ones. All may be empty.
+	// Username and Password log in to http(s) remotes; SSHKey (PEM) to ssh ones, which the ssh agent does
+	// without one. All may be empty.
 	Username, Password string
 	SSHKey             []byte
+	// SSHConfigFile is an ssh configuration whose HostName, Port and User count for ssh remotes; empty for the
+	// user's own.
+	SSHConfigFile string
+	// SSHHost is an alias for the host SSHHostName, when that is not empty. Both win over the ssh configuration.
+	SSHHost, SSHHostName string
+	// KnownHosts are the files with the keys of ssh servers; empty for those of ssh.
+	KnownHosts []string
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }
@@ -58,6 +66,7 @@ type Repository struct {
 	options Options
 	logger  *slog.Logger
 	changed chan struct{}
+	address Address
 	// local is nil when the remote is not on this machine.
 	local *local
 
@@ -78,11 +87,15 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	}
 	branch := plumbing.NewBranchReferenceName(options.Branch)
 	if err := branch.Validate(); err != nil {
-		return nil, &RepositoryError{Remote: withoutUser(options.Remote), Reason: ErrNoBranch, Hint: fmt.Sprintf("%q cannot be the name of a branch", options.Branch)}
+		return nil, &RepositoryError{Remote: WithoutCredentials(options.Remote), Reason: ErrNoBranch, Hint: fmt.Sprintf("%q cannot be the name of a branch", options.Branch)}
 	}
-	r := &Repository{options: options, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1)}
-	if path, ok := localPath(options.Remote); ok {
-		r.local = &local{path: path, remote: options.Remote, branch: branch}
+	address, err := ParseAddress(options.Remote)
+	if err != nil {
+		return nil, &RepositoryError{Remote: options.ID, Reason: ErrNotRepository, Hint: err.Error()}
+	}
+	r := &Repository{options: options, address: address, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1)}
+	if address.Scheme == "file" {
+		r.local = &local{path: address.Path, remote: options.Remote, branch: branch}
 	}
 	if err := r.openMirror(); err != nil {
 		return nil, fmt.Errorf("open mirror of repository %s in %s: %w", options.ID, options.Dir, err)
@@ -170,18 +183,24 @@ func (r *Repository) ensure(ctx context.Context, hash string) (plumbing.Hash, er
 	if r.mirror.HasEncodedObject(id) == nil {
 		return id, nil
 	}
+	bring := r.fetchCommit
 	if r.local != nil {
-		if err := r.local.copyCommit(ctx, r.mirror, id); err == nil {
-			return id, nil
-		} else if ctx.Err() != nil {
-			return plumbing.ZeroHash, ctx.Err()
-		}
+		bring = func(ctx context.Context, id plumbing.Hash) error { return r.local.copyCommit(ctx, r.mirror, id) }
+	}
+	err := bring(ctx, id)
+	switch {
+	case err == nil:
+		return id, nil
+	case ctx.Err() != nil:
+		return plumbing.ZeroHash, ctx.Err()
+	case !errors.Is(err, plumbing.ErrObjectNotFound) && r.local == nil:
+		return plumbing.ZeroHash, err
 	}
 	return plumbing.ZeroHash, r.noCommit(hash)
 }
 
 func (r *Repository) noCommit(hash string) error {
-	return &RepositoryError{Remote: withoutUser(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}
+	return &RepositoryError{Remote: WithoutCredentials(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}
 }
 
 func (r *Repository) commit(id plumbing.Hash) (Commit, error) {

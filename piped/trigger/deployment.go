@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -102,32 +103,25 @@ func newDeployment(a *model.Application, application *config.Application, branch
 // commitURL is where a browser finds the commit: <scheme>://<host>/<path>/commit/<hash> (PipeCD v1), with
 // https in place of ssh and git, without user names. It is empty when the remote has no such form.
 func commitURL(remote, hash string) string {
-	u, err := remoteURL(strings.TrimSuffix(strings.TrimSuffix(remote, "/"), ".git"))
-	if err != nil || u.Path == "" {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	switch u.Scheme {
-	case "ssh", "git", "git+ssh":
-		u.Scheme, u.Host = "https", u.Hostname()
-	case "http", "https", "file":
-	default:
-		return ""
-	}
-	return u.JoinPath("commit", hash).String()
-}
-
-func remoteURL(remote string) (*url.URL, error) {
-	if strings.Contains(remote, "://") {
-		return url.Parse(remote)
-	}
-	// The scp-like form has a colon before the first slash.
-	if host, path, found := strings.Cut(remote, ":"); found && !strings.Contains(host, "/") {
-		return &url.URL{Scheme: "ssh", Host: host[strings.LastIndex(host, "@")+1:], Path: "/" + strings.TrimPrefix(path, "/")}, nil
-	}
-	path, err := filepath.Abs(remote)
+	a, err := git.ParseAddress(remote)
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	return &url.URL{Scheme: "file", Path: filepath.ToSlash(path)}, nil
+	u := &url.URL{Scheme: a.Scheme, Host: a.Host}
+	switch a.Scheme {
+	case "file":
+		if a.Path, err = filepath.Abs(a.Path); err != nil {
+			return ""
+		}
+	case "ssh", "git":
+		u.Scheme = "https"
+	default:
+		if a.Port != "" {
+			u.Host = net.JoinHostPort(a.Host, a.Port)
+		} else if strings.Contains(a.Host, ":") {
+			u.Host = "[" + a.Host + "]"
+		}
+	}
+	u.Path = "/" + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(filepath.ToSlash(a.Path), "/"), ".git"), "/")
+	return u.JoinPath("commit", hash).String()
 }
