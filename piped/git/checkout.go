@@ -17,15 +17,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// LeftOut is something of a commit that a checkout does not hold.
+// LeftOut is something of a commit that a checkout does not hold, or holds in another form.
 type LeftOut struct {
 	Path   string
 	Reason string
 }
 
 // Checkout writes the files of a commit into dir, which is created or must be empty. Execute bits and
-// symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned; Git LFS
-// pointers stay what they are. When it fails, what it has written stays for the caller to remove.
+// symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned, as are Git LFS
+// pointers, which stay what they are. When it fails, what it has written stays for the caller to remove.
 func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *checkout) entry(name string, entry object.TreeEntry) error {
 		}
 		return c.tree(entry.Hash, name)
 	case filemode.Submodule:
-		c.left = append(c.left, LeftOut{Path: name, Reason: "submodules are not fetched"})
+		c.left = append(c.left, LeftOut{Path: name, Reason: "a submodule, which is not fetched: make it a repository of its own in the piped configuration, or copy what is deployed"})
 		return nil
 	case filemode.Symlink:
 		return c.symlink(name, entry.Hash)
@@ -158,9 +158,28 @@ func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyBuffer(file, reader, c.buffer)
+	start := make([]byte, len(lfsPointer))
+	n, err := io.ReadFull(reader, start)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	if err == nil {
+		_, err = file.Write(start[:n])
+	}
+	if err == nil {
+		_, err = io.CopyBuffer(file, reader, c.buffer)
+	}
+	if blob.Size <= maxPointer && string(start[:n]) == lfsPointer {
+		c.left = append(c.left, LeftOut{Path: name, Reason: "a Git LFS pointer: the content that it stands for is not fetched; keep files that are deployed in Git itself"})
+	}
 	return errors.Join(err, file.Close())
 }
+
+// How Git LFS marks files that are elsewhere (its specification, version 1), and the most bytes of a pointer.
+const (
+	lfsPointer = "version https://git-lfs.github.com/spec/v1\n"
+	maxPointer = 1024
+)
 
 // safeName refuses names that mean something else to the system or to Git.
 func safeName(name string) bool {

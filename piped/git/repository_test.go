@@ -239,6 +239,10 @@ func TestCheckoutKeepsModesAndLinksAndNeverLeavesTheDirectory(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(u.dir, name)), 0o755))
 		require.NoError(t, os.Symlink(target, filepath.Join(u.dir, name)))
 	}
+	pointer := lfsPointer + "oid sha256:" + strings.Repeat("a", 64) + "\nsize 12345\n"
+	u.write("bin/model", pointer)
+	u.write("bin/text", lfsPointer+strings.Repeat("a text about pointers\n", 100))
+	u.write("bin/empty", "")
 	u.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",module")
 	u.git("add", "--", "bin", "inside", "absolute", "outside", "a", "byway", "dangling")
 	u.git("commit", "-q", "-m", "links")
@@ -251,7 +255,13 @@ func TestCheckoutKeepsModesAndLinksAndNeverLeavesTheDirectory(t *testing.T) {
 	for _, one := range left {
 		names = append(names, one.Path)
 	}
-	require.ElementsMatch(t, []string{"absolute", "outside", "byway", "module"}, names)
+	require.ElementsMatch(t, []string{"absolute", "outside", "byway", "module", "bin/model"}, names)
+	content, err := os.ReadFile(filepath.Join(dir, "bin/model"))
+	require.NoError(t, err)
+	require.Equal(t, pointer, string(content))
+	text, err := os.ReadFile(filepath.Join(dir, "bin/text"))
+	require.NoError(t, err)
+	require.Len(t, text, len(lfsPointer)+2200)
 	info, err := os.Stat(filepath.Join(dir, "bin/run"))
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o755), info.Mode().Perm()|0o055)
