@@ -14,6 +14,16 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
+func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	list := []*deckv1.Component{{
+		Name: "kubernetes", State: deckv1.Component_STATE_READY,
+		Detail: "API at https://127.0.0.1:1 (auto chose embedded: kind failed: the node image is not on this machine and cannot be pulled)",
+	}}
+	drawn := ansi.Strip(Components{Theme: theme.New(theme.Options{NoColor: true, ASCII: true}), List: list}.Draw(70, 12))
+	require.Contains(t, drawn, "cannot be pulled)")
+}
+
 func TestSeveralClustersAreToldApart(t *testing.T) {
 	t.Parallel()
 	two := []*deckv1.Cluster{

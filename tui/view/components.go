@@ -92,8 +92,14 @@ func (v Components) steps(width int) (lines []string, active int) {
 		if c.GetState() == deckv1.Component_STATE_FAILED {
 			detail = "failed"
 		}
+		// Why a cluster is of another kind than expected is long, and matters.
+		column := 4 + name + 1 + durationWidth + 2
+		parts := text.Wrap(detail, max(16, width-column-2))
 		lines = append(lines, "  "+badge.dot()+" "+nameStyle.Render(text.Pad(c.GetName(), name, th.Ellipsis))+" "+
-			th.Dim.Render(text.PadLeft(took, durationWidth, ""))+"  "+th.Dim.Render(detail))
+			th.Dim.Render(text.PadLeft(took, durationWidth, ""))+"  "+th.Dim.Render(parts[0]))
+		for _, part := range parts[1:] {
+			lines = append(lines, strings.Repeat(" ", column)+th.Dim.Render(part))
+		}
 		lines = append(lines, v.more(c, width)...)
 	}
 	return lines, active
