@@ -5,6 +5,7 @@ package spool
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 	// maxFailures bounds the tries of a report that the control plane takes but fails at: it may well fail
 	// always, and the others wait behind it.
 	maxFailures = 10
+	// triesToWarn is the number of tries over a connection that stands after which a user is told of it.
+	triesToWarn = 10
 )
 
 // Run delivers what is kept until ctx ends; the rest stays for the next agent. It always returns nil.
@@ -58,7 +61,7 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 		return true
 	}
 	ceiling := firstPause
-	for failures := 0; ; {
+	for try, failures := 1, 0; ; try++ {
 		_, err := s.invoke(controlplane.Once(ctx), name, request)
 		if err != nil && !away(err) {
 			failures++
@@ -72,7 +75,11 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call", name, "deployment", deploymentOf(request), "error", err)
 			return true
 		}
-		s.options.Logger.Debug("kept report does not get through; it is tried again", "call", name, "error", err)
+		level := slog.LevelDebug // that it is away has been said
+		if !unreached(err) || try%triesToWarn == 0 {
+			level = slog.LevelWarn
+		}
+		s.options.Logger.Log(ctx, level, "kept report does not get through; it is tried again, and those behind it wait", "call", name, "try", try, "error", err)
 		if s.options.Connected(ctx) != nil {
 			return false
 		}
