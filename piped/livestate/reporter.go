@@ -95,7 +95,7 @@ type application struct {
 	looking bool
 	// changed says that something has happened since the last look began.
 	changed   bool
-	deploying bool
+	deploying bool          // as this piped has reported it
 	pause     time.Duration // before the next try
 	told      string        // the failure that was logged
 }
@@ -301,7 +301,7 @@ func (r *Reporter) list(ctx context.Context) error {
 		}
 		a := r.applications[m.GetId()]
 		if a == nil {
-			a = &application{changed: true, deploying: m.GetDeploying()}
+			a = &application{changed: true}
 		} else if known := a.model.GetMostRecentlySuccessfulDeployment(); known.GetDeploymentId() != m.GetMostRecentlySuccessfulDeployment().GetDeploymentId() {
 			a.changed = true
 		}

@@ -1,0 +1,218 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
+)
+
+const (
+	synced    = model.ApplicationSyncStatus_SYNCED
+	outOfSync = model.ApplicationSyncStatus_OUT_OF_SYNC
+	healthy   = model.ResourceState_HEALTHY
+)
+
+func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
+	t.Parallel()
+	kubernetes, other := &plugin{name: "kubernetes", state: synced, health: healthy}, &plugin{name: "other", state: outOfSync, health: healthy}
+	w := newWorld(t, kubernetes, other)
+	w.plane.set(deployed("web", "kubernetes", "other"))
+	w.start()
+
+	live := w.nextLive()
+	require.Equal(t, "web", live.GetApplicationId())
+	require.Equal(t, "piped-1", live.GetPipedId())
+	require.Equal(t, "project-1", live.GetProjectId())
+	require.Equal(t, model.ApplicationKind_KUBERNETES, live.GetKind())
+	require.Equal(t, model.ApplicationLiveStateSnapshot_HEALTHY, live.GetHealthStatus())
+	require.Len(t, live.GetApplicationLiveState().GetResources(), 2)
+	require.Positive(t, live.GetVersion().GetTimestamp())
+	state := w.nextSync().GetState()
+	require.Equal(t, outOfSync, state.GetStatus())
+	require.Equal(t, "reason of other", state.GetReason())
+	require.Equal(t, "deployment-1", state.GetHeadDeploymentId())
+	receive(t, w.drifts)
+	request := kubernetes.asked()[0]
+	require.Equal(t, []string{"local"}, request.GetDeployTargets())
+	require.Equal(t, "c1", request.GetDeploySource().GetCommitHash())
+	require.Equal(t, "web.pipecd.yaml", request.GetDeploySource().GetApplicationConfigFilename())
+
+	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+	w.clock.move(66 * time.Second)
+	w.nextLive()
+	w.nextSync()
+}
+
+func TestTheEndOfADeploymentCallsForALook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	never := deployed("web", "kubernetes")
+	never.MostRecentlySuccessfulDeployment = nil
+	w.plane.set(never)
+	w.start()
+	report := func(deploying bool) {
+		_, err := w.client.ReportApplicationDeployingStatus(t.Context(), &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: "web", Deploying: deploying})
+		require.NoError(t, err)
+	}
+	report(true)
+	w.plane.set(deployed("web", "kubernetes"))
+	w.clock.move(time.Second)
+	report(false)
+	require.Equal(t, "web", w.nextLive().GetApplicationId())
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
+}
+
+func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
+	t.Parallel()
+	p := &plugin{name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse)}
+	w := newWorld(t, p)
+	w.start()
+	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 1, All: true}
+	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 1} // taken when the first one has had its effect
+	w.plane.set(deployed("web", "kubernetes"))
+	w.plane.set(deployed("api", "kubernetes"))
+	w.reporter.ApplicationsChanged()
+	first := []string{w.nextLive().GetApplicationId(), w.nextLive().GetApplicationId()}
+	require.ElementsMatch(t, []string{"api", "web"}, first)
+	w.nextSync()
+	w.nextSync()
+
+	p.answer(outOfSync, model.ResourceState_UNHEALTHY, nil)
+	w.clock.move(time.Second)
+	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 2, ApplicationIds: []string{"web", "unknown"}}
+	live := w.nextLive()
+	require.Equal(t, "web", live.GetApplicationId())
+	require.Equal(t, model.ApplicationLiveStateSnapshot_UNHEALTHY, live.GetHealthStatus())
+	require.Equal(t, outOfSync, w.nextSync().GetState().GetStatus())
+	// It is asked rarely from now on.
+	require.Eventually(t, func() bool { return w.clock.waits(5*time.Minute, 11*time.Minute) }, 10*time.Second, time.Millisecond)
+	require.False(t, w.clock.waits(40*time.Second, 70*time.Second), "not every minute")
+
+	w.clock.move(time.Second)
+	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "2", Position: 1, All: true}
+	require.ElementsMatch(t, []string{"api", "web"}, []string{w.nextLive().GetApplicationId(), w.nextLive().GetApplicationId()})
+}
+
+func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*model.Application){
+		"a deployment is under way": func(a *model.Application) { a.Deploying = true },
+		"the configuration is invalid": func(a *model.Application) {
+			a.SyncState = &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_INVALID_CONFIG}
+		},
+		"the last deployment has failed": func(a *model.Application) {
+			a.MostRecentlyTriggeredDeployment.DeploymentId = "deployment-2"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+			a := deployed("web", "kubernetes")
+			change(a)
+			w.plane.set(a)
+			w.start()
+			require.Equal(t, "web", w.nextLive().GetApplicationId())
+			require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+			require.Empty(t, w.plane.sync)
+
+			w.plane.set(deployed("web", "kubernetes"))
+			w.clock.move(66 * time.Second)
+			w.nextLive()
+			require.Equal(t, synced, w.nextSync().GetState().GetStatus())
+		})
+	}
+}
+
+func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	none := &plugin{name: "none", err: status.Error(codes.Unimplemented, "unknown service")}
+	p := &plugin{name: "kubernetes", state: synced, health: healthy}
+	w := newWorld(t, none, p)
+	disabled, never := deployed("disabled", "kubernetes"), deployed("never", "kubernetes")
+	disabled.Disabled, never.MostRecentlySuccessfulDeployment = true, nil
+	for _, a := range []*model.Application{disabled, never, deployed("stages only"), deployed("unable", "none"), deployed("both", "none", "kubernetes")} {
+		w.plane.set(a)
+	}
+	w.start()
+	live := w.nextLive()
+	require.Equal(t, "both", live.GetApplicationId())
+	require.Len(t, live.GetApplicationLiveState().GetResources(), 1)
+	require.Equal(t, "both", w.nextSync().GetApplicationId())
+	require.Eventually(t, func() bool { return len(none.asked()) >= 1 }, 10*time.Second, time.Millisecond)
+	asked := len(none.asked())
+	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+	w.clock.move(66 * time.Second)
+	require.Equal(t, "both", w.nextLive().GetApplicationId())
+	require.LessOrEqual(t, len(none.asked()), asked+1, "it is not asked for each look")
+	require.Empty(t, w.plane.live)
+}
+
+func TestAFailureReportsNothingAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	good, bad := &plugin{name: "good", state: synced, health: healthy}, &plugin{name: "bad", state: synced, health: healthy, err: errors.New("no cluster")}
+	w := newWorld(t, good, bad)
+	w.plane.refuse = 1
+	w.plane.set(deployed("web", "good", "bad"))
+	w.start()
+	require.Eventually(t, func() bool { return w.clock.waits(time.Second, time.Second) }, 10*time.Second, time.Millisecond)
+	w.clock.move(time.Second)
+	require.Eventually(t, func() bool { return len(bad.asked()) == 1 }, 10*time.Second, time.Millisecond)
+	require.Empty(t, w.plane.live)
+	bad.answer(synced, healthy, nil)
+	require.Eventually(t, func() bool {
+		w.clock.move(time.Second)
+		return len(w.plane.live) > 0
+	}, 10*time.Second, time.Millisecond)
+	require.Len(t, w.nextLive().GetApplicationLiveState().GetResources(), 2)
+}
+
+func TestLooksAreBounded(t *testing.T) {
+	t.Parallel()
+	const many = 40
+	p := &plugin{name: "kubernetes", state: synced, health: healthy, hold: make(chan struct{})}
+	w := newWorld(t, p)
+	for i := range many {
+		w.plane.set(deployed(fmt.Sprint(i), "kubernetes"))
+	}
+	w.start()
+	require.Eventually(t, func() bool { return len(p.asked()) == 4 }, 10*time.Second, time.Millisecond)
+	seen := map[string]bool{}
+	for range many {
+		p.hold <- struct{}{}
+		seen[w.nextLive().GetApplicationId()] = true
+		w.nextSync()
+	}
+	require.Len(t, seen, many)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.Equal(t, 4, p.top)
+}
+
+func TestAFloodOfChangesIsNotAFloodOfLooks(t *testing.T) {
+	t.Parallel()
+	p := &plugin{name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse)}
+	w := newWorld(t, p)
+	w.plane.set(deployed("web", "kubernetes"))
+	w.start()
+	w.nextLive()
+	for i := range 100 {
+		p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: int64(i + 1), ApplicationIds: []string{"web"}}
+	}
+	require.Eventually(t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, 10*time.Second, time.Millisecond)
+	require.Len(t, p.asked(), 1)
+	w.clock.move(500 * time.Millisecond)
+	w.nextLive()
+	require.Len(t, p.asked(), 2)
+}
