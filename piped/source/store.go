@@ -26,6 +26,11 @@ type Repository interface {
 	Checkout(ctx context.Context, hash, dir string) ([]git.LeftOut, error)
 }
 
+// advancer is a Repository that can bring a checkout to another commit, which writes only what differs.
+type advancer interface {
+	Advance(ctx context.Context, from, to, dir string, left []git.LeftOut) ([]git.LeftOut, error)
+}
+
 // Options of a Store.
 type Options struct {
 	// Dir is the store's own: it is emptied.
@@ -104,20 +109,76 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string) 
 			return t, nil
 		}
 	}
-	s.next++
-	t := &tree{repository: repository.ID(), commit: commit, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
+	t := s.oldest(repository)
+	if t == nil {
+		t = s.newTree(repository.ID())
+	}
 	s.mu.Unlock()
 
-	left, err := repository.Checkout(ctx, commit, t.dir)
-	if err == nil {
-		t.left = left
-		t.print, err = takeFingerprint(t.dir)
+	t, err := s.bring(ctx, t, repository, commit)
+	if err != nil {
+		return nil, err
 	}
+	for _, one := range t.left {
+		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", commit, "path", one.Path, "reason", one.Reason)
+	}
+	return t, nil
+}
+
+// oldest takes the checkout that was unused for longest, to bring it to another commit. The one used last
+// stays, since it is likely to be asked for again; nil when there is no other.
+func (s *Store) oldest(repository Repository) *tree {
+	if _, ok := repository.(advancer); !ok {
+		return nil
+	}
+	found := -1
+	for i, t := range s.idle {
+		if t.repository != repository.ID() {
+			continue
+		}
+		if found >= 0 {
+			t = s.idle[found]
+			s.idle = append(s.idle[:found], s.idle[found+1:]...)
+			return t
+		}
+		found = i
+	}
+	return nil
+}
+
+func (s *Store) newTree(repository string) *tree {
+	s.next++
+	return &tree{repository: repository, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
+}
+
+// bring makes the tree a checkout of the commit: from what it holds when that is possible, else anew.
+func (s *Store) bring(ctx context.Context, t *tree, repository Repository, commit string) (*tree, error) {
+	if t.commit != "" {
+		left, err := repository.(advancer).Advance(ctx, t.commit, commit, t.dir, t.left)
+		if err == nil {
+			t.left = left
+			return s.finish(t, commit)
+		}
+		s.logger.Debug("a checkout is made from the start", "repository", t.repository, "commit", commit, "reason", err)
+		if err := errors.Join(s.remove(t), ctx.Err()); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		t = s.newTree(repository.ID())
+		s.mu.Unlock()
+	}
+	left, err := repository.Checkout(ctx, commit, t.dir)
 	if err != nil {
 		return nil, errors.Join(err, s.remove(t))
 	}
-	for _, one := range left {
-		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", commit, "path", one.Path, "reason", one.Reason)
+	t.left = left
+	return s.finish(t, commit)
+}
+
+func (s *Store) finish(t *tree, commit string) (_ *tree, err error) {
+	t.commit = commit
+	if t.print, err = takeFingerprint(t.dir); err != nil {
+		return nil, errors.Join(err, s.remove(t))
 	}
 	return t, nil
 }

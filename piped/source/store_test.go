@@ -154,6 +154,65 @@ func TestMissingAndBrokenConfigurationsAreTold(t *testing.T) {
 	require.Equal(t, 1, repository.checkouts, "a directory that was not changed is used again")
 }
 
+// advancing is a repository that can bring a checkout to another commit.
+type advancing struct {
+	files
+	advances []string
+	refuse   bool
+}
+
+func (a *advancing) Advance(ctx context.Context, from, to, dir string, left []git.LeftOut) ([]git.LeftOut, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.advances = append(a.advances, from+" "+to)
+	if a.refuse {
+		return nil, git.ErrLinks
+	}
+	return append(left, git.LeftOut{Path: to}), os.WriteFile(filepath.Join(dir, "commit"), []byte(to), 0o644)
+}
+
+func TestAnUnusedCheckoutIsBroughtToANewCommit(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &advancing{files: files{content: map[string]string{"app.pipecd.yaml": goodConfig}}}
+	prepare := func(commit string) *Source {
+		t.Helper()
+		source, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: commit, Path: "."})
+		require.NoError(t, err)
+		return source
+	}
+	require.NoError(t, prepare("1").Close())
+	require.NoError(t, prepare("2").Close())
+	require.Equal(t, 2, repository.checkouts, "the one used last stays")
+	third := prepare("3")
+	require.Equal(t, []string{"1 3"}, repository.advances)
+	require.Equal(t, []git.LeftOut{{Path: "3"}}, third.LeftOut)
+	require.Equal(t, "3", read(t, filepath.Join(third.RepositoryDirectory, "commit")))
+	require.NoError(t, third.Close())
+	again := prepare("3")
+	require.Equal(t, third.RepositoryDirectory, again.RepositoryDirectory)
+	require.NoError(t, os.WriteFile(filepath.Join(again.RepositoryDirectory, "mine"), nil, 0o644))
+	require.NoError(t, again.Close(), "what was changed is never advanced")
+	require.NoError(t, prepare("4").Close())
+	require.Equal(t, []string{"1 3"}, repository.advances)
+	require.Equal(t, 3, repository.checkouts)
+
+	repository.refuse = true
+	require.NoError(t, prepare("5").Close())
+	require.Equal(t, []string{"1 3", "2 5"}, repository.advances)
+	require.Equal(t, 4, repository.checkouts, "what cannot be advanced is made from the start")
+	entries, err := os.ReadDir(store.dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2, "and the other is removed")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(data)
+}
+
 func BenchmarkPrepareAndCloseOfThousandFiles(b *testing.B) {
 	store := newStore(b)
 	repository := &files{content: map[string]string{"app.pipecd.yaml": goodConfig}}
