@@ -20,7 +20,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// connectTimeout bounds the way to an ssh server.
+// connectTimeout bounds the TCP connection to an ssh server. What follows on it has no bound of its own.
 const connectTimeout = 30 * time.Second
 
 // access is where the repository is and how to log in there.
@@ -116,7 +116,7 @@ func (r *Repository) sshSettings() (func(host, key string) string, error) {
 	return func(host, key string) string { value, _ := settings.Get(host, key); return value }, nil
 }
 
-// sshLogin checks the server against the known hosts, and bounds the time to connect.
+// sshLogin checks the server against the known hosts.
 type sshLogin struct {
 	user       string
 	method     gossh.AuthMethod

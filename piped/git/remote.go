@@ -26,9 +26,27 @@ const (
 	maxNames = 10
 )
 
-// fetch brings the newest commit of the branch of a Git server into the mirror, without its history. A
-// branch that has not moved costs one question.
-func (r *Repository) fetch(ctx context.Context) (plumbing.Hash, error) {
+// ask asks a Git server where the branch is. The mirror stays usable meanwhile.
+func (r *Repository) ask(ctx context.Context) (plumbing.Hash, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	url, auth, err := r.access()
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	advertised, err := r.remote(url).ListContext(ctx, &gogit.ListOptions{Auth: auth})
+	if err != nil {
+		return plumbing.ZeroHash, r.fetchError(err)
+	}
+	return r.pick(advertised, plumbing.NewBranchReferenceName(r.options.Branch))
+}
+
+// fetch brings the newest commit of the branch of a Git server into the mirror, without its history, unless
+// the mirror has the commit that the server has named.
+func (r *Repository) fetch(ctx context.Context, named plumbing.Hash) (plumbing.Hash, error) {
+	if r.mirror.HasEncodedObject(named) == nil {
+		return named, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	url, auth, err := r.access()
@@ -37,14 +55,6 @@ func (r *Repository) fetch(ctx context.Context) (plumbing.Hash, error) {
 	}
 	branch := plumbing.NewBranchReferenceName(r.options.Branch)
 	remote := r.remote(url)
-	advertised, err := remote.ListContext(ctx, &gogit.ListOptions{Auth: auth})
-	if err != nil {
-		return plumbing.ZeroHash, r.fetchError(err)
-	}
-	head, err := r.pick(advertised, branch)
-	if err != nil || r.mirror.HasEncodedObject(head) == nil {
-		return head, err
-	}
 	spec := config.RefSpec("+" + branch.String() + ":" + branch.String())
 	if err := r.fetchRefs(ctx, remote, auth, spec, 1); err != nil {
 		return plumbing.ZeroHash, r.fetchError(err)

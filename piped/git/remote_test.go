@@ -4,6 +4,7 @@
 package git
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/cgi"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,4 +165,40 @@ func TestABranchOfAServerMayVanishAndComeBack(t *testing.T) {
 	head, err := r.Update(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, first, head.Hash)
+}
+
+func TestTheMirrorStaysUsableWhileAServerIsSilent(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	first := u.commit("First")
+	git := backend(t, u.dir)
+	asked, silent := make(chan struct{}), make(chan struct{})
+	var quiet atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if quiet.Load() {
+			close(asked)
+			<-silent
+		}
+		git.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(silent) })
+	r, err := Open(t.Context(), Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	require.NoError(t, err)
+	_, err = r.Update(t.Context())
+	require.NoError(t, err)
+	quiet.Store(true)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.Update(ctx)
+		ended <- err
+	}()
+	<-asked
+	content, err := r.ReadFile(t.Context(), first, "a")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(content))
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
 }

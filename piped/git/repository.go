@@ -141,17 +141,22 @@ func (r *Repository) signal() {
 
 // Update brings the newest commit of the branch into the mirror and returns it.
 func (r *Repository) Update(ctx context.Context) (Commit, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var head plumbing.Hash
 	var err error
+	if r.local == nil {
+		if head, err = r.ask(ctx); err != nil {
+			return Commit{}, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.local != nil {
 		head, err = r.local.head()
 		if err == nil && head != r.head {
 			err = r.local.copyCommit(ctx, r.mirror, head)
 		}
 	} else {
-		head, err = r.fetch(ctx)
+		head, err = r.fetch(ctx, head)
 	}
 	if err != nil {
 		return Commit{}, err
