@@ -99,12 +99,21 @@ func (c *conn) Invoke(ctx context.Context, method string, request, answer any, o
 	if _, ok := reports[name]; ok {
 		return s.report(ctx, name, request.(proto.Message), answer.(proto.Message), options)
 	}
-	if contradicted[name] {
-		if err := s.delivered(ctx); err != nil {
+	if !contradicted[name] {
+		return s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
+	}
+	for {
+		before, err := s.delivered(ctx)
+		if err != nil {
 			return err
 		}
+		err = s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
+		if !unreached(err) || ctx.Err() != nil || s.kept() == before {
+			return err
+		}
+		// Reports have been kept meanwhile: the call waits with them, or what depends on its answer would
+		// fail while others go on.
 	}
-	return s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
 }
 
 // NewStream is never called: PipedService has no streams.
@@ -144,17 +153,23 @@ func (s *Spool) invoke(ctx context.Context, name string, request proto.Message, 
 	return out[0].Interface().(proto.Message), nil
 }
 
-// delivered waits until what is kept now has been delivered.
-func (s *Spool) delivered(ctx context.Context) error {
+// delivered waits until what is kept now has been delivered, and returns how much was ever kept.
+func (s *Spool) delivered(ctx context.Context) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.number
 	for len(s.queue) > 0 && s.queue[0].number < last {
 		if err := s.wait(ctx); err != nil {
-			return status.FromContextError(err).Err()
+			return last, status.FromContextError(err).Err()
 		}
 	}
-	return nil
+	return last, nil
+}
+
+func (s *Spool) kept() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.number
 }
 
 // wait returns at the next change of the queue. It is called with the lock held, and gives it up meanwhile.

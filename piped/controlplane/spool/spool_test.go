@@ -57,7 +57,7 @@ func TestReportsOfAnAbsenceArriveInOrderAndLeaveNothing(t *testing.T) {
 
 	w.back(t)
 	require.Equal(t, want, w.await(t, len(want)))
-	require.NoError(t, s.delivered(t.Context()))
+	empty(t, s)
 	require.Empty(t, files(t, dir))
 	stage(t, s, "last")
 	require.Equal(t, append(want, "ReportStageStatusChanged last"), w.heard(), "straight through again")
@@ -82,7 +82,7 @@ func TestManyCallersKeepEachTheirOrder(t *testing.T) {
 	require.Eventually(t, func() bool { return s.Waiting() > 20 }, wait, time.Millisecond)
 	w.back(t)
 	callers.Wait()
-	require.NoError(t, s.delivered(t.Context()))
+	empty(t, s)
 	last := map[string]string{}
 	for _, call := range w.heard() {
 		caller, number, _ := strings.Cut(strings.Fields(call)[1], "-")
@@ -133,6 +133,34 @@ func TestAListWaitsNoLongerThanItsCaller(t *testing.T) {
 	require.Equal(t, codes.Canceled, status.Code(err))
 }
 
+func TestAQuestionWaitsWithTheReportsThatAreKeptWhileItIsAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Next = w.dial(t, eagerClock{}).PipedServiceClient })
+	asked := 0
+	w.fail = func(call string) error {
+		if call != "ListNotCompletedDeployments" {
+			return nil
+		}
+		if asked++; asked == 1 {
+			assert.NoError(t, s.keep(context.Background(), "ReportStageStatusChanged", stageRequest("a")))
+		}
+		if asked <= 12 { // no call is tried more often
+			return status.Error(codes.Unavailable, "away")
+		}
+		return nil
+	}
+	listed := make(chan error, 1)
+	go func() {
+		_, err := s.ListNotCompletedDeployments(context.Background(), &ps.ListNotCompletedDeploymentsRequest{})
+		listed <- err
+	}()
+	require.Equal(t, "ListNotCompletedDeployments failed", w.await(t, 12)[11])
+	run(t, s)
+	require.NoError(t, <-listed)
+	require.Equal(t, []string{"ReportStageStatusChanged a", "ListNotCompletedDeployments"}, w.heard()[12:])
+}
+
 func TestAFileThatIsNotWholeIsPassedOver(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(t), t.TempDir()
@@ -172,7 +200,7 @@ func TestARefusedReportIsDroppedAndTheOthersArrive(t *testing.T) {
 			w.fail = failing("bad", code)
 			w.back(t)
 			run(t, s)
-			require.NoError(t, s.delivered(t.Context()))
+			empty(t, s)
 			require.Equal(t, []string{"ReportStageStatusChanged a", "ReportStageStatusChanged bad failed", "ReportStageStatusChanged c"}, w.heard())
 		})
 	}
@@ -198,7 +226,7 @@ func TestAReportThatTheControlPlaneFailsAtForEverIsGivenUp(t *testing.T) {
 	w.fail = failing("bad", codes.DataLoss)
 	w.back(t)
 	run(t, s)
-	require.NoError(t, s.delivered(t.Context()))
+	empty(t, s)
 	calls := w.heard()
 	require.Len(t, calls, maxFailures+1)
 	require.Equal(t, "ReportStageStatusChanged good", calls[maxFailures])
@@ -219,7 +247,7 @@ func TestAnAbsenceMayTakeMoreTriesThanAFailure(t *testing.T) {
 	}
 	w.back(t)
 	run(t, s)
-	require.NoError(t, s.delivered(t.Context()))
+	empty(t, s)
 	require.Len(t, w.heard(), 3*maxFailures+1)
 }
 

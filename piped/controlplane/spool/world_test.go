@@ -78,13 +78,11 @@ func (w *world) hear(_ context.Context, request any, info *grpc.UnaryServerInfo,
 	}
 	if w.fail != nil {
 		if err := w.fail(line); err != nil {
-			w.calls = append(w.calls, line+" failed")
+			w.note(line + " failed")
 			return nil, err
 		}
 	}
-	w.calls = append(w.calls, line)
-	close(w.changed)
-	w.changed = make(chan struct{})
+	w.note(line)
 	switch name {
 	case "ReportStageStatusChanged":
 		return &ps.ReportStageStatusChangedResponse{}, nil
@@ -99,6 +97,13 @@ func (w *world) hear(_ context.Context, request any, info *grpc.UnaryServerInfo,
 	default:
 		return nil, status.Error(codes.Unimplemented, name)
 	}
+}
+
+// note is called with the lock held.
+func (w *world) note(call string) {
+	w.calls = append(w.calls, call)
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
 func (w *world) heard() []string {
@@ -126,9 +131,12 @@ func (w *world) await(t *testing.T, n int) []string {
 	}
 }
 
-func (w *world) dial(t testing.TB) *controlplane.Client {
+// dial is a client that pauses between the tries of a call as the clock says; nil is the system's.
+func (w *world) dial(t testing.TB, clock controlplane.Clock) *controlplane.Client {
 	t.Helper()
-	client, err := controlplane.Dial(controlplane.Options{Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true})
+	client, err := controlplane.Dial(controlplane.Options{
+		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: clock,
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { client.Close() })
 	return client
@@ -137,7 +145,7 @@ func (w *world) dial(t testing.TB) *controlplane.Client {
 // open opens a spool in dir; it is not run.
 func (w *world) open(t testing.TB, dir string, change ...func(*Options)) *Spool {
 	t.Helper()
-	client := w.dial(t)
+	client := w.dial(t, nil)
 	options := Options{Dir: dir, Next: client.PipedServiceClient, Connected: client.Connected}
 	for _, c := range change {
 		c(&options)
@@ -160,6 +168,13 @@ func run(t testing.TB, s *Spool) (stop func()) {
 	})
 	t.Cleanup(stop)
 	return stop
+}
+
+// empty waits until all has been delivered.
+func empty(t *testing.T, s *Spool) {
+	t.Helper()
+	_, err := s.delivered(t.Context())
+	require.NoError(t, err)
 }
 
 func stage(t testing.TB, s ps.PipedServiceClient, id string) {
