@@ -86,7 +86,10 @@ func TestACommitIsDeployedWhereItMatters(t *testing.T) {
 	require.Equal(t, "web", d.GetApplicationName(), "the ignored file does not hold back the other")
 	require.Equal(t, head, d.GetTrigger().GetCommit().GetHash())
 
-	w.git("reset", "-q", "--hard", "HEAD~1")
+	w.git("commit", "-q", "--amend", "-m", "The same files by another commit")
+	require.Equal(t, 3, w.settle(), "what is deployed already")
+
+	w.git("reset", "-q", "--hard", "HEAD~2")
 	w.git("reflog", "expire", "--expire=now", "--all")
 	w.git("gc", "-q", "--prune=now")
 	w.write("shop/x", "x")
