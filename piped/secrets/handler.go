@@ -4,9 +4,12 @@
 package secrets
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // Handler passes log records on with secrets masked in the message and in the values of all attributes.
@@ -54,12 +57,25 @@ func (h *handler) attr(a slog.Attr) slog.Attr {
 		}
 		return slog.Attr{Key: a.Key, Value: slog.GroupValue(members...)}
 	case slog.KindAny:
-		text := fmt.Sprintf("%+v", value.Any())
-		if masked := h.masker.Mask(text); masked != text {
-			return slog.String(a.Key, masked)
+		for _, text := range texts(value.Any()) {
+			if masked := h.masker.Mask(text); masked != text {
+				return slog.String(a.Key, masked)
+			}
 		}
 	}
 	return slog.Attr{Key: a.Key, Value: value}
+}
+
+// texts are what handlers write of a value: the text or the JSON, which also shows what is behind pointers.
+func texts(value any) []string {
+	list := []string{fmt.Sprintf("%+v", value)}
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err == nil {
+		list = append(list, strings.TrimSuffix(data.String(), "\n"))
+	}
+	return list
 }
 
 // Error is the error with secrets masked in its text; errors.Is and errors.As see through it. It is nil

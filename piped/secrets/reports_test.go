@@ -201,6 +201,7 @@ func TestUnfinishedLinesAreRememberedForABoundedNumberOfLogs(t *testing.T) {
 func TestLogRecordsAreMaskedInAllEncodings(t *testing.T) {
 	t.Parallel()
 	type thing struct{ Inner string }
+	type holder struct{ Thing *thing }
 	m := masking(t, "hunter2")
 	for name, inner := range map[string]func(*bytes.Buffer) slog.Handler{
 		"text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
@@ -212,9 +213,9 @@ func TestLogRecordsAreMaskedInAllEncodings(t *testing.T) {
 			logger := slog.New(Handler(inner(&out), m))
 			logger.With("with", "hunter2").WithGroup("group").Info("login with hunter2",
 				"text", "a hunter2", "error", fmt.Errorf("bad hunter2"), "struct", thing{"hunter2"}, "list", []string{"hunter2"},
-				slog.Group("inner", "deep", "hunter2"), "number", 7, "plain", []string{path.Base("a/b")})
+				slog.Group("inner", "deep", "hunter2"), "behind a pointer", holder{&thing{"hunter2"}}, "number", 7, "plain", []string{path.Base("a/b")})
 			require.NotContains(t, out.String(), "hunter2")
-			require.Equal(t, 7, strings.Count(out.String(), Mask))
+			require.Equal(t, 8, strings.Count(out.String(), Mask))
 			require.Contains(t, out.String(), "number")
 			logger.Debug("not enabled")
 			require.NotContains(t, out.String(), "not enabled")
