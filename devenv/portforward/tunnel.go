@@ -37,7 +37,7 @@ type tunnel struct {
 	conn   httpstream.Connection
 	err    error
 
-	mu   sync.Mutex
+	mu   sync.Mutex // also between the end of the attempt to connect and close
 	next int
 }
 
@@ -48,15 +48,19 @@ func newTunnel() *tunnel {
 
 // connect dials. It does not end with whoever needs the tunnel first, for others may wait for it.
 func (t *tunnel) connect(dial dialer, to pod) {
-	defer close(t.dialed)
 	ctx, cancel := context.WithTimeout(t.ctx, dialTimeout)
 	defer cancel()
-	if t.conn, t.err = dial(ctx, to.namespace, to.name); t.err != nil {
-		t.err = fmt.Errorf("forward to pod %s: %w", to.name, t.err)
-		return
-	}
-	if t.ctx.Err() != nil {
-		t.err = errors.Join(errClosed, t.conn.Close())
+	conn, err := dial(ctx, to.namespace, to.name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer close(t.dialed)
+	switch {
+	case err != nil:
+		t.err = fmt.Errorf("forward to pod %s: %w", to.name, err)
+	case t.ctx.Err() != nil:
+		t.err = errors.Join(errClosed, conn.Close())
+	default:
+		t.conn = conn
 	}
 }
 
@@ -81,13 +85,12 @@ func (t *tunnel) dead() bool {
 // close breaks the connection, or the attempt to make one.
 func (t *tunnel) close() {
 	t.cancel()
-	select {
-	case <-t.dialed:
-		if t.conn != nil {
-			// Its streams end by this; there is nobody who could do more about an error.
-			_ = t.conn.Close()
-		}
-	default: // connect closes it
+	t.mu.Lock()
+	conn := t.conn // without one, connect closes what it gets
+	t.mu.Unlock()
+	if conn != nil {
+		// Its streams end by this; there is nobody who could do more about an error.
+		_ = conn.Close()
 	}
 }
 
