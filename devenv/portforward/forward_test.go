@@ -6,10 +6,12 @@ package portforward
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -304,6 +306,44 @@ func TestTheEndBreaksEveryConnection(t *testing.T) {
 	_, _ = io.ReadAll(conn) // which ends, somehow
 	_, err = net.Dial("tcp", a.URL)
 	require.Error(t, err, "nobody listens")
+}
+
+func TestAForwardSurvivesConnectionsThatCannotBeTaken(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	f := &forward{logger: slog.New(slog.DiscardHandler)}
+	ctx, stop := context.WithCancel(t.Context())
+	failing := &exhausted{Listener: listener, failures: 2, accepting: make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.serveTCP(ctx, failing)
+	}()
+	select {
+	case <-failing.accepting:
+	case <-ended:
+		t.Error("it has given up")
+	}
+	stop()
+	<-ended
+}
+
+// exhausted is a listener of a process that has no file descriptor left for a while.
+type exhausted struct {
+	net.Listener
+	failures  int
+	accepting chan struct{}
+}
+
+func (e *exhausted) Accept() (net.Conn, error) {
+	if e.failures--; e.failures >= 0 {
+		return nil, syscall.EMFILE
+	}
+	if e.failures == -1 {
+		close(e.accepting)
+	}
+	return e.Listener.Accept()
 }
 
 // deadStream is one whose connection has broken.

@@ -9,7 +9,11 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 )
+
+// acceptPause lies between two tries to take a connection.
+const acceptPause = 100 * time.Millisecond
 
 // serveTCP brings each connection to a pod, until ctx ends and all of them have.
 func (f *forward) serveTCP(ctx context.Context, listener net.Listener) {
@@ -19,11 +23,20 @@ func (f *forward) serveTCP(ctx context.Context, listener net.Listener) {
 	defer connections.Wait()
 	for {
 		client, err := listener.Accept()
-		if err != nil {
-			if ctx.Err() == nil {
-				f.logger.Error("a forward has ended", "of", f.found.source, "error", err)
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				_ = client.Close()
 			}
 			return
+		case err != nil:
+			// Out of file descriptors, mostly: that passes.
+			f.logger.Error("a connection could not be taken", "of", f.found.source, "error", err)
+			select {
+			case <-time.After(acceptPause):
+			case <-ctx.Done():
+			}
+			continue
 		}
 		connections.Go(func() { f.carry(ctx, client) })
 	}
