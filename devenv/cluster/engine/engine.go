@@ -142,10 +142,12 @@ func ask(ctx context.Context, run Command, name string) (*Engine, error) {
 		MemTotal        uint64
 		SecurityOptions []string
 	}
-	if err := json.Unmarshal(out, &info); err != nil {
-		return nil, errors.Join(runErr, fmt.Errorf("read its answer: %w", err))
-	}
+	err := json.Unmarshal(out, &info)
 	switch {
+	case err != nil && runErr != nil:
+		return nil, runErr
+	case err != nil:
+		return nil, fmt.Errorf("read its answer: %w", err)
 	case len(info.ServerErrors) > 0:
 		return nil, errors.New(strings.Join(info.ServerErrors, "; "))
 	case runErr != nil:

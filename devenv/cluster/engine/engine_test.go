@@ -97,6 +97,7 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 			require.ErrorAs(t, err, &silent)
 			require.Equal(t, "docker", silent.Engine)
 			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), "\n", "one cause, not what follows from it")
 		})
 	}
 }

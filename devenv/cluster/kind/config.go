@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"strings"
@@ -35,7 +36,12 @@ type ConfigError struct {
 	// Line is 0 when it is not known.
 	Line    int
 	Problem string
+	// Err is why the file cannot be read, or nil.
+	Err error
 }
+
+// Unwrap returns Err.
+func (e *ConfigError) Unwrap() error { return e.Err }
 
 func (e *ConfigError) Error() string {
 	if e.Line == 0 {
@@ -91,14 +97,23 @@ func (p *Provider) complete(wanted *v1alpha4.Cluster) {
 }
 
 func readBounded(path string) ([]byte, error) {
+	unreadable := func(err error) error {
+		if known := (*fs.PathError)(nil); errors.As(err, &known) {
+			err = known.Err // the path is in File
+		}
+		return &cluster.HintError{
+			Err:  &ConfigError{File: path, Problem: "cannot be read: " + err.Error(), Err: err},
+			Hint: "give a file that you can read with --kind-config",
+		}
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &cluster.HintError{Err: fmt.Errorf("read the configuration of kind: %w", err), Hint: "see --kind-config"}
+		return nil, unreadable(err)
 	}
 	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration of kind: %w", err)
+		return nil, unreadable(err)
 	}
 	if len(content) > maxConfig {
 		return nil, &cluster.HintError{
@@ -114,6 +129,9 @@ func decodeConfig(path string, content []byte, nodeImage string) (*v1alpha4.Clus
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
 		return nil, &ConfigError{File: path, Problem: err.Error()}
+	}
+	if document.IsZero() {
+		return nil, &ConfigError{File: path, Problem: "is empty; leave --kind-config out, or describe a cluster of apiVersion " + configVersion}
 	}
 	wanted := &v1alpha4.Cluster{}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
@@ -147,7 +165,7 @@ func decodeError(path string, err error) error {
 func conflicts(path string, document *yaml.Node, wanted *v1alpha4.Cluster, nodeImage string) error {
 	var all []error
 	conflict := func(problem string, keys ...any) {
-		all = append(all, &ConfigError{path, lineOf(document, keys...), problem})
+		all = append(all, &ConfigError{File: path, Line: lineOf(document, keys...), Problem: problem})
 	}
 	if wanted.APIVersion != configVersion || wanted.Kind != configKind {
 		conflict(fmt.Sprintf("apiVersion must be %s and kind %s", configVersion, configKind), "apiVersion")

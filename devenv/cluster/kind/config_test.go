@@ -79,7 +79,7 @@ func TestAFileThatCannotBeOneIsRefused(t *testing.T) {
 		"more than one document": "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n---\nkind: Cluster\n",
 		"are too many":           "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n" + strings.Repeat("- {}\n", maxNodes+1),
 		"yaml":                   "\t",
-		"EOF":                    "",
+		"is empty":               "# nothing yet\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
