@@ -91,12 +91,14 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	return hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		var failed []*deckv1.Deployment
 		var broken []*deckv1.Application
+		var left string
 		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Until: func(d *state.Deck) (settled bool) {
 			settled, failed, broken = d.SettledAt(repository.Head)
+			left = unfinished(d)
 			return settled && len(d.Applications()) >= len(repository.Applications)
 		}})
 		if err != nil {
-			return err
+			return incomplete(err, left)
 		}
 		return verdict(failed, broken)
 	})
@@ -112,6 +114,38 @@ func checkApplications(repository *workspace.Repository) error {
 		return usageError(err, "correct the file, commit it, and run again")
 	}
 	return nil
+}
+
+// incomplete is the error of a run that ended with err before all was deployed.
+func incomplete(err error, left string) error {
+	switch {
+	case errors.Is(err, reader.ErrEnded):
+		// For whoever asked it to end that is no error, but nobody may take it for a success.
+		return &exitError{exitInterrupted, errors.New("the environment was ended before everything was deployed"), "run it again"}
+	case errors.Is(err, context.DeadlineExceeded) && left != "":
+		return &exitError{exitTimedOut, fmt.Errorf("timed out: %s", left), "mend what it waited for, or give more time with --timeout"}
+	default:
+		return err
+	}
+}
+
+// unfinished says what an environment is waiting for: parts that do not run yet, or else deployments.
+func unfinished(d *state.Deck) string {
+	var left []string
+	for _, c := range d.Components() {
+		if c.State == deckv1.Component_STATE_STARTING {
+			left = append(left, fmt.Sprintf("%s: %s", c.Name, c.Detail))
+		}
+	}
+	if len(left) > 0 {
+		return strings.Join(left, "; ")
+	}
+	for _, a := range d.Applications() {
+		if newest := d.Newest(a.Id); newest != nil && !state.Ended(newest.Status) {
+			left = append(left, fmt.Sprintf("%s: %s: %s", a.Name, reader.Name(newest.Status), newest.StatusReason))
+		}
+	}
+	return strings.Join(left, "; ")
 }
 
 func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {

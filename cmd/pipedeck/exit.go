@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -45,6 +46,7 @@ func explain(ctx context.Context, err error) error {
 	var exit *exitError
 	var start *env.StartError
 	var repository *workspace.RepositoryError
+	var config *kind.ConfigError
 	switch {
 	case err == nil:
 		return nil
@@ -58,6 +60,8 @@ func explain(ctx context.Context, err error) error {
 		return &exitError{exitTimedOut, errors.New("timed out"), "give more time with --timeout"}
 	case ctx.Err() != nil:
 		return &exitError{code: exitInterrupted}
+	case errors.As(err, &start) && errors.As(err, &config):
+		return usageError(err, start.Hint)
 	case errors.As(err, &start):
 		return &exitError{exitNotStarted, err, start.Hint}
 	default:

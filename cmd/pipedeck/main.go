@@ -34,13 +34,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	var exit *exitError
 	if !errors.As(err, &exit) {
-		exit = &exitError{code: exitUsage, err: err, hint: "see pipedeck --help"}
+		exit = &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
 	}
 	if exit.err != nil {
 		// Errors quote what others wrote: commits, plugins, compilers.

@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -38,6 +39,7 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	}{
 		"unknown command":               {[]string{"frobnicate"}, exitUsage, "unknown command"},
 		"unknown flag":                  {[]string{"up", "--bogus"}, exitUsage, "--bogus"},
+		"where the flags are":           {[]string{"up", "--timeout", "5m"}, exitUsage, "next step: see pipedeck up --help"},
 		"missing argument":              {[]string{"sync"}, exitUsage, "accepts 1 arg"},
 		"name that cannot be":           {[]string{"status", "--name", "UPPER"}, exitUsage, "lower-case letters"},
 		"name that leaves the place":    {[]string{"down", "--name", "../x"}, exitUsage, "lower-case letters"},
@@ -91,6 +93,7 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 		code int
 	}{
 		"could not start":              {running, fmt.Errorf("up: %w", start), exitNotStarted},
+		"kind's file is wrong":         {running, &env.StartError{Err: &kind.ConfigError{File: "kind.yaml", Problem: "is empty"}}, exitUsage},
 		"runs already":                 {running, workspace.ErrLocked, exitNotStarted},
 		"repository cannot be watched": {running, &env.StartError{Err: &workspace.RepositoryError{}}, exitUsage},
 		"its own code wins":            {interrupted, usageError(errors.New("x"), ""), exitUsage},
