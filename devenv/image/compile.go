@@ -43,7 +43,8 @@ type CompileError struct {
 }
 
 func (e *CompileError) Error() string {
-	return fmt.Sprintf("%s does not compile:\n%s", e.Folder, e.Output)
+	// The first line may be all that is shown.
+	return fmt.Sprintf("%s does not compile: %s", e.Folder, e.Output)
 }
 
 // Platform is what a program is built for, in Go's words.

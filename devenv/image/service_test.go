@@ -167,7 +167,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		load    error
 		want    string
 	}{
-		"a program that does not compile": {"package main\n\nfunc main() { undefinedThing() }\n", nil, "web/main.go:3:15: undefined: undefinedThing"},
+		"a program that does not compile": {"package main\n\nfunc main() { undefinedThing() }\n", nil, "web does not compile: web/main.go:3:15: undefined: undefinedThing"},
 		"a cluster that takes no images":  {program, cluster.ErrNoImages, "push the image to a registry"},
 		"a cluster that refuses":          {program, &cluster.HintError{Err: errors.New("the disk is full"), Hint: "docker system prune"}, "the disk is full; docker system prune"},
 	} {

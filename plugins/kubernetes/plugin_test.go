@@ -175,7 +175,7 @@ func TestAProgramThatDoesNotCompileFailsTheStageInTheCompilersWords(t *testing.T
 	asked := make(chan *imagev1.ProvideRequest, 2)
 	h := startWithImages(t, &images{provide: func(req *imagev1.ProvideRequest) error {
 		asked <- req
-		return status.Error(codes.FailedPrecondition, "app does not compile:\napp/main.go:3:1: syntax error")
+		return status.Error(codes.FailedPrecondition, "app does not compile: app/main.go:3:1: syntax error")
 	}})
 	for _, stage := range []string{"K8S_SYNC", "K8S_CANARY_ROLLOUT"} {
 		req := h.Request(stage, "{}")

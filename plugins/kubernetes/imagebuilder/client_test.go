@@ -120,10 +120,10 @@ func TestAServerWithoutTheAPIBuildsNothing(t *testing.T) {
 func TestAFailureIsToldInTheServersWords(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret", provide: func(*imagev1.ProvideRequest, func(string)) error {
-		return status.Error(codes.FailedPrecondition, "web does not compile:\nweb/main.go:3:1: no")
+		return status.Error(codes.FailedPrecondition, "web does not compile: web/main.go:3:1: no")
 	}})
 	err := imagebuilder.Client{}.Provide(t.Context(), target(t, address, "id.secret"), "/repo", "dev", nil, func(string) {})
-	require.EqualError(t, err, "build the images: web does not compile:\nweb/main.go:3:1: no")
+	require.EqualError(t, err, "build the images: web does not compile: web/main.go:3:1: no")
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
 }
 
