@@ -207,9 +207,7 @@ func (e *Environment) describe() *deckv1.Environment {
 	}
 	if r := e.repository.Load(); r != nil {
 		described.Repository, described.Branch, described.EditHint = r.Root, r.Branch, r.EditHint
-		if e.Live {
-			described.Branch += " (live)"
-		}
+		described.Live = e.Live
 	}
 	return described
 }

@@ -195,7 +195,7 @@ func (m *model) drawStatus() string {
 	e := m.deck.Environment()
 	status := view.Status{
 		Theme: m.theme, Toast: m.toast.text, Bad: m.toast.bad,
-		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(),
+		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
 	}
 	if m.trouble != nil && m.client != nil {
 		status.Banner = "The environment is not answering, reconnecting" + m.theme.Ellipsis + "  (" + plain(m.trouble) + ")"

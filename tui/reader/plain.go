@@ -126,6 +126,9 @@ func editHint(e *deckv1.Environment) string {
 	if e.GetEditHint() == "" {
 		return ""
 	}
+	if e.GetLive() {
+		return "edit " + e.GetEditHint() + " there and save"
+	}
 	return "edit " + e.GetEditHint() + " there and commit"
 }
 

@@ -73,6 +73,8 @@ type Status struct {
 	Simulated bool
 	// Repository that is watched, and the file in it worth editing.
 	Repository, Edit string
+	// Live: saving a file is enough.
+	Live bool
 }
 
 // Draw returns one line of width columns.
@@ -97,6 +99,9 @@ func (v Status) Draw(width int) string {
 		tail := ""
 		if v.Edit != "" {
 			verb, path, tail = "edit ", strings.TrimSuffix(path, "/")+"/"+v.Edit, " and commit"
+		}
+		if v.Edit != "" && v.Live {
+			tail = " and save"
 		}
 		left = " " + th.Dim.Render(verb) + text.CutLeft(path, max(8, room-text.Width(verb+tail)-1), th.Ellipsis) + th.Dim.Render(tail)
 	}

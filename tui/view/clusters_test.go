@@ -14,6 +14,15 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
+func TestInALiveEnvironmentSavingIsEnough(t *testing.T) {
+	t.Parallel()
+	th := theme.New(theme.Options{NoColor: true, ASCII: true})
+	status := Status{Theme: th, Repository: "/src/app", Edit: "app.yaml"}
+	require.Contains(t, ansi.Strip(status.Draw(80)), "edit /src/app/app.yaml and commit")
+	status.Live = true
+	require.Contains(t, ansi.Strip(status.Draw(80)), "edit /src/app/app.yaml and save")
+}
+
 func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	list := []*deckv1.Component{{

@@ -146,7 +146,7 @@ func (v Components) facts(width int) []string {
 	}
 	lines := []string{""}
 	for _, fact := range append(clusterFacts(e), []fact{
-		{"repository", join("  ", e.GetRepository(), e.GetBranch())},
+		{"repository", join("  ", e.GetRepository(), e.GetBranch(), liveWord(e))},
 		{"edit", e.GetEditHint()},
 		{"control plane", e.GetAddress()},
 		{"state", e.GetStateDir()},
@@ -185,4 +185,11 @@ func clusterFacts(e *deckv1.Environment) []fact {
 		facts = append(facts, fact{"cluster", kind}, fact{"kubectl", kubeconfig})
 	}
 	return facts
+}
+
+func liveWord(e *deckv1.Environment) string {
+	if e.GetLive() {
+		return "live: saved files are deployed"
+	}
+	return ""
 }

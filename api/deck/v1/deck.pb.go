@@ -875,7 +875,9 @@ type Environment struct {
 	StateDir  string                 `protobuf:"bytes,10,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"`
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	// Every cluster, in the order of the command line; the first is also told by the fields above.
-	Clusters      []*Cluster `protobuf:"bytes,12,rep,name=clusters,proto3" json:"clusters,omitempty"`
+	Clusters []*Cluster `protobuf:"bytes,12,rep,name=clusters,proto3" json:"clusters,omitempty"`
+	// Saved files are deployed without a commit.
+	Live          bool `protobuf:"varint,13,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -992,6 +994,13 @@ func (x *Environment) GetClusters() []*Cluster {
 		return x.Clusters
 	}
 	return nil
+}
+
+func (x *Environment) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
 }
 
 // A Kubernetes that applications are deployed to.
@@ -2771,7 +2780,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\aRemoved\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1f\n" +
 	"\vplugin_name\x18\x02 \x01(\tR\n" +
-	"pluginName\"\x9a\x03\n" +
+	"pluginName\"\xae\x03\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -2790,7 +2799,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	" \x01(\tR\bstateDir\x129\n" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
-	"\bclusters\x18\f \x03(\v2\x19.pipedeck.deck.v1.ClusterR\bclusters\"o\n" +
+	"\bclusters\x18\f \x03(\v2\x19.pipedeck.deck.v1.ClusterR\bclusters\x12\x12\n" +
+	"\x04live\x18\r \x01(\bR\x04live\"o\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
