@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -51,10 +52,18 @@ func (w *Workspace) Publish(r Running) error {
 	return WriteFile(w.Path("address"), []byte(r.Address+"\n"))
 }
 
-// LastAddress is the address of the last run, which Withdraw leaves.
+// LastAddress is the address of the last run, which Withdraw leaves. One that is not on the loopback
+// interface is an error.
 func (w *Workspace) LastAddress() (string, error) {
 	data, err := os.ReadFile(w.Path("address"))
-	return strings.TrimSpace(string(data)), err
+	if err != nil {
+		return "", err
+	}
+	last := strings.TrimSpace(string(data))
+	if parsed, err := netip.ParseAddrPort(last); err != nil || !parsed.Addr().IsLoopback() {
+		return "", fmt.Errorf("%s does not hold an address of the loopback interface", w.Path("address"))
+	}
+	return last, nil
 }
 
 // Withdraw removes what Publish wrote.

@@ -102,6 +102,12 @@ func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
 	last, err := w.LastAddress()
 	require.NoError(t, err)
 	require.Equal(t, published.Address, last, "the next run tries the same port")
+
+	for _, other := range []string{"", ":4711", "0.0.0.0:4711", "[::]:4711", "192.0.2.1:4711", "localhost:4711"} {
+		require.NoError(t, os.WriteFile(w.Path("address"), []byte(other), 0o600))
+		_, err = w.LastAddress()
+		require.Error(t, err, "nobody else may be let in by %q", other)
+	}
 }
 
 func TestListFindsEnvironmentsAndNothingElse(t *testing.T) {
