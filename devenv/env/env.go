@@ -24,6 +24,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
+// deleteDeadline bounds the removal of all clusters: a container engine may never be done with one.
+const deleteDeadline = 2 * time.Minute
+
 // errShutdown ends an environment that a user asked to end.
 var errShutdown = errors.New("shut down")
 
@@ -269,7 +272,9 @@ func (e *Environment) cleanUp() error {
 	if !remove {
 		return err
 	}
-	if clusterErr := e.deleteClusters(context.Background()); clusterErr != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), deleteDeadline)
+	defer cancel()
+	if clusterErr := e.deleteClusters(ctx); clusterErr != nil {
 		// What is stored tells the next attempt what is left to remove.
 		return errors.Join(err, clusterErr)
 	}

@@ -239,6 +239,31 @@ func (lost) Run(context.Context, cluster.Progress, func(string)) error {
 	return errors.New("it burned down")
 }
 
+func TestTheRemovalOfClustersIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	o.Remove = true
+	deadlines := make(chan time.Time, 1)
+	o.Clusters[0].New = func(Hooks) (cluster.Provider, error) { return deleted{deadlines: deadlines}, nil }
+	r := up(t, o)
+	r.stop()
+	require.NoError(t, receive(t, r.ended))
+	require.WithinDuration(t, time.Now(), receive(t, deadlines), deleteDeadline)
+}
+
+// deleted tells until when its cluster may be deleted; the zero time when there is no limit.
+type deleted struct {
+	none.Provider
+	deadlines chan time.Time
+}
+
+func (d deleted) Delete(ctx context.Context) error {
+	deadline, _ := ctx.Deadline()
+	d.deadlines <- deadline
+	return nil
+}
+
 func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "run")
