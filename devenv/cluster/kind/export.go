@@ -43,6 +43,10 @@ func (p *Provider) export(library *kindcluster.Provider, made *record) error {
 		return nil
 	}
 	made.ExportedTo = userKubeconfig()
+	// kind makes its context the current one, and leaves none when it takes that out again.
+	if before := currentContext(made.ExportedTo); before != contextName(p.name) {
+		made.ContextBefore = before
+	}
 	if err := made.write(p.Dir); err != nil {
 		return err
 	}
@@ -53,4 +57,28 @@ func (p *Provider) export(library *kindcluster.Provider, made *record) error {
 		}
 	}
 	return nil
+}
+
+// currentContext is empty when the file has none or cannot be read.
+func currentContext(path string) string {
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return ""
+	}
+	return config.CurrentContext
+}
+
+// restoreContext makes a context current again where none is; one that has gone stays away.
+func restoreContext(path, name string) error {
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return err
+	}
+	if _, known := config.Contexts[name]; !known || config.CurrentContext != "" {
+		return nil
+	}
+	config.CurrentContext = name
+	options := clientcmd.NewDefaultPathOptions()
+	options.LoadingRules.ExplicitPath = path
+	return clientcmd.ModifyConfig(options, *config, false)
 }

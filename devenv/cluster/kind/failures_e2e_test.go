@@ -175,4 +175,5 @@ func TestANodeThatEndsIsStartedAgainAndARemovedOneIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, left.Contexts, contextName(p.name))
 	require.Contains(t, left.Contexts, "mine")
+	require.Equal(t, "mine", left.CurrentContext)
 }

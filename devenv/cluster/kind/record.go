@@ -44,6 +44,8 @@ type record struct {
 	NetworkBefore string `json:"networkBefore,omitempty"`
 	// ExportedTo is the user's kubeconfig that has a context of the cluster, if any.
 	ExportedTo string `json:"exportedTo,omitempty"`
+	// ContextBefore was current there, if any.
+	ContextBefore string `json:"contextBefore,omitempty"`
 }
 
 // clusterName cannot be that of a user's own cluster: the sum of the directory is part of it.

@@ -33,7 +33,7 @@ func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	require.False(t, Recorded(dir))
 	written := &record{
 		State: stateReady, Cluster: "pipedeck-demo-1234", Engine: "podman", Nodes: []string{"pipedeck-demo-1234-control-plane"},
-		Image: "node", NetworkBefore: "id", ExportedTo: "/home/config",
+		Image: "node", NetworkBefore: "id", ExportedTo: "/home/config", ContextBefore: "mine",
 	}
 	require.NoError(t, written.write(dir))
 	read, err := readRecord(dir)

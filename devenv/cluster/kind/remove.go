@@ -96,7 +96,12 @@ func withdraw(engine *engineCommand, known *record) error {
 		return nil
 	}
 	library := kindcluster.NewProvider(engine.option())
-	if err := library.Delete(known.Cluster, known.ExportedTo); err != nil {
+	wasCurrent := currentContext(known.ExportedTo) == contextName(known.Cluster)
+	err := library.Delete(known.Cluster, known.ExportedTo)
+	if err == nil && wasCurrent {
+		err = restoreContext(known.ExportedTo, known.ContextBefore)
+	}
+	if err != nil {
 		return &cluster.HintError{
 			Err:  fmt.Errorf("take the context %s out of %s: %w", contextName(known.Cluster), known.ExportedTo, err),
 			Hint: "mend the file, then run pipedeck down",
