@@ -38,6 +38,19 @@ type runningCluster struct {
 	provider  cluster.Provider
 	// ready is done when the cluster was ready for the first time, images when it may take images.
 	ready, images *once
+
+	mu sync.Mutex
+	// settled says that no other kind of cluster takes this one's place any more; until then early
+	// holds what was loaded.
+	settled bool
+	early   []earlyLoad
+}
+
+// earlyLoad is an archive that was brought to a cluster of some kind.
+type earlyLoad struct {
+	kind       cluster.Kind
+	archive    string
+	references []string
 }
 
 // once is something that happens and stays so.
@@ -77,6 +90,7 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	err := c.provider.Run(ctx,
 		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
 		func(detail string) {
+			e.loadAgain(ctx, c)
 			c.ready.happen()
 			c.images.happen()
 			// Which kind it has become may only be known now.
@@ -105,20 +119,50 @@ func (e *Environment) loadImage(ctx context.Context, target, archive string, ref
 	if err := await(ctx, c.images); err != nil {
 		return err
 	}
+	now := earlyLoad{c.provider.Describe().Kind, archive, references}
 	err := c.load(ctx, archive, references)
+	if err == nil && c.keep(now) {
+		return nil
+	}
 	select {
 	case <-c.ready.done:
-		return err
+		if c.provider.Describe().Kind == now.kind {
+			return err
+		}
 	default:
-	}
-	if err == nil {
-		return nil
 	}
 	// It was early: those nodes may have gone again, and others take their place.
 	if err := await(ctx, c.ready); err != nil {
 		return err
 	}
 	return c.load(ctx, archive, references)
+}
+
+// keep remembers what was loaded early, and tells whether somebody loads it again if need be.
+func (c *runningCluster) keep(l earlyLoad) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.settled {
+		c.early = append(c.early, l)
+	}
+	return !c.settled
+}
+
+// loadAgain brings to a cluster that has become ready what was loaded into one of another kind, which
+// came to nothing.
+func (e *Environment) loadAgain(ctx context.Context, c *runningCluster) {
+	c.mu.Lock()
+	early := c.early
+	c.settled, c.early = true, nil
+	c.mu.Unlock()
+	for _, l := range early {
+		if l.kind == c.provider.Describe().Kind {
+			continue
+		}
+		if err := c.load(ctx, l.archive, l.references); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("images are missing in the cluster that took another's place", "cluster", c.name, "images", l.references, "error", err)
+		}
+	}
 }
 
 func (c *runningCluster) load(ctx context.Context, archive string, references []string) error {

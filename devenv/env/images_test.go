@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,6 +87,60 @@ func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 	r.stop()
 	require.NoError(t, receive(t, r.ended), "an image that is missing does no harm to the environment")
 	require.NoDirExists(t, w.Path("head"))
+}
+
+func TestImagesAreLoadedAgainWhenAnotherKindTakesTheClustersPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	service := &imageService{loaded: make(chan error, 1), asked: make(chan *imagev1.ProvideRequest, 1), source: make(chan string, 1)}
+	o := options(w)
+	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
+	provider := &replaced{fails: make(chan struct{}), loads: make(chan cluster.Kind, 2)}
+	o.Clusters[0].New = func(hooks Hooks) (cluster.Provider, error) {
+		provider.hooks = hooks
+		return provider, nil
+	}
+	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
+		service.load = load
+		return service
+	}
+	up(t, o)
+	require.NoError(t, receive(t, service.loaded))
+	require.Equal(t, cluster.InDocker, receive(t, provider.loads))
+	close(provider.fails)
+	require.Equal(t, cluster.Embedded, receive(t, provider.loads))
+}
+
+// replaced takes images as kind, fails as that, and becomes ready as another kind.
+type replaced struct {
+	none.Provider
+	hooks Hooks
+	fails chan struct{}
+	loads chan cluster.Kind
+	other atomic.Bool
+}
+
+func (r *replaced) Describe() cluster.Description {
+	if r.other.Load() {
+		return cluster.Description{Kind: cluster.Embedded, Simulated: true}
+	}
+	return cluster.Description{Kind: cluster.InDocker, Simulated: true}
+}
+
+func (r *replaced) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
+	r.hooks.TakesImages()
+	select {
+	case <-r.fails:
+	case <-ctx.Done():
+		return nil
+	}
+	r.other.Store(true)
+	return r.Provider.Run(ctx, progress, ready)
+}
+
+func (r *replaced) LoadImage(context.Context, string, []string) error {
+	r.loads <- r.Describe().Kind
+	return nil
 }
 
 // simulated takes every image.
