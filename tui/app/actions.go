@@ -116,14 +116,14 @@ func (m *model) reach() tea.Cmd {
 // simulated tells whether no container of an application runs where it is reached.
 func (m *model) simulated(app *deckv1.Application) bool {
 	environment := m.deck.Environment()
-	for _, target := range app.GetDeployTargets() {
-		_, name, _ := strings.Cut(target, "/")
-		for _, cluster := range environment.GetClusters() {
-			if cluster.GetName() == name {
-				return cluster.GetSimulated()
-			}
+	if len(app.GetDeployTargets()) == 0 {
+		return environment.GetSimulated()
+	}
+	_, reached, _ := strings.Cut(app.GetDeployTargets()[0], "/")
+	for _, cluster := range environment.GetClusters() {
+		if cluster.GetName() == reached {
+			return cluster.GetSimulated()
 		}
-		break // the first is the one that is reached
 	}
 	return environment.GetSimulated()
 }
