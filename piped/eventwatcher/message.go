@@ -31,7 +31,7 @@ func (w *Watcher) message(e event, r *rule) string {
 	text = strings.TrimSpace(text)
 	var trailers strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(e.GetContexts())) {
-		fmt.Fprintf(&trailers, "%s: %s\n", name, oneLine(e.GetContexts()[name]))
+		fmt.Fprintf(&trailers, "%s: %s\n", oneLine(name), oneLine(e.GetContexts()[name]))
 	}
 	if commit := e.GetTriggerCommitHash(); commit != "" {
 		fmt.Fprintf(&trailers, "%s: %s\n", traceTrailer, oneLine(commit))

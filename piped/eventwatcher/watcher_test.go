@@ -30,7 +30,7 @@ func TestAnEventIsCommittedToTheBranch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
 	id := w.plane.register(time.Minute, "image", "shop:v2", nil)
-	w.plane.events[0].Contexts = map[string]string{"Build": "17\nx", "App": "shop"}
+	w.plane.events[0].Contexts = map[string]string{"Build": "17\nx", "App\nOther": "shop"}
 	w.plane.events[0].TriggerCommitHash = "abc"
 	require.False(t, w.run(t))
 
@@ -38,7 +38,7 @@ func TestAnEventIsCommittedToTheBranch(t *testing.T) {
 	require.Equal(t, "spec:\n  image: shop:v2 # by CI", w.repo.pushed("main", "shop/deployment.yaml"))
 	require.Equal(t, `Replace values with "shop:v2" set by Event "image"
 
-App: shop
+App Other: shop
 Build: 17 x
 Pipecd-Dev-Trace-Trigger-Commit-Hash: abc`, w.repo.git("-C", w.repo.bare, "log", "-1", "--format=%B", "main"))
 	require.Equal(t, "piped <piped@localhost>", w.repo.git("-C", w.repo.bare, "log", "-1", "--format=%cn <%ae>", "main"))
