@@ -155,7 +155,7 @@ func (m *migrations) print(out, report io.Writer) error {
 		}
 	}
 	if changed > 0 {
-		say(report, "%s would change; write with: pipedeck migrate --write\n", plural(changed, "file"))
+		say(report, "%s would change; to do it, add --write\n", plural(changed, "file"))
 	}
 	return errors.Join(errs...)
 }
