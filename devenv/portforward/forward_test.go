@@ -329,6 +329,31 @@ func TestAForwardSurvivesConnectionsThatCannotBeTaken(t *testing.T) {
 	<-ended
 }
 
+func TestARequestAfterTheEndIsNotBegun(t *testing.T) {
+	t.Parallel()
+	r := &requests{}
+	require.True(t, r.begin())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.end()
+	}()
+	require.Eventually(t, func() bool {
+		if r.begin() {
+			r.running.Done()
+			return false
+		}
+		return true
+	}, moment, time.Millisecond)
+	select {
+	case <-ended:
+		t.Fatal("one is still under way")
+	default:
+	}
+	r.running.Done()
+	<-ended
+}
+
 // exhausted is a listener of a process that has no file descriptor left for a while.
 type exhausted struct {
 	net.Listener

@@ -25,12 +25,14 @@ const (
 
 // serveHTTP spreads requests over the pods, until ctx ends and every request has.
 func (f *forward) serveHTTP(ctx context.Context, listener net.Listener) {
-	var requests sync.WaitGroup
+	requests := &requests{}
 	handler := f.handler()
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests.Add(1)
-			defer requests.Done()
+			if !requests.begin() {
+				return
+			}
+			defer requests.running.Done()
 			handler.ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
@@ -42,7 +44,30 @@ func (f *forward) serveHTTP(ctx context.Context, listener net.Listener) {
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		f.logger.Error("a forward has ended", "of", f.found.source, "error", err)
 	}
-	requests.Wait()
+	requests.end()
+}
+
+// requests waits for those under way. One that was read just before the end comes too late.
+type requests struct {
+	mu      sync.Mutex
+	ended   bool
+	running sync.WaitGroup
+}
+
+func (r *requests) begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.running.Add(1)
+	}
+	return !r.ended
+}
+
+func (r *requests) end() {
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	r.running.Wait()
 }
 
 func (f *forward) handler() http.Handler {
