@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+)
+
+var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+
+// unstarted is a watched cluster whose informers hold what tests put in.
+func unstarted(t *testing.T, mark func(string)) *watched {
+	t.Helper()
+	client, err := cluster.NewClient(&rest.Config{Host: "127.0.0.1:1"}, "default")
+	require.NoError(t, err)
+	w := watch(client, newMasker(), mark)
+	t.Cleanup(w.close)
+	return w
+}
+
+func (w *watched) holding(t *testing.T, key informerKey, objects ...*unstructured.Unstructured) *informer {
+	t.Helper()
+	i, err := w.newInformer(key)
+	require.NoError(t, err)
+	for _, o := range objects {
+		require.NoError(t, i.shared.GetIndexer().Add(o))
+	}
+	w.informers[key] = i
+	return i
+}
+
+func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
+	t.Parallel()
+	var marked []string
+	w := unstarted(t, func(id string) { marked = append(marked, id) })
+	child := func(kind, name, owner, more string) *unstructured.Unstructured {
+		return parse(t, fmt.Sprintf("{apiVersion: v1, kind: %s, metadata: {name: %s, uid: %s, ownerReferences: [{uid: %s}]%s}}", kind, name, name, owner, more))
+	}
+	pod := child("Pod", "web-1-a", "web-1", "")
+	retired := child("ReplicaSet", "web-0", "web", "")
+	require.NoError(t, unstructured.SetNestedField(retired.Object, int64(0), "spec", "replicas"))
+	set := child("ReplicaSet", "web-1", "web", "")
+	require.NoError(t, unstructured.SetNestedField(set.Object, int64(1), "spec", "replicas"))
+	p := placed{informers: []*informer{
+		w.holding(t, informerKey{gvr: deployments},
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, labels: {pipecd.dev/application: ours}}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: api, uid: api, labels: {pipecd.dev/application: ours}}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other, uid: other, labels: {pipecd.dev/application: theirs}}}"),
+			// Controllers copy labels: what has an owner was not applied.
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: copy, uid: copy, labels: {pipecd.dev/application: ours}, ownerReferences: [{uid: elsewhere}]}}")),
+		w.holding(t, informerKey{gvr: replicaSets, namespace: "shop", children: true}, retired, set, child("ReplicaSet", "other-1", "other", "")),
+		w.holding(t, informerKey{gvr: pods, namespace: "shop", children: true}, pod,
+			child("Pod", "web-1-gone", "web-1", ", deletionTimestamp: '2026-01-01T00:00:00Z'")),
+	}}
+	var tree []string
+	for _, o := range p.objects("ours") {
+		tree = append(tree, strings.Join(append([]string{o.live.GetName()}, o.parents...), " of "))
+	}
+	require.Equal(t, []string{"api", "web", "web-1 of web", "web-1-a of web-1"}, tree)
+
+	w.changed(pod)
+	w.changed(cache.DeletedFinalStateUnknown{Obj: set})
+	w.changed(child("Pod", "stray", "nobody", ""))
+	w.changed(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, uid: gone, labels: {pipecd.dev/application: theirs}}}"))
+	require.Equal(t, []string{"ours", "ours", "theirs"}, marked)
+}
+
+func TestAnApplicationIsToldUpToABound(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, func(string) {})
+	i := w.holding(t, informerKey{gvr: deployments})
+	for n := range maxObjects + 1 {
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
+			"name": fmt.Sprint(n), "uid": fmt.Sprint(n), "labels": map[string]any{"pipecd.dev/application": "ours"},
+		}}}
+		require.NoError(t, i.shared.GetIndexer().Add(o))
+	}
+	p := placed{informers: []*informer{i}}
+	require.Len(t, p.objects("ours"), maxObjects)
+}
+
+func TestOwnersInACircleEnd(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, func(string) { t.Error("it belongs to nobody") })
+	a := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, uid: a, ownerReferences: [{uid: b}]}}")
+	b := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: b, uid: b, ownerReferences: [{uid: a}]}}")
+	w.holding(t, informerKey{gvr: pods, children: true}, a, b)
+	w.changed(a)
+}
+
+func TestWatchesAreBounded(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, func(string) {})
+	for n := range maxInformers {
+		w.informers[informerKey{gvr: pods, namespace: fmt.Sprint(n)}] = &informer{}
+	}
+	_, err := w.informer(informerKey{gvr: pods, namespace: "0"})
+	require.NoError(t, err)
+	_, err = w.informer(informerKey{gvr: pods, namespace: "one more"})
+	require.ErrorIs(t, err, errTooManyInformers)
+}
+
+func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
+	t.Parallel()
+	pod := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: y}, managedFields: [{manager: kubelet}]}, spec: {nodeName: node-1, containers: [{name: web, env: [{name: PASSWORD, value: hunter2}]}]}, status: {phase: Succeeded}}")
+	trimmed, err := trimChild(pod)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a"},
+		"spec": map[string]any{"nodeName": "node-1"}, "status": map[string]any{"phase": "Succeeded"},
+	}, trimmed.(*unstructured.Unstructured).Object)
+}
