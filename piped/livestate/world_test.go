@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -119,14 +118,6 @@ func (p *plane) set(a *model.Application) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.applications[a.GetId()] = a
-}
-
-func (p *plane) change(id string, change func(*model.Application)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	a := proto.CloneOf(p.applications[id])
-	change(a)
-	p.applications[id] = a
 }
 
 func (p *plane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
