@@ -20,8 +20,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// downTimeout covers the grace of every child of an environment.
-const downTimeout = 40 * time.Second
+// downTimeout covers the grace of every child of an environment and the removal of its clusters,
+// which a container engine that is busy may take long for.
+const downTimeout = 3 * time.Minute
 
 func newDownCommand(t *target) *cobra.Command {
 	var all bool

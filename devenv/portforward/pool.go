@@ -22,6 +22,9 @@ type pool struct {
 	tunnels map[pod][]*tunnel
 	// ready are the pods that new connections may go to.
 	ready map[pod]bool
+	// dying are tunnels that nobody finds any more. They are closed without the lock: telling a
+	// node that is gone can take long.
+	dying []*tunnel
 }
 
 func newPool(dial dialer) *pool {
@@ -48,6 +51,7 @@ func (p *pool) open(ctx context.Context, to pod) (*stream, error) {
 
 // take reserves a tunnel: an unused one, else a new one, else the one with the fewest streams.
 func (p *pool) take(to pod) (least *tunnel, isNew bool, err error) {
+	defer p.bury()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -71,14 +75,27 @@ func (p *pool) take(to pod) (least *tunnel, isNew bool, err error) {
 // giveBack ends a use. Of the unused tunnels one is kept, as long as the pod is ready.
 func (p *pool) giveBack(to pod, t *tunnel) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	t.uses--
 	p.prune(to)
+	p.mu.Unlock()
+	p.bury()
+}
+
+// bury closes what is not used any more. The caller does not hold the lock.
+func (p *pool) bury() {
+	p.mu.Lock()
+	dying := p.dying
+	p.dying = nil
+	p.mu.Unlock()
+	for _, t := range dying {
+		t.close()
+	}
 }
 
 // setPods tells which pods new connections may go to; the others' tunnels end with their last use.
 // It returns the pods that are in use, but unknown by now.
 func (p *pool) setPods(known pods) (unknown []pod) {
+	defer p.bury()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ready = map[pod]bool{}
@@ -107,7 +124,7 @@ func (p *pool) drop(gone pod) {
 	}
 }
 
-// prune closes the tunnels to a pod that are not needed any more.
+// prune parts with the tunnels to a pod that are not needed any more.
 func (p *pool) prune(to pod) {
 	p.dropDead(to)
 	spare := 0
@@ -123,7 +140,7 @@ func (p *pool) prune(to pod) {
 			spare--
 			kept = append(kept, t)
 		default:
-			t.close()
+			p.dying = append(p.dying, t)
 		}
 	}
 	p.store(to, kept)
@@ -134,7 +151,7 @@ func (p *pool) dropDead(to pod) {
 	var alive []*tunnel
 	for _, t := range p.tunnels[to] {
 		if t.dead() {
-			t.close()
+			p.dying = append(p.dying, t)
 			continue
 		}
 		alive = append(alive, t)
