@@ -151,7 +151,8 @@ func (t *Trigger) change(a *model.Application, f *file) *model.ApplicationInfo {
 	return info
 }
 
-// update reports the changes, and makes them here as well: deployments of this pass show them.
+// update reports the changes and takes the applications as they are then: a control plane may give them
+// other deploy targets, and deployments of this pass go there. What it is slow to show is changed here.
 func (t *Trigger) update(ctx context.Context, list []*model.ApplicationInfo) error {
 	if len(list) == 0 {
 		return nil
@@ -159,6 +160,9 @@ func (t *Trigger) update(ctx context.Context, list []*model.ApplicationInfo) err
 	_, err := t.options.ControlPlane.UpdateApplicationConfigurations(ctx, &pipedservice.UpdateApplicationConfigurationsRequest{Applications: list})
 	if err != nil {
 		return fmt.Errorf("report the changed configurations of %d applications: %w", len(list), err)
+	}
+	if err := t.listApplications(ctx); err != nil {
+		return err
 	}
 	changed := map[string]*model.ApplicationInfo{}
 	for _, info := range list {

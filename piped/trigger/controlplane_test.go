@@ -163,6 +163,10 @@ func (c *controlPlane) UpdateApplicationConfigurations(_ context.Context, r *pip
 		for _, a := range c.applications {
 			if a.GetId() == info.GetId() {
 				a.Name, a.Labels, a.Description = info.GetName(), info.GetLabels(), info.GetDescription()
+				// A control plane may give an application other targets by its labels.
+				if target := info.GetLabels()["target"]; target != "" {
+					a.DeployTargetsByPlugin = map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{target}}}
+				}
 			}
 		}
 	}

@@ -188,6 +188,21 @@ func TestChangedNamesAndLabelsAreReported(t *testing.T) {
 	})
 }
 
+func TestACommitThatMovesAnApplicationIsDeployedToItsNewTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n  labels: {target: dev}\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	for n, target := range []string{"prod", "dev", "prod"} {
+		w.application("web", "  name: web\n  labels: {target: "+target+"}\n")
+		w.commit("To " + target)
+		d := w.awaitDeployment(n + 2)
+		require.Equal(t, []string{target}, d.GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	}
+}
+
 func TestApplicationsAtTheTopAndInShortDirectoriesAreDeployed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
