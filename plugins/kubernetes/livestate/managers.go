@@ -19,7 +19,7 @@ func owns(entry metav1.ManagedFieldsEntry, path string) bool {
 		return false
 	}
 	var fields map[string]any
-	if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+	if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 		return false
 	}
 	for _, segment := range strings.Split(path, ".") {
