@@ -34,7 +34,7 @@ type Provider interface {
 	// Describe says what kind of cluster it is, without making one. The answer may change when
 	// ready is called, not afterwards.
 	Describe() Description
-	// Run makes or adopts the cluster, calls ready with a line about it once its nodes take pods,
+	// Run makes or adopts the cluster, calls ready with a line about it once its nodes are Ready,
 	// and keeps it up until ctx ends; ready may be called again after a restart. Before it returns
 	// it has stopped what needs this process, and removed a cluster that it was still making when
 	// ctx ended or an error came; a finished one stays for the next Run. An error before ready

@@ -71,15 +71,21 @@ func requireImageKnown(t *testing.T, client kubernetes.Interface, reference stri
 	defer cancel()
 	pods := client.CoreV1().Pods(metav1.NamespaceDefault)
 	no := false
-	made, err := pods.Create(ctx, &corev1.Pod{
+	wanted := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "image"},
 		Spec: corev1.PodSpec{
 			AutomountServiceAccountToken: &no,
 			Containers:                   []corev1.Container{{Name: "image", Image: reference, ImagePullPolicy: corev1.PullNever, Command: []string{"/none"}}},
 			Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		},
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	}
+	// The namespace's service account is made a moment after the node is ready.
+	var made *corev1.Pod
+	require.Eventually(t, func() (ok bool) {
+		var err error
+		made, err = pods.Create(ctx, wanted, metav1.CreateOptions{})
+		return err == nil
+	}, patience, 50*time.Millisecond)
 	watcher, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=image", ResourceVersion: made.ResourceVersion})
 	require.NoError(t, err)
 	defer watcher.Stop()

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -63,7 +65,33 @@ func (p *Provider) configuration() (*v1alpha4.Cluster, error) {
 		}
 	}
 	p.complete(wanted)
+	if p.File == "" {
+		// A file of the user's may set the same arguments, or ask for several control planes.
+		wanted.KubeadmConfigPatchesJSON6902 = withoutElections()
+	}
 	return wanted, nil
+}
+
+// withoutElections are patches for both forms of kubeadm's configuration: the only controller manager
+// and the only scheduler of a cluster need not wait until they are elected, which takes seconds.
+func withoutElections() []v1alpha4.PatchJSON6902 {
+	patches := map[string]string{
+		"v1beta3": `[
+  {"op": "add", "path": "/controllerManager/extraArgs/leader-elect", "value": "false"},
+  {"op": "add", "path": "/scheduler/extraArgs", "value": {"leader-elect": "false"}}
+]`,
+		"v1beta4": `[
+  {"op": "add", "path": "/controllerManager/extraArgs/-", "value": {"name": "leader-elect", "value": "false"}},
+  {"op": "add", "path": "/scheduler/extraArgs", "value": [{"name": "leader-elect", "value": "false"}]}
+]`,
+	}
+	var all []v1alpha4.PatchJSON6902
+	for _, version := range slices.Sorted(maps.Keys(patches)) {
+		all = append(all, v1alpha4.PatchJSON6902{
+			Group: "kubeadm.k8s.io", Version: version, Kind: "ClusterConfiguration", Patch: patches[version],
+		})
+	}
+	return all
 }
 
 // complete sets what is ours.

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
@@ -93,15 +95,19 @@ func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, ma
 		}
 		return p.explain(err)
 	}
-	if err := p.claimNetwork(ctx, engine, made); err != nil {
-		return err
-	}
-	if err := p.publish(library); err != nil {
+	if err := p.publishCreated(); err != nil {
 		return err
 	}
 	p.TakesImages()
-	version, err := p.awaitNodes(ctx, engine, func(detail string) { steps.waiting(detail) })
-	if err != nil {
+	// Each of the two asks the engine a few times, which adds up.
+	var version string
+	both, bothCtx := errgroup.WithContext(ctx)
+	both.Go(func() error { return p.claimNetwork(bothCtx, engine, made) })
+	both.Go(func() (err error) {
+		version, err = p.awaitNodes(bothCtx, engine, func(detail string) { steps.waiting(detail) })
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return err
 	}
 	if err := p.export(library, made); err != nil {
@@ -186,6 +192,18 @@ type leftoverError struct{ err error }
 func (e *leftoverError) Error() string { return e.err.Error() }
 
 func (e *leftoverError) Unwrap() error { return e.err }
+
+// publishCreated gives the kubeconfig that the library has just written to whoever waits for it.
+func (p *Provider) publishCreated() error {
+	content, err := os.ReadFile(p.privateKubeconfig())
+	if err == nil {
+		err = workspace.WriteFile(p.Kubeconfig, content)
+	}
+	if err != nil {
+		return fmt.Errorf("write the cluster's kubeconfig: %w", err)
+	}
+	return nil
+}
 
 // adopt brings a cluster of an earlier run up again.
 func (p *Provider) adopt(ctx context.Context, engine *engineCommand, nodes []string, progress cluster.Progress, ready func(string)) error {

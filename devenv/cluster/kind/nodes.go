@@ -112,7 +112,7 @@ func watchNodes(ctx context.Context, client kubernetes.Interface, started map[st
 	versions := map[string]string{}
 	see := func(node *corev1.Node) bool {
 		delete(versions, node.Name)
-		if at, ours := started[node.Name]; ours && takesPods(node, at) {
+		if at, ours := started[node.Name]; ours && isReady(node, at) {
 			versions[node.Name] = node.Status.NodeInfo.KubeletVersion
 		}
 		return len(versions) == len(started)
@@ -136,11 +136,12 @@ func watchNodes(ctx context.Context, client kubernetes.Interface, started map[st
 	return "", fmt.Errorf("%d of %d nodes are ready", len(versions), len(started))
 }
 
-// takesPods does not trust what was said before the node was started: the API server remembers it
-// over a restart. Kubernetes gives the time of a condition in whole seconds.
-func takesPods(node *corev1.Node, started time.Time) bool {
+// isReady asks for what kind itself calls ready: the node's own word. The control plane takes a few
+// seconds more until it places pods there. What was said before the node was started does not count:
+// the API server remembers it over a restart. Kubernetes gives the time of a condition in whole seconds.
+func isReady(node *corev1.Node, started time.Time) bool {
 	for _, taint := range node.Spec.Taints {
-		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
+		if taint.Key == corev1.TaintNodeUnreachable {
 			return false
 		}
 	}

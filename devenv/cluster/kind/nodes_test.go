@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestANodeTakesPodsWhenItHasSaidSoSinceItsStart(t *testing.T) {
+func TestANodeIsReadyWhenItHasSaidSoSinceItsStart(t *testing.T) {
 	t.Parallel()
 	started := time.Date(2026, 1, 1, 12, 0, 0, int(900*time.Millisecond), time.UTC)
 	node := func(status corev1.ConditionStatus, said time.Duration, taints ...string) *corev1.Node {
@@ -33,10 +33,11 @@ func TestANodeTakesPodsWhenItHasSaidSoSinceItsStart(t *testing.T) {
 		"ready within the same second":    {node(corev1.ConditionTrue, time.Millisecond), true},
 		"ready before a restart":          {node(corev1.ConditionTrue, -time.Minute), false},
 		"not ready":                       {node(corev1.ConditionFalse, time.Minute), false},
-		"ready and still tainted":         {node(corev1.ConditionTrue, time.Minute, corev1.TaintNodeNotReady), false},
+		"ready and soon taking pods":      {node(corev1.ConditionTrue, time.Minute, corev1.TaintNodeNotReady), true},
+		"ready before it was lost":        {node(corev1.ConditionTrue, time.Minute, corev1.TaintNodeUnreachable), false},
 		"ready with a taint of its role":  {node(corev1.ConditionTrue, time.Minute, "node-role.kubernetes.io/control-plane"), true},
 		"has not said anything until now": {&corev1.Node{}, false},
 	} {
-		require.Equal(t, test.want, takesPods(test.node, started), name)
+		require.Equal(t, test.want, isReady(test.node, started), name)
 	}
 }
