@@ -69,8 +69,13 @@ func (r *run) endStage(ctx context.Context, stage *model.PipelineStage, status m
 
 // reportStage sets the status and tries to report it until patience ends or the control plane refuses.
 func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, status model.StageStatus, reason string) error {
+	now := time.Now()
+	at := now
+	if status == model.StageStatus_STAGE_RUNNING {
+		at = r.firstStart(stage, now)
+	}
 	r.mu.Lock()
-	stage.Status, stage.StatusReason, stage.UpdatedAt = status, reason, time.Now().Unix()
+	stage.Status, stage.StatusReason, stage.UpdatedAt = status, reason, now.Unix()
 	if ended(stage) {
 		stage.CompletedAt = stage.UpdatedAt
 	}
@@ -82,7 +87,7 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 		StatusReason: reason,
 		Requires:     stage.GetRequires(),
 		RetriedCount: stage.GetRetriedCount(),
-		CompletedAt:  stage.GetUpdatedAt(), // PipeCD v1 sends it with every status
+		CompletedAt:  at.Unix(), // PipeCD v1 sends the time of the report with every status
 	}
 	for failures := 0; ; {
 		ctx, cancel := reporting(patience)

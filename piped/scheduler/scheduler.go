@@ -27,6 +27,8 @@ const (
 	reportTimeout = 30 * time.Second
 	// defaultCleanupWait is longer than what a plugin gives the script of a cancelled stage.
 	defaultCleanupWait = 15 * time.Second
+	// defaultLastChance is enough to see an approval, and short beside the timeouts that people set.
+	defaultLastChance = 30 * time.Second
 	// defaultParallel is enough for pipelines that people draw; each stage has checkouts of its own.
 	defaultParallel = 8
 )
@@ -48,6 +50,8 @@ type Options struct {
 	RestartWait time.Duration
 	// CleanupWait is how long a stage that was cancelled may take to complete its log. Default 15 s.
 	CleanupWait time.Duration
+	// LastChance is what a stage and a deployment get whose time ran out while no piped was there. Default 30 s.
+	LastChance time.Duration
 	// Parallel bounds the stages of one deployment that run at the same time. Default 8.
 	Parallel int
 	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
@@ -72,6 +76,9 @@ func New(options Options) *Scheduler {
 	if options.CleanupWait <= 0 {
 		options.CleanupWait = defaultCleanupWait
 	}
+	if options.LastChance <= 0 {
+		options.LastChance = defaultLastChance
+	}
 	if options.Parallel <= 0 {
 		options.Parallel = defaultParallel
 	}
@@ -91,23 +98,10 @@ type Outcome struct {
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
-	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, began: began(planned)}
+	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]clock{}}
 	r.sources = newSourceQueue(s.options.Prepare, r.deployment)
 	defer r.sources.close()
 	return r.toEnd(ctx)
-}
-
-// began is when the clock of the deployment's timeout started: now, or for one that an earlier piped has
-// begun, when it was planned, which its stages tell.
-func began(d *model.Deployment) time.Time {
-	if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
-		return time.Now()
-	}
-	planned := d.GetCreatedAt()
-	for _, stage := range d.GetStages() {
-		planned = max(planned, stage.GetCreatedAt())
-	}
-	return time.Unix(planned, 0)
 }
 
 // run is one deployment on its way.
@@ -117,7 +111,8 @@ type run struct {
 	deployment   *model.Deployment // a copy of its own
 	cancellation *Cancellation
 	sources      *sourceQueue
-	began        time.Time
+	own          clock            // of the deployment
+	clocks       map[string]clock // of the stages that were begun, by id; guarded by mu
 	// limit sets the deployment's timeout, once the configuration that names it has been read. Only its
 	// first call counts.
 	limit func(time.Duration)
@@ -202,7 +197,7 @@ func (r *run) workContext(ctx context.Context) (context.Context, func()) {
 	stopTimer := func() bool { return true }
 	r.limit = func(after time.Duration) {
 		once.Do(func() {
-			timer := time.AfterFunc(after-time.Since(r.began), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
+			timer := time.AfterFunc(r.own.left(after, r.options.LastChance, time.Now()), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
 			stopTimer = timer.Stop
 		})
 	}

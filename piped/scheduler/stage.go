@@ -37,7 +37,7 @@ func failure(reason string) stageResult {
 // cancelled, out of time or has failed elsewhere.
 func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) error {
 	if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
-		r.countAttempt(stage) // an earlier piped died while it ran
+		r.takeUp(stage) // an earlier piped died while it ran
 	}
 	result := r.tryStage(ctx, work, stage)
 	if result.interrupted != nil && ctx.Err() == nil && work.Err() == nil {
@@ -61,6 +61,14 @@ func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) er
 	r.handleCommands(ctx, stage)
 	r.logger(stage).Info("stage ended", "status", result.status, "reason", result.reason)
 	return nil
+}
+
+// takeUp goes on with a stage that an earlier piped has begun.
+func (r *run) takeUp(stage *model.PipelineStage) {
+	r.mu.Lock()
+	r.clocks[stage.GetId()] = takenUp(stage, time.Now())
+	r.mu.Unlock()
+	r.countAttempt(stage)
 }
 
 func (r *run) countAttempt(stage *model.PipelineStage) {
@@ -124,14 +132,15 @@ func (r *run) owner(ctx context.Context, stage *model.PipelineStage) (*pluginhos
 	return plugin, plugin.WaitRunning(ctx)
 }
 
-// execute makes the call. Its context ends with work or at the stage's own timeout.
+// execute makes the call. Its context ends with work or at the stage's own timeout, which counts from the
+// start of the first attempt.
 func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair) stageResult {
 	options, timeout := stageOptions(r.deployment, stage, pair.target.Application())
 	// Not a deadline: gRPC would tell the plugin, which may then end the call before the time is up here
 	// (PipeCD v1 tells plugins no timeout either).
 	call, cancel := context.WithCancelCause(work)
 	defer cancel(nil)
-	timer := time.AfterFunc(timeout, func() { cancel(&TimeoutError{What: "the stage", After: timeout}) })
+	timer := time.AfterFunc(r.clock(stage).left(timeout, r.options.LastChance, time.Now()), func() { cancel(&TimeoutError{What: "the stage", After: timeout}) })
 	defer timer.Stop()
 	end := r.options.Registry.BeginStage(r.deployment.GetId(), stage.GetId(), stage.GetRetriedCount())
 	defer end()

@@ -12,8 +12,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// ReportStage stores the status of a stage. PipeCD v1 sends completed_at even for RUNNING; it
-// counts only once the stage has ended.
+// ReportStage stores the status of a stage. Pipeds send completed_at even for RUNNING, where it is
+// the time of the report (PipeCD v1) or of the stage's first start (ours, which reads it back).
 func (s *Store) ReportStage(pipedID string, r *pipedservice.ReportStageStatusChangedRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,10 +43,7 @@ func (s *Store) ReportStage(pipedID string, r *pipedservice.ReportStageStatusCha
 	if len(r.GetRequires()) > 0 {
 		stage.Requires = r.GetRequires()
 	}
-	stage.CompletedAt = 0
-	if ended(stage.GetStatus()) {
-		stage.CompletedAt = r.GetCompletedAt()
-	}
+	stage.CompletedAt = r.GetCompletedAt()
 	d.stampStage(stage, now)
 	s.deploymentChanged(d)
 	if log := d.logs[stage.GetId()]; log != nil {
