@@ -264,8 +264,10 @@ func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	t.Parallel()
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}}\n  planner: {autoRollback: false}\n", deployment())
 	require.NoError(t, err)
-	require.Len(t, planned.GetStages(), 1)
+	require.Len(t, planned.GetStages(), 2)
 	require.Equal(t, "SYNC", planned.GetStages()[0].GetName())
+	require.True(t, planned.GetStages()[1].GetRollback())
+	require.Equal(t, planner.RollbackOnRequest, planned.GetStages()[1].GetMetadata()[planner.RollbackMetadataKey], "only when a user asks")
 
 	planned, err = plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}, other: {}}\n", deployment())
 	require.NoError(t, err)
@@ -275,6 +277,7 @@ func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	require.Equal(t, []string{stages[0].GetId()}, stages[1].GetRequires())
 	require.True(t, stages[2].GetRollback())
 	require.Empty(t, stages[2].GetRequires())
+	require.NotContains(t, stages[2].GetMetadata(), planner.RollbackMetadataKey)
 }
 
 func TestPluginsAreAskedInTheOrderOfTheirStages(t *testing.T) {

@@ -20,9 +20,12 @@ import (
 // and there is a pipeline, the pipeline is used: an application whose stages all belong to plugins
 // without a quick sync could otherwise never be deployed.
 func buildStages(ctx context.Context, plugins []applicationPlugin, application *config.Application, c choice) ([]*model.PipelineStage, choice, error) {
-	rollback := application.Planner.AutoRollback
+	build := onRequest
+	if application.Planner.AutoRollback {
+		build = automatic
+	}
 	if c.strategy == model.SyncStrategy_QUICK_SYNC {
-		stages, err := quickSyncStages(ctx, plugins, rollback)
+		stages, err := build(func(rollback bool) ([]*model.PipelineStage, error) { return quickSyncStages(ctx, plugins, rollback) })
 		if err != nil || hasWork(stages) {
 			return stages, c, err
 		}
@@ -31,11 +34,46 @@ func buildStages(ctx context.Context, plugins []applicationPlugin, application *
 		}
 		c = pipeline(fmt.Sprintf("Pipeline: %s", noQuickSync(plugins)))
 	}
-	stages, err := pipelineSyncStages(ctx, plugins, application.Pipeline, rollback)
+	stages, err := build(func(rollback bool) ([]*model.PipelineStage, error) {
+		return pipelineSyncStages(ctx, plugins, application.Pipeline, rollback)
+	})
 	if err == nil && !hasWork(stages) {
 		err = fmt.Errorf("the plugins made no stage of the pipeline")
 	}
 	return stages, c, err
+}
+
+// RollbackMetadataKey is the metadata of a rollback stage that is only run when a user who cancels the
+// deployment asks for it; its value is RollbackOnRequest. Others are run whenever the deployment fails.
+const (
+	RollbackMetadataKey = "pipedeck/rollback"
+	RollbackOnRequest   = "on-request"
+)
+
+func automatic(build func(rollback bool) ([]*model.PipelineStage, error)) ([]*model.PipelineStage, error) {
+	return build(true)
+}
+
+// onRequest plans without rollback, as the application says, and adds the rollback stages for users who
+// change their mind. They are asked for apart, so that a plugin that cannot plan a rollback holds up
+// nothing. (PipeCD's ECS plugin cannot; it is used without autoRollback.)
+func onRequest(build func(rollback bool) ([]*model.PipelineStage, error)) ([]*model.PipelineStage, error) {
+	stages, err := build(false)
+	if err != nil {
+		return nil, err
+	}
+	all, err := build(true)
+	if err != nil {
+		return stages, nil //nolint:nilerr // see above
+	}
+	_, rollbacks := divide(all)
+	for _, stage := range rollbacks {
+		if stage.Metadata == nil {
+			stage.Metadata = map[string]string{}
+		}
+		stage.Metadata[RollbackMetadataKey] = RollbackOnRequest
+	}
+	return append(stages, rollbacks...), nil
 }
 
 func noQuickSync(plugins []applicationPlugin) string {

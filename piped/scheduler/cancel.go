@@ -35,6 +35,10 @@ func (c *Controller) cancel(ctx context.Context, command *model.Command) {
 		return
 	}
 	c.commands[command.GetId()] = true
+	if how := command.GetCancelDeployment(); how.GetForceRollback() && how.GetForceNoRollback() {
+		c.start(func() { c.refuse(ctx, command, "the command asks for a rollback and for none; give one of them") })
+		return
+	}
 	if !c.cancelKnown(command) {
 		c.start(func() { c.cancelUnknown(ctx, command) })
 	}
@@ -126,7 +130,23 @@ func (c *Controller) forgetCommands(unhandled []*model.Command) {
 }
 
 func wish(command *model.Command) *CancelledError {
-	return &CancelledError{Commander: command.GetCommander(), NoRollback: command.GetCancelDeployment().GetForceNoRollback()}
+	how := command.GetCancelDeployment()
+	return &CancelledError{Commander: command.GetCommander(), Rollback: how.GetForceRollback(), NoRollback: how.GetForceNoRollback()}
+}
+
+// unmet says what of the command's wish did not come true; empty when all did.
+func unmet(command *model.Command, outcome Outcome) string {
+	how := command.GetCancelDeployment()
+	switch {
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
+		return "" // it was over before the command could stop it
+	case how.GetForceNoRollback() && outcome.RolledBack:
+		return "the rollback had begun before the command arrived"
+	case how.GetForceRollback() && outcome.Begun && !outcome.RolledBack:
+		return "the deployment was stopped and not rolled back: its plan has no rollback stages"
+	default:
+		return ""
+	}
 }
 
 func deploymentOf(command *model.Command) string {

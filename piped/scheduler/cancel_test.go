@@ -6,6 +6,7 @@ package scheduler_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,16 +62,99 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 	}
 }
 
-func TestCancelWithoutRollback(t *testing.T) {
+func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	const off = "  planner: {alwaysUsePipeline: true, autoRollback: false}\n"
+	for name, c := range map[string]struct {
+		off, want, none bool
+		rolledBack      bool
+		reason          string
+	}{
+		"autoRollback":                      {rolledBack: true, reason: "Cancelled by carol during stage A"},
+		"autoRollback, none is wanted":      {none: true, reason: "Cancelled by carol without a rollback during stage A"},
+		"autoRollback, one is wanted":       {want: true, rolledBack: true, reason: "Cancelled by carol with a rollback during stage A"},
+		"no autoRollback":                   {off: true, reason: "Cancelled by carol during stage A"},
+		"no autoRollback, none is wanted":   {off: true, none: true, reason: "Cancelled by carol without a rollback during stage A"},
+		"no autoRollback and one is wanted": {off: true, want: true, rolledBack: true, reason: "Cancelled by carol with a rollback during stage A"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := pipeline("with: {do: block}")
+			if c.off {
+				spec = strings.Replace(spec, "  planner: {alwaysUsePipeline: true}\n", off, 1)
+			}
+			a := startAgent(t, spec)
+			a.Submit(newDeployment("d", "app"))
+			a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+			command := cancelCommand("c", "d")
+			command.CancelDeployment.ForceRollback, command.CancelDeployment.ForceNoRollback = c.want, c.none
+			a.HandleCommands(t.Context(), []*model.Command{command})
+			end := a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+			require.Equal(t, c.reason, end.GetStatusReason())
+			require.Equal(t, c.rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
+			a.controlPlane.await(t, "the command", func() bool {
+				return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
+			})
+		})
+	}
+}
+
+func TestAFailureWithoutAutoRollbackIsNotRolledBack(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, strings.Replace(pipeline("with: {do: error}"), "alwaysUsePipeline: true", "alwaysUsePipeline: true, autoRollback: false", 1))
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.NotContains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
+}
+
+func TestALaterCancelStillDecidesAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
+	a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
+		func(o *scheduler.Options) { o.CleanupWait = time.Minute })
+	a.Submit(newDeployment("d", "app"))
+	working.Await(t)
+	second := cancelCommand("c2", "d")
+	second.CancelDeployment.ForceNoRollback = true
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c1", "d")})
+	gate.Await(t)
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c1", "d"), second})
+	gate.Open()
+	a.controlPlane.awaitEnd(t, "d")
+	require.NotContains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
+}
+
+func TestWhatACancelCannotDoIsItsAnswer(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {do: block}"))
-	a.Submit(newDeployment("d", "app"))
-	a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
-	command := cancelCommand("c", "d")
-	command.CancelDeployment.ForceNoRollback = true
-	a.HandleCommands(t.Context(), []*model.Command{command})
+	a.Submit(taken(model.SyncStrategy_PIPELINE, stage("A", 0, running)))
+	a.controlPlane.awaitCall(t, "Stage A RUNNING 1")
+	both, wanted := cancelCommand("both", "d"), cancelCommand("wanted", "d")
+	both.CancelDeployment.ForceRollback, both.CancelDeployment.ForceNoRollback = true, true
+	wanted.CancelDeployment.ForceRollback = true
+	a.HandleCommands(t.Context(), []*model.Command{both, wanted})
+	a.controlPlane.await(t, "both commands", func() bool { return len(a.controlPlane.handled) == 2 })
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command("both").GetStatus())
+	require.Contains(t, string(a.controlPlane.command("both").GetOutput()), "give one of them")
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command("wanted").GetStatus())
+	require.Contains(t, string(a.controlPlane.command("wanted").GetOutput()), "no rollback stages")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
-	require.NotContains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
+}
+
+func TestTheNextPipedKnowsWhatTheUserSaidAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	for reason, rolledBack := range map[string]bool{
+		"Cancelled by dave": true, "Cancelled by dave without a rollback": false, "Cancelled by dave with a rollback": true,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			a := startAgent(t, pipeline("with: {}"))
+			a.Submit(taken(model.SyncStrategy_PIPELINE, because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), reason), stage("ROLLBACK", 0, waiting)))
+			a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
+		})
+	}
 }
 
 func TestCancelWhilePlanning(t *testing.T) {

@@ -162,7 +162,11 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 	j.finish(d.GetId()) // later cancel commands are refused from here on
 	j.mu.Unlock()
 	for _, command := range cancels {
-		handled(ctx, j.options.ControlPlane, j.options.Logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")
+		status, why := model.CommandStatus_COMMAND_SUCCEEDED, unmet(command, outcome)
+		if why != "" {
+			status = model.CommandStatus_COMMAND_FAILED
+		}
+		handled(ctx, j.options.ControlPlane, j.options.Logger, command, status, why)
 	}
 	for _, stage := range d.GetStages() {
 		for _, command := range j.options.Commands.Take(d.GetId(), stage.GetId()) {

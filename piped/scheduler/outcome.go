@@ -17,14 +17,31 @@ import (
 // CancelledError is the cause of work that a user cancelled.
 type CancelledError struct {
 	Commander string
-	// NoRollback leaves things as they are.
-	NoRollback bool
+	// Rollback undoes what was done even when the application says otherwise; NoRollback leaves it as it is.
+	// Without either the application decides.
+	Rollback, NoRollback bool
 }
 
 // cancelledBy begins the reason of every deployment that a user cancelled (PipeCD v1: too).
 const cancelledBy = "Cancelled by "
 
-func (e *CancelledError) Error() string { return cancelledBy + e.Commander }
+// What follows in the reason when a user has decided about the rollback. The next piped reads it there
+// when this one dies before the rollback.
+const (
+	withRollback    = " with a rollback"
+	withoutRollback = " without a rollback"
+)
+
+func (e *CancelledError) Error() string {
+	switch {
+	case e.Rollback:
+		return cancelledBy + e.Commander + withRollback
+	case e.NoRollback:
+		return cancelledBy + e.Commander + withoutRollback
+	default:
+		return cancelledBy + e.Commander
+	}
+}
 
 // TimeoutError is the cause of work that took too long.
 type TimeoutError struct {
@@ -36,7 +53,7 @@ type TimeoutError struct {
 func (e *TimeoutError) Error() string { return fmt.Sprintf("%s timed out after %s", e.What, e.After) }
 
 // Cancellation carries a user's wish to cancel from the Controller to a deployment. The zero value is
-// ready; only the first wish counts.
+// ready. The first wish cancels; a later one may still change what is said about the rollback.
 type Cancellation struct {
 	mu      sync.Mutex
 	wish    *CancelledError
@@ -47,7 +64,7 @@ type Cancellation struct {
 func (c *Cancellation) Cancel(by *CancelledError) {
 	c.mu.Lock()
 	first := c.wish == nil
-	if first {
+	if first || by.Rollback || by.NoRollback {
 		c.wish = by
 	}
 	watcher := c.watcher

@@ -6,6 +6,7 @@ package scheduler
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,6 +94,8 @@ type Outcome struct {
 	// Status is SUCCESS, FAILURE or CANCELLED.
 	Status model.DeploymentStatus
 	Reason string
+	// Begun tells that a stage was begun, RolledBack that the rollback was run.
+	Begun, RolledBack bool
 }
 
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
@@ -133,13 +136,15 @@ func (r *run) toEnd(ctx context.Context) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
-	if outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS && r.wantsRollback() {
+	outcome.Begun = r.begunAny()
+	if rollingBack || outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS && r.wantsRollback(outcome) {
 		if !rollingBack {
 			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, outcome.Reason)
 		}
 		if err := r.rollBack(ctx); err != nil {
 			return Outcome{}, err
 		}
+		outcome.RolledBack = true
 	}
 	return outcome, r.complete(ctx, outcome)
 }
@@ -208,18 +213,36 @@ func (r *run) workContext(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// wantsRollback: there is something to undo, something to undo it with, and the user did not object.
-func (r *run) wantsRollback() bool {
-	started, can := false, false
+// wantsRollback: there is something to undo, something to undo it with, and the user who has cancelled
+// wants it, or else the application.
+func (r *run) wantsRollback(outcome Outcome) bool {
+	can, automatic := false, false
 	for _, stage := range r.deployment.GetStages() {
 		if stage.GetRollback() {
 			can = true
-		} else if stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET {
-			started = true
+			automatic = automatic || stage.GetMetadata()[planner.RollbackMetadataKey] != planner.RollbackOnRequest
 		}
 	}
 	by := r.cancellation.by()
-	return can && started && (by == nil || !by.NoRollback)
+	switch {
+	case !can || !outcome.Begun:
+		return false
+	case by != nil && (by.Rollback || by.NoRollback):
+		return by.Rollback
+	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withRollback):
+		return true
+	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withoutRollback):
+		return false
+	default:
+		return automatic
+	}
+}
+
+// begunAny tells whether a stage has been begun, so that there may be something to undo.
+func (r *run) begunAny() bool {
+	return slices.ContainsFunc(r.deployment.GetStages(), func(stage *model.PipelineStage) bool {
+		return !stage.GetRollback() && stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET
+	})
 }
 
 // rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
