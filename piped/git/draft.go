@@ -124,7 +124,23 @@ func (d *Draft) tree(id plumbing.Hash, files map[string][]byte, prefix string) (
 }
 
 func (d *Draft) blob(content []byte) (plumbing.Hash, error) {
-	return d.store(func(o plumbing.EncodedObject) error {
+	return d.stored(d.repository.storeBlob(content))
+}
+
+func (d *Draft) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	return d.stored(d.repository.store(encode))
+}
+
+func (d *Draft) stored(id plumbing.Hash, err error) (plumbing.Hash, error) {
+	if err == nil {
+		d.objects = append(d.objects, id)
+	}
+	return id, err
+}
+
+// storeBlob writes a file's content to the mirror.
+func (r *Repository) storeBlob(content []byte) (plumbing.Hash, error) {
+	return r.store(func(o plumbing.EncodedObject) error {
 		o.SetType(plumbing.BlobObject)
 		w, err := o.Writer()
 		if err != nil {
@@ -137,14 +153,11 @@ func (d *Draft) blob(content []byte) (plumbing.Hash, error) {
 	})
 }
 
-func (d *Draft) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
-	encoded := d.repository.mirror.NewEncodedObject()
+// store writes an object to the mirror.
+func (r *Repository) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	encoded := r.mirror.NewEncodedObject()
 	if err := encode(encoded); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	id, err := d.repository.mirror.SetEncodedObject(encoded)
-	if err == nil {
-		d.objects = append(d.objects, id)
-	}
-	return id, err
+	return r.mirror.SetEncodedObject(encoded)
 }

@@ -15,6 +15,7 @@ var (
 	ErrNoBranch      = errors.New("no such branch")
 	ErrUnsupported   = errors.New("the repository uses a format that is not supported")
 	ErrNoCommit      = errors.New("no such commit")
+	ErrNoHistory     = errors.New("the commits cannot be compared")
 	ErrAuth          = errors.New("the Git server refused the credentials")
 	ErrHostKey       = errors.New("the Git server cannot be trusted")
 	ErrMoved         = errors.New("the branch is not where it was")

@@ -74,6 +74,9 @@ type Repository struct {
 	mu     sync.Mutex
 	mirror *filesystem.Storage
 	head   plumbing.Hash
+
+	// historyMu guards the directory with the history of a server's repository.
+	historyMu sync.Mutex
 }
 
 // Open prepares the mirror without asking the remote: that a repository is missing or empty is told by
