@@ -137,7 +137,7 @@ func (a *Agent) assemble() (err error) {
 	registry := pluginservice.NewRegistry()
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.PluginServicePort, ControlPlane: a.client, Registry: registry, Commands: a.commands,
-		ToolsDir: a.options.ToolsDir, Logger: a.logger,
+		Guarded: true, ToolsDir: a.options.ToolsDir, Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *Agent) assemble() (err error) {
 	}
 	a.plugins, err = pluginhost.New(pluginhost.Options{
 		Plugins: a.options.Config.Plugins, BinaryDir: filepath.Join(a.options.WorkDir, "plugins"),
-		ServiceAddress: a.service.Address(), StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
+		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		LogDir: a.options.LogDir, Mask: a.maskLine, Logger: a.logger,
 	})
 	if err != nil {

@@ -17,58 +17,69 @@ import (
 	"time"
 )
 
+// binary is a plugin's program on this machine.
+type binary struct {
+	path string
+	// linked is set when it can talk to piped over a link.
+	linked bool
+}
+
 // fetchBinary copies the binary that a plugin's url names into dir and returns the copy. Copies are named
 // by their content, so that a changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps
 // running the old one), and a file that is replaced while it runs does no harm.
-func fetchBinary(dir, plugin, address string) (string, error) {
+func fetchBinary(dir, plugin, address string) (binary, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
+		return binary{}, fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
 	}
 	switch u.Scheme {
 	case "file":
 	case "http", "https", "oci":
-		return "", fmt.Errorf("plugin %q: %s:// is not supported yet: download the plugin and give its place as file:///path", plugin, u.Scheme)
+		return binary{}, fmt.Errorf("plugin %q: %s:// is not supported yet: download the plugin and give its place as file:///path", plugin, u.Scheme)
 	default:
-		return "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path", address, plugin)
+		return binary{}, fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path", address, plugin)
 	}
 	source := u.Path
 	info, err := os.Stat(source)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("the binary of plugin %q is missing: there is no file %s; build it or correct the url in the piped configuration", plugin, source)
+		return binary{}, fmt.Errorf("the binary of plugin %q is missing: there is no file %s; build it or correct the url in the piped configuration", plugin, source)
 	case err != nil:
-		return "", fmt.Errorf("look at the binary of plugin %q: %w", plugin, err)
+		return binary{}, fmt.Errorf("look at the binary of plugin %q: %w", plugin, err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("the binary of plugin %q is not a file: %s", plugin, source)
+		return binary{}, fmt.Errorf("the binary of plugin %q is not a file: %s", plugin, source)
 	case info.Mode().Perm()&0o111 == 0:
-		return "", fmt.Errorf("the binary of plugin %q is not executable: run chmod +x %s", plugin, source)
+		return binary{}, fmt.Errorf("the binary of plugin %q is not executable: run chmod +x %s", plugin, source)
 	}
 	return store(dir, plugin, source)
 }
 
 // store copies source to <dir>/<plugin>-<hash> unless it is there already.
-func store(dir, plugin, source string) (string, error) {
+func store(dir, plugin, source string) (binary, error) {
 	in, err := os.Open(source)
 	if err != nil {
-		return "", fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
 	defer in.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, in); err != nil {
-		return "", fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+	hash, marker := sha256.New(), &markerWriter{marker: []byte(linkVariable)}
+	if _, err := io.CopyBuffer(io.MultiWriter(hash, marker), onlyReader{in}, make([]byte, 1<<20)); err != nil {
+		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
 	plugin = fileName(plugin)
 	target := filepath.Join(dir, plugin+"-"+hex.EncodeToString(hash.Sum(nil)[:8]))
+	stored := binary{path: target, linked: marker.found}
 	if _, err := os.Stat(target); err == nil {
-		return target, nil
+		return stored, nil
 	}
 	if err := copyAtomically(in, dir, target); err != nil {
-		return "", fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
+		return binary{}, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
 	}
 	removeOlder(dir, plugin, target)
-	return target, nil
+	return stored, nil
 }
+
+// onlyReader keeps io.CopyBuffer from avoiding its buffer.
+type onlyReader struct{ io.Reader }
 
 func copyAtomically(in io.ReadSeeker, dir, target string) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {

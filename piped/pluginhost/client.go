@@ -60,6 +60,7 @@ func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opt
 	if err != nil {
 		return err
 	}
+	p.handOver(args)
 	err = proc.conn.Invoke(ctx, method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
 		return err
@@ -103,7 +104,7 @@ func interrupted(proc *process, reply any) bool {
 // awaitReady connects to a new process and asks for its stages. It fails as soon as the process ends or a
 // user asks for another one, and at the start deadline.
 func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error) {
-	conn, err := dial(proc.port)
+	conn, err := dial(proc, p.options.StartTimeout)
 	if err != nil {
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
 	}
@@ -149,21 +150,27 @@ func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error
 var errStartTimeout = errors.New("start timeout")
 
 func (p *Plugin) startTimeoutError(proc *process) error {
-	text := fmt.Sprintf("plugin %q did not answer on port %d within %s of its start", p.Name(), proc.port, p.options.StartTimeout)
+	text := fmt.Sprintf("plugin %q did not answer%s within %s of its start", p.Name(), proc.place(), p.options.StartTimeout)
 	if last := p.output.last(); len(last) > 0 {
 		text += "; its last output: " + last[len(last)-1]
 	}
 	return permanentError{errors.New(text + "; see its output, or allow more time with --plugin-start-timeout")}
 }
 
-// dial makes a connection that tries often: a plugin listens a few hundredths of a second after its start.
-func dial(port int) (*grpc.ClientConn, error) {
-	return grpc.NewClient("passthrough:///"+net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+// dial makes the connection to a new process.
+func dial(proc *process, patience time.Duration) (*grpc.ClientConn, error) {
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-		grpc.WithConnectParams(grpc.ConnectParams{
+	}
+	if proc.link != nil {
+		return grpc.NewClient("passthrough:///"+fileName(proc.plugin), append(options, overLink(proc.link.serve, patience)...)...)
+	}
+	// It tries often: a plugin listens a few hundredths of a second after its start.
+	return grpc.NewClient("passthrough:///"+net.JoinHostPort("127.0.0.1", strconv.Itoa(proc.port)),
+		append(options, grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 5 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 100 * time.Millisecond},
 			MinConnectTimeout: time.Second,
-		}))
+		}))...)
 }

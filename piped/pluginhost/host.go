@@ -32,6 +32,8 @@ type Options struct {
 	BinaryDir string
 	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").
 	ServiceAddress string
+	// Service answers plugins. Nil leaves every plugin on loopback, with what PipeCD v1 allows there.
+	Service Service
 	// StartTimeout limits the time from exec to an answered FetchDefinedStages. Default 30 s.
 	StartTimeout time.Duration
 	// GracePeriod is the time between SIGTERM and SIGKILL. Default 30 s.

@@ -159,17 +159,13 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 	if err != nil {
 		return permanentError{err}
 	}
-	port, err := choosePort(p.config.Name, p.config.Port)
+	proc, err := p.launch(binary, lifeline)
 	if err != nil {
 		return err
 	}
-	proc, err := launch(binary, p.config, port, p.options.ServiceAddress, lifeline, p.output)
-	if err != nil {
-		return permanentError{err}
-	}
 	p.began(proc)
 	defer p.ended(proc)
-	p.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", port)
+	p.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", proc.port)
 
 	stages, err := p.awaitReady(ctx, proc)
 	if err != nil {
@@ -177,7 +173,7 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 		return err
 	}
 	p.running(stages)
-	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", port, "stages", stages,
+	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", stages,
 		"took", time.Since(proc.started).Round(time.Millisecond))
 
 	select {
@@ -190,6 +186,29 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 		proc.stop(p.options.GracePeriod)
 		return errStopped
 	}
+}
+
+// launch starts a process of a binary, with a link when it can use one.
+func (p *Plugin) launch(b binary, lifeline *os.File) (_ *process, err error) {
+	var private *link
+	port := 0
+	if b.linked && p.options.Service != nil {
+		private, err = newLink()
+	} else {
+		port, err = choosePort(p.config.Name, p.config.Port)
+	}
+	if err != nil {
+		return nil, err
+	}
+	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.output)
+	if err != nil {
+		if private != nil {
+			private.close()
+		}
+		return nil, permanentError{err}
+	}
+	proc.release = p.connect(proc)
+	return proc, nil
 }
 
 // afterCrash notes the end and tells when to start again: nil means only when asked.
@@ -271,9 +290,7 @@ func (p *Plugin) ended(proc *process) {
 		p.state = agentv1.Plugin_STATE_RESTARTING
 	}
 	p.mu.Unlock()
-	if proc.conn != nil {
-		proc.conn.Close()
-	}
+	proc.close()
 }
 
 func (p *Plugin) stageNames() []string {

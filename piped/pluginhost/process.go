@@ -31,7 +31,11 @@ type process struct {
 	command *exec.Cmd
 	started time.Time
 	port    int
+	link    *link // nil for a plugin that talks over loopback
 	conn    *grpc.ClientConn
+
+	// release ends what the plugin service grants to the process.
+	release func()
 
 	// stopping is set before piped sends a signal.
 	stopping atomic.Bool
@@ -40,11 +44,18 @@ type process struct {
 }
 
 // launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
-// pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died.
-func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, out *output) (*process, error) {
-	argument, err := configArgument(c, port)
+// pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died. A plugin with a link gets
+// its configuration and its connections as descriptors, and a command line without secrets.
+func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, private *link, out *output) (*process, error) {
+	configuration, err := configArgument(c, port)
 	if err != nil {
 		return nil, err
+	}
+	argument := configuration
+	if private != nil {
+		if argument, err = configArgument(config.Plugin{Name: c.Name, URL: c.URL}, port); err != nil {
+			return nil, err
+		}
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -54,9 +65,13 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	command.Stdout, command.Stderr = writer, writer
 	command.ExtraFiles = []*os.File{lifeline}
 	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
+	if private != nil {
+		command.ExtraFiles = append(command.ExtraFiles, private.theirs...)
+		command.Env = append(command.Env, linkValue)
+	}
 	command.SysProcAttr = processAttributes()
 
-	p := &process{plugin: c.Name, command: command, port: port, started: time.Now(), exited: make(chan struct{})}
+	p := &process{plugin: c.Name, command: command, port: port, link: private, started: time.Now(), exited: make(chan struct{})}
 	mark := out.mark()
 	startResult := make(chan error)
 	go func() {
@@ -71,15 +86,25 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 			reader.Close()
 			return
 		}
-		drained := make(chan struct{})
+		drained, configured := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(drained)
 			_, _ = io.Copy(out, reader)
+		}()
+		go func() {
+			defer close(configured)
+			if private != nil {
+				private.started([]byte(configuration))
+			}
 		}()
 		err = command.Wait()
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what is left of the group
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 		<-drained
+		if private != nil {
+			_ = private.config.SetWriteDeadline(time.Now()) // its reader is gone
+		}
+		<-configured
 		reader.Close()
 		p.exit = p.exitError(err, out.since(mark))
 		close(p.exited)
@@ -114,6 +139,26 @@ func (p *process) over() bool {
 	default:
 		return p.stopping.Load()
 	}
+}
+
+// close ends the connections of a process that is gone.
+func (p *process) close() {
+	p.release()
+	if p.conn != nil {
+		p.conn.Close()
+	}
+	if p.link != nil {
+		_ = p.link.serve.Close() // its client may never have taken it
+		_ = p.link.called.Close()
+	}
+}
+
+// place tells where the plugin should have answered.
+func (p *process) place() string {
+	if p.link != nil {
+		return ""
+	}
+	return " on port " + strconv.Itoa(p.port)
 }
 
 func (p *process) exitError(err error, lastOutput []string) *ExitError {

@@ -100,6 +100,9 @@ func (s *Server) WatchStageCommands(request *agentv1.WatchStageCommandsRequest, 
 	if request.GetDeploymentId() == "" || request.GetStageId() == "" {
 		return status.Error(codes.InvalidArgument, "invalid request: deployment_id and stage_id must be given")
 	}
+	if err := s.permit(stream.Context(), request); err != nil {
+		return err
+	}
 	stage, err := s.options.Registry.runningStage(request.GetDeploymentId(), request.GetStageId())
 	if err != nil {
 		return err

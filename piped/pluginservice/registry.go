@@ -36,6 +36,30 @@ type deployment struct {
 	running map[string]*runningStage
 	// attempts outlives running: the last log lines of a stage may come after its end.
 	attempts map[string]int32
+	// hands holds the stages that each plugin has been given, by plugin.
+	hands map[string]map[string]bool
+}
+
+// hand notes that a plugin was given the deployment, and a stage of it unless that is empty.
+func (d *deployment) hand(plugin, stageID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stages := d.hands[plugin]
+	if stages == nil {
+		stages = map[string]bool{}
+		d.hands[plugin] = stages
+	}
+	if stageID != "" {
+		stages[stageID] = true
+	}
+}
+
+// inHandsOf asks for the deployment when stageID is empty.
+func (d *deployment) inHandsOf(plugin, stageID string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stages, held := d.hands[plugin]
+	return held && (stageID == "" || stages[stageID])
 }
 
 // runningStage is one attempt at a stage.
@@ -55,6 +79,7 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		stages:   map[string]map[string]string{},
 		running:  map[string]*runningStage{},
 		attempts: map[string]int32{},
+		hands:    map[string]map[string]bool{},
 	}
 	for plugin, values := range d.GetMetadataV2().GetPlugins() {
 		entry.plugins[plugin] = maps.Clone(values.GetKeyValues())

@@ -37,7 +37,11 @@ type Options struct {
 	// ControlPlane receives what plugins report, with the credentials of piped.
 	ControlPlane pipedservice.PipedServiceClient
 	Registry     *Registry
-	Commands     *Commands
+	// Guarded lets plugins only touch what a plugin host has put into their hands (Hand), and callers over
+	// loopback only what a plugin without a link holds. Without it everybody on this machine may call, as
+	// in PipeCD v1.
+	Guarded  bool
+	Commands *Commands
 	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
 	ToolsDir string
 	// SavePause is the pause after metadata could not be saved. Default 1 s.
@@ -52,6 +56,8 @@ type Server struct {
 
 	options  Options
 	listener net.Listener
+	links    *links
+	guests   guests
 	tools    singleflight.Group
 	stopping chan struct{}
 }
@@ -72,7 +78,7 @@ func Listen(options Options) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
 	}
-	return &Server{options: options, listener: listener, stopping: make(chan struct{})}, nil
+	return &Server{options: options, listener: listener, links: newLinks(), guests: guests{count: map[string]int{}}, stopping: make(chan struct{})}, nil
 }
 
 // Address is what plugins get as --piped-plugin-service.
@@ -84,7 +90,8 @@ func (s *Server) Address() string {
 func (s *Server) Run(ctx context.Context) error {
 	server := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxRequest),
-		grpc.UnaryInterceptor(validate),
+		grpc.Creds(identify{}),
+		grpc.ChainUnaryInterceptor(validate, s.guard),
 		grpc.WaitForHandlers(true),
 	)
 	pluginservice.RegisterPluginServiceServer(server, s)
@@ -94,14 +101,26 @@ func (s *Server) Run(ctx context.Context) error {
 		server.Stop()
 	})
 	defer stop()
-	if err := server.Serve(s.listener); err != nil && ctx.Err() == nil {
+	linked := make(chan struct{})
+	go func() {
+		defer close(linked)
+		_ = server.Serve(s.links) // ends with the server
+	}()
+	err := server.Serve(s.listener)
+	server.Stop()
+	s.Close()
+	<-linked
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve plugins: %w", err)
 	}
 	return nil
 }
 
 // Close gives the port back when Run was never called; after Run it does nothing.
-func (s *Server) Close() { s.listener.Close() }
+func (s *Server) Close() {
+	s.listener.Close()
+	_ = s.links.Close()
+}
 
 // validate refuses requests that break the rules of their message, with PipeCD v1's code and words.
 func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {

@@ -186,3 +186,74 @@ func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {
 	require.ErrorContains(t, sdk.Run(ctx, plugin, []string{"start"}, io.Discard), "required flag")
 	require.NoError(t, sdk.Run(ctx, plugin, nil, io.Discard), "help")
 }
+
+// pair makes two connected sockets: a file for the process and a connection for the test.
+func pair(t *testing.T) (*os.File, net.Conn) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	ours := os.NewFile(uintptr(fds[0]), "ours")
+	conn, err := net.FileConn(ours)
+	require.NoError(t, err)
+	require.NoError(t, ours.Close())
+	return os.NewFile(uintptr(fds[1]), "theirs"), conn
+}
+
+func TestAPluginTakesTheLinkThatItsAgentOffers(t *testing.T) {
+	t.Parallel()
+	config, write, err := os.Pipe()
+	require.NoError(t, err)
+	serve, conn := pair(t)
+	service, called := pair(t)
+	p := &process{
+		Cmd:    exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", `{"name":"public"}`),
+		stderr: &lockedBuffer{},
+	}
+	p.Stderr = p.stderr
+	p.Env = append(os.Environ(), actAsEnv+"=stages", "PIPEDECK_PLUGIN_LINK_V1=3,4,5")
+	p.ExtraFiles = []*os.File{config, serve, service}
+	require.NoError(t, p.Start())
+	for _, f := range p.ExtraFiles {
+		require.NoError(t, f.Close())
+	}
+	_, err = write.WriteString(`{"name":"private"}`)
+	require.NoError(t, err)
+	require.NoError(t, write.Close())
+
+	client, err := grpc.NewClient("passthrough:///plugin", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return conn, nil }))
+	require.NoError(t, err)
+	resp, err := deployment.NewDeploymentServiceClient(client).FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	require.NoError(t, err)
+	require.NotEmpty(t, resp.GetStages())
+	// The plugin speaks HTTP/2 to piped from the start.
+	preface := make([]byte, 3)
+	_, err = io.ReadFull(called, preface)
+	require.NoError(t, err)
+	require.Equal(t, "PRI", string(preface))
+	require.Contains(t, p.stderr.String(), "plugin=private")
+
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.Wait(), p.stderr)
+	require.NoError(t, client.Close())
+	require.NoError(t, called.Close())
+}
+
+func TestALinkThatIsNoneEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"3,4":      "want three descriptors",
+		"1,2,3":    "want three descriptors",
+		"90,91,92": "read the configuration from the agent",
+	} {
+		p := &process{Cmd: exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", "{}"), stderr: &lockedBuffer{}}
+		p.Stderr = p.stderr
+		p.Env = append(os.Environ(), actAsEnv+"=stages", "PIPEDECK_PLUGIN_LINK_V1="+value)
+		var exit *exec.ExitError
+		require.ErrorAs(t, p.Run(), &exit)
+		require.Equal(t, 1, exit.ExitCode())
+		require.Contains(t, p.stderr.String(), want)
+	}
+}

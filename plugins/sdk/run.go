@@ -53,7 +53,14 @@ func Run(ctx context.Context, plugin Plugin, args []string, stderr io.Writer) er
 			<-watched
 		}()
 	}
-	root := newCommand(plugin, stderr)
+	agent, err := openLink()
+	if err != nil {
+		return err
+	}
+	if agent != nil {
+		defer agent.close()
+	}
+	root := newCommand(plugin, agent, stderr)
 	root.SetArgs(args)
 	root.SetErr(stderr)
 	return root.ExecuteContext(ctx)
@@ -62,6 +69,8 @@ func Run(ctx context.Context, plugin Plugin, args []string, stderr io.Writer) er
 // startFlags are the flags of the start command; PipeCD v1 plugins accept the same ones. piped passes
 // the first two only.
 type startFlags struct {
+	// agent is nil under a piped that hands nothing over.
+	agent        *link
 	pipedAddress string
 	config       string
 	gracePeriod  time.Duration
@@ -73,8 +82,8 @@ type startFlags struct {
 	logEncoding  string
 }
 
-func newCommand(plugin Plugin, stderr io.Writer) *cobra.Command {
-	flags := startFlags{}
+func newCommand(plugin Plugin, agent *link, stderr io.Writer) *cobra.Command {
+	flags := startFlags{agent: agent}
 	root := &cobra.Command{
 		Use:   filepath.Base(os.Args[0]),
 		Short: "A plugin for piped, which starts it with the start command.",
@@ -118,6 +127,9 @@ func newCommand(plugin Plugin, stderr io.Writer) *cobra.Command {
 }
 
 func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer) error {
+	if f.agent != nil {
+		f.config = f.agent.config // the command line, which everybody can read, has no secrets then
+	}
 	settings, err := ParseSettings(f.config)
 	if err != nil {
 		return err
@@ -125,6 +137,12 @@ func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer)
 	logger, err := newLogger(stderr, f.logLevel, f.logEncoding)
 	if err != nil {
 		return err
+	}
+	if f.agent != nil {
+		return Serve(ctx, plugin, ServeOptions{
+			Settings: settings, Piped: f.agent.service, Listener: newSoleConn(f.agent.serve),
+			Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger,
+		})
 	}
 	var creds credentials.TransportCredentials
 	if f.tls {

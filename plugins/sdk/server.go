@@ -38,6 +38,8 @@ type ServeOptions struct {
 	Settings Settings
 	// PipedAddress is host:port of piped's plugin service. It need not answer yet.
 	PipedAddress string
+	// Piped is a connection to piped's plugin service to use in place of PipedAddress; Serve closes it.
+	Piped net.Conn
 	// Listener is where piped calls the plugin; Serve closes it.
 	Listener net.Listener
 	// Credentials are nil for plain text, which is what piped speaks.
@@ -54,7 +56,7 @@ type ServeOptions struct {
 // them for at most the grace period, and returns nil. Programs use Main; this is for tests.
 func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 	defer func() { _ = opts.Listener.Close() }()
-	conn, err := dialPiped(opts.PipedAddress)
+	conn, err := dialPiped(opts)
 	if err != nil {
 		return err
 	}
@@ -137,8 +139,8 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 }
 
 // dialPiped does not wait for piped: it may still be busy starting other plugins.
-func dialPiped(address string) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient("passthrough:///"+address,
+func dialPiped(opts ServeOptions) (*grpc.ClientConn, error) {
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)),
@@ -146,10 +148,38 @@ func dialPiped(address string) (*grpc.ClientConn, error) {
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: 2 * time.Second,
 		}),
-	)
+	}
+	address := opts.PipedAddress
+	if opts.Piped != nil {
+		address = "piped"
+		options = append(options, overOnly(opts.Piped)...)
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address, options...)
 	if err != nil {
 		return nil, fmt.Errorf("dial piped's plugin service at %s: %w", address, err)
 	}
 	conn.Connect()
 	return conn, nil
+}
+
+// overOnly lets a client use one connection, and no other after it: it cannot be made again, so it is kept
+// when idle, and its first answer is waited for as long as it takes.
+func overOnly(conn net.Conn) []grpc.DialOption {
+	given := make(chan net.Conn, 1)
+	given <- conn
+	return []grpc.DialOption{
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
+			select {
+			case conn := <-given:
+				return conn, nil
+			default:
+				return nil, errParentGone
+			}
+		}),
+		grpc.WithIdleTimeout(0),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, MaxDelay: time.Minute},
+			MinConnectTimeout: time.Hour,
+		}),
+	}
 }

@@ -60,6 +60,15 @@ func main() {
 	if err := json.Unmarshal([]byte(*argument), &entry); err != nil {
 		log.Fatal("config: ", err)
 	}
+	given := link()
+	if given != nil {
+		if len(entry.Config.Stages) > 0 {
+			log.Fatal("the configuration is on the command line")
+		}
+		if err := json.Unmarshal([]byte(given.config), &entry); err != nil {
+			log.Fatal("config: ", err)
+		}
+	}
 	fmt.Println("hello from", entry.Name)
 	if entry.Config.IgnoreTerm {
 		signal.Ignore(syscall.SIGTERM)
@@ -67,17 +76,24 @@ func main() {
 	go endWithParent()
 	start(entry.Config)
 
-	conn, err := grpc.NewClient(*service, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if given == nil {
+		given = loopback(*service, entry.Port)
+	}
+	server := grpc.NewServer()
+	deployment.RegisterDeploymentServiceServer(server, &plugin{settings: entry.Config, piped: pluginservice.NewPluginServiceClient(given.piped)})
+	log.Fatal(server.Serve(given.listener))
+}
+
+func loopback(service string, port int) *connections {
+	conn, err := grpc.NewClient(service, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		log.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", entry.Port))
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		log.Fatal("listen: ", err)
 	}
-	server := grpc.NewServer()
-	deployment.RegisterDeploymentServiceServer(server, &plugin{settings: entry.Config, piped: pluginservice.NewPluginServiceClient(conn)})
-	log.Fatal(server.Serve(listener))
+	return &connections{listener: listener, piped: conn}
 }
 
 func start(s settings) {

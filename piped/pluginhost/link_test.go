@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	pluginapi "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+)
+
+// logs is a control plane that takes stage logs.
+type logs struct {
+	pipedservice.PipedServiceClient
+	taken chan string
+}
+
+func (l *logs) ReportStageLogs(_ context.Context, request *pipedservice.ReportStageLogsRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsResponse, error) {
+	l.taken <- request.GetBlocks()[0].GetLog()
+	return &pipedservice.ReportStageLogsResponse{}, nil
+}
+
+// service runs a guarded plugin service.
+func service(t *testing.T) (*pluginservice.Server, *pluginservice.Registry, *logs) {
+	t.Helper()
+	registry, controlPlane := pluginservice.NewRegistry(), &logs{taken: make(chan string, 10)}
+	server, err := pluginservice.Listen(pluginservice.Options{
+		ControlPlane: controlPlane, Registry: registry, Commands: pluginservice.NewCommands(), ToolsDir: t.TempDir(), Guarded: true,
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return server, registry, controlPlane
+}
+
+// unlinked is the test plugin without the text by which piped knows that it can use a link.
+func unlinked(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(testPlugin)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "unlinked")
+	data = []byte(strings.ReplaceAll(string(data), "PIPEDECK_PLUGIN_LINK_V1", "PIPEDECK_PLUGIN_LINK_V0"))
+	require.NoError(t, os.WriteFile(path, data, 0o700))
+	return path
+}
+
+func executeIn(ctx context.Context, p *pluginhost.Plugin, deploymentID, stageID, with string) error {
+	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+		Deployment: &model.Deployment{Id: deploymentID}, Stage: &model.PipelineStage{Id: stageID}, StageConfig: []byte(with),
+	}})
+	return err
+}
+
+func TestPluginsTalkToPipedOverALinkOrLoopback(t *testing.T) {
+	t.Parallel()
+	for name, binary := range map[string]string{"link": testPlugin, "loopback": unlinked(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, registry, controlPlane := service(t)
+			e := entry(t, "p", settings{"stages": []string{"A"}, "versions": []string{"kept-from-the-command-line"}})
+			e.URL = "file://" + binary
+			host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() }, e)
+			p, err := host.Owner(t.Context(), "A")
+			require.NoError(t, err)
+			defer registry.Add(&model.Deployment{Id: "d"})()
+			require.NoError(t, executeIn(t.Context(), p, "d", "s", `{"log":"over the link"}`))
+			require.Equal(t, "over the link", <-controlPlane.taken)
+
+			if runtime.GOOS == "linux" {
+				line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", host.Status()[0].GetPid()))
+				require.NoError(t, err)
+				require.Equal(t, name == "loopback", strings.Contains(string(line), "kept-from-the-command-line"))
+			}
+		})
+	}
+}
+
+func TestLoopbackIsOnlyForPluginsThatNeedIt(t *testing.T) {
+	t.Parallel()
+	server, registry, controlPlane := service(t)
+	guest := entry(t, "guest", settings{"stages": []string{"B"}})
+	guest.URL = "file://" + unlinked(t)
+	conn, err := grpc.NewClient(server.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	stranger := pluginapi.NewPluginServiceClient(conn)
+	write := func(stage string) error {
+		_, err := stranger.ReportStageLogs(t.Context(), &pluginapi.ReportStageLogsRequest{
+			DeploymentId: "d", StageId: stage, Blocks: []*model.LogBlock{{Log: "strange", CreatedAt: 1}},
+		})
+		return err
+	}
+	defer registry.Add(&model.Deployment{Id: "d"})()
+	err = write("s")
+	require.Equal(t, codes.PermissionDenied, status.Code(err))
+	require.ErrorContains(t, err, "no plugin of this piped calls over loopback")
+
+	host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() },
+		entry(t, "linked", settings{"stages": []string{"A"}}), guest)
+	settle(t, host)
+	linked, err := host.Plugin("linked")
+	require.NoError(t, err)
+	require.NoError(t, executeIn(t.Context(), linked, "d", "of-linked", `{}`))
+	require.ErrorContains(t, write("of-linked"), `stage "of-linked" of deployment "d" is not in the hands of a caller over loopback`)
+	p, err := host.Plugin("guest")
+	require.NoError(t, err)
+	require.NoError(t, executeIn(t.Context(), p, "d", "of-guest", `{}`))
+	require.NoError(t, write("of-guest"))
+	require.Equal(t, "strange", <-controlPlane.taken)
+	_, err = stranger.GetDeploymentPluginMetadata(t.Context(), &pluginapi.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "linked", Key: "k"})
+	require.ErrorContains(t, err, `may not read or change what plugin "linked" keeps`)
+}
+
+func TestBundledPluginsUseTheLink(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "wait")
+	out, err := exec.Command("go", "build", "-o", path, "-ldflags=-s -w", "../../plugins/wait").CombinedOutput()
+	require.NoError(t, err, string(out))
+	server, _, _ := service(t)
+	host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() },
+		config.Plugin{Name: "wait", URL: "file://" + path, Config: []byte(`{"secret":"hunter2"}`)})
+	_, err = host.Owner(t.Context(), "WAIT")
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(host.Status()[0].GetLastOutput(), "\n"), "the agent's link")
+}
