@@ -45,8 +45,12 @@ embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 	@$(BIN)/pipedeck compile-embedded >/dev/null
 
 .PHONY: bench
-bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage
+bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage, 1,000 applications
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -node-image "$(NODE_IMAGE)"
+
+.PHONY: bench-apps
+bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only applications $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,12 +50,12 @@ spec:
 
 // benchCommits measures from the end of `git commit` to the first running stage, and what a stage
 // of a pipeline costs.
-func benchCommits(bin, dir string, n int) error {
+func benchCommits(ctx context.Context, bin, dir string, n int) error {
 	repo := filepath.Join(dir, "repository")
 	if err := makeRepository(repo); err != nil {
 		return err
 	}
-	s, err := start(bin, filepath.Join(dir, "commits"), repo, "--cluster", "embedded", "--keep=false")
+	s, err := start(ctx, bin, filepath.Join(dir, "commits"), repo, "--cluster", "embedded", "--keep=false")
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func measureCommits(s *session, repo string, n int) error {
 			return err
 		}
 	}
-	figures("commit -> first stage RUNNING", first)
+	figures("commit -> first stage RUNNING", first, firstStageLimits...)
 	figures("the same from the start of git commit", withGit)
 
 	var perStage []time.Duration

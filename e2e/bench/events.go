@@ -5,11 +5,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 )
 
@@ -27,22 +29,25 @@ func (e event) text(field string) string {
 	return s
 }
 
-// session is a running `pipedeck up --output json`.
+// session is a running `pipedeck up --output json`. Nothing is awaited any more once ctx has ended.
 type session struct {
+	ctx    context.Context
 	cmd    *exec.Cmd
 	began  time.Time
 	events chan event
 }
 
-func start(bin, dir string, args ...string) (*session, error) {
+func start(ctx context.Context, bin, dir string, args ...string) (*session, error) {
 	cmd := exec.Command(bin+"/pipedeck", append([]string{"up", "--output", "json", "--state-dir", dir}, args...)...)
 	cmd.Stderr = os.Stderr
 	cmd.Dir = os.TempDir()
+	// Ctrl-C on the terminal is for the bench alone, which then stops what it has started.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	s := &session{cmd: cmd, began: time.Now(), events: make(chan event, 1024)}
+	s := &session{ctx: ctx, cmd: cmd, began: time.Now(), events: make(chan event, 1024)}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -73,6 +78,8 @@ func (s *session) await(what string, match func(event) bool) (event, error) {
 			if match(e) {
 				return e, nil
 			}
+		case <-s.ctx.Done():
+			return event{}, context.Cause(s.ctx)
 		case <-timer.C:
 			return event{}, fmt.Errorf("never happened: %s", what)
 		}

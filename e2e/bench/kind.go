@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,7 @@ import (
 
 // benchKind compares the creation of a cluster with kind's own command, in turn, and measures what
 // comes after it. It needs a container engine; image may be empty for kind's own.
-func benchKind(bin, dir, image string, n int) error {
+func benchKind(ctx context.Context, bin, dir, image string, n int) error {
 	if !engineAnswers() {
 		fmt.Println("kind: not measured, no container engine answers")
 		return nil
@@ -25,12 +26,12 @@ func benchKind(bin, dir, image string, n int) error {
 	}
 	var plain, ours, after []time.Duration
 	for i := range n {
-		took, err := plainKind(program, dir, image)
+		took, err := plainKind(ctx, program, dir, image)
 		if err != nil {
 			return err
 		}
 		plain = append(plain, took)
-		created, deployed, err := ourKind(bin, filepath.Join(dir, fmt.Sprintf("kind-%d", i)), image)
+		created, deployed, err := ourKind(ctx, bin, filepath.Join(dir, fmt.Sprintf("kind-%d", i)), image)
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func engineAnswers() bool {
 }
 
 // plainKind creates a cluster with kind's own command and removes it.
-func plainKind(program, dir, image string) (time.Duration, error) {
+func plainKind(ctx context.Context, program, dir, image string) (time.Duration, error) {
 	const name = "pipedeck-bench-plain"
 	kubeconfig := filepath.Join(dir, "plain.kubeconfig")
 	args := []string{"create", "cluster", "--name", name, "--kubeconfig", kubeconfig, "--wait", "3m"}
@@ -60,7 +61,7 @@ func plainKind(program, dir, image string) (time.Duration, error) {
 		args = append(args, "--image", image)
 	}
 	began := time.Now()
-	out, err := exec.Command(program, args...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	took := time.Since(began)
 	if err != nil {
 		err = fmt.Errorf("kind create cluster: %w\n%s", err, out)
@@ -72,12 +73,12 @@ func plainKind(program, dir, image string) (time.Duration, error) {
 }
 
 // ourKind measures from the start of pipedeck to its node's readiness, and from there to hello-world.
-func ourKind(bin, state, image string) (created, deployed time.Duration, err error) {
+func ourKind(ctx context.Context, bin, state, image string) (created, deployed time.Duration, err error) {
 	args := []string{"--sample", "hello-world", "--cluster", "kind", "--keep=false"}
 	if image != "" {
 		args = append(args, "--node-image", image)
 	}
-	s, err := start(bin, state, args...)
+	s, err := start(ctx, bin, state, args...)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,35 +1,90 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what a user waits for, with the built programs and the embedded cluster,
-// and prints one figure a line. It fails when something does not happen, never because it is slow.
+// Command bench measures what a user waits for, with the built programs, and prints one figure a line, with the
+// limit that it should keep beside it. It fails when something does not happen, never because it is slow.
 //
 //	PIPEDECK_BIN=bin go run ./e2e/bench
+//	PIPEDECK_BIN=bin go run ./e2e/bench -only applications    neither a cluster nor a container engine is needed
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"time"
+	"strings"
+	"syscall"
 )
 
+// settings say what is measured, and how often.
+type settings struct {
+	only                      string
+	commits, starts, clusters int
+	nodeImage                 string
+	applications              scale
+}
+
 func main() {
-	commits := flag.Int("commits", 20, "commits to measure")
-	starts := flag.Int("starts", 5, "starts to measure")
-	clusters := flag.Int("clusters", 3, "kind clusters to measure; 0 leaves kind out")
-	nodeImage := flag.String("node-image", "", "node image for kind (default: kind's own)")
+	var s settings
+	flag.StringVar(&s.only, "only", "", "measure only these, separated by commas: "+strings.Join(names(parts(s)), ", "))
+	flag.IntVar(&s.commits, "commits", 100, "commits to measure")
+	flag.IntVar(&s.starts, "starts", 5, "starts to measure")
+	flag.IntVar(&s.clusters, "clusters", 3, "kind clusters to measure; 0 leaves kind out")
+	flag.StringVar(&s.nodeImage, "node-image", "", "node image for kind (default: kind's own)")
+	s.applications.register(flag.CommandLine)
 	flag.Parse()
-	if err := run(*commits, *starts, *clusters, *nodeImage); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(commits, starts, clusters int, nodeImage string) error {
+// part is something that can be measured by itself, in a directory of its own.
+type part struct {
+	name string
+	run  func(ctx context.Context, bin, dir string) error
+}
+
+func parts(s settings) []part {
+	return []part{
+		{"start", func(ctx context.Context, bin, dir string) error { return benchStart(ctx, bin, dir, s.starts) }},
+		{"screen", func(ctx context.Context, bin, dir string) error { return benchScreen(ctx, bin, dir, s.starts) }},
+		{"commits", func(ctx context.Context, bin, dir string) error { return benchCommits(ctx, bin, dir, s.commits) }},
+		{"applications", func(ctx context.Context, bin, dir string) error {
+			return benchApplications(ctx, bin, dir, s.applications)
+		}},
+		{"kind", func(ctx context.Context, bin, dir string) error {
+			if s.clusters <= 0 {
+				return nil
+			}
+			return benchKind(ctx, bin, dir, s.nodeImage, s.clusters)
+		}},
+	}
+}
+
+func names(parts []part) []string {
+	var list []string
+	for _, p := range parts {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+func run(ctx context.Context, s settings) error {
+	chosen, err := choose(parts(s), s.only)
+	if err != nil {
+		return err
+	}
+	if err := s.applications.validate(); err != nil {
+		return err
+	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
 	if err != nil || os.Getenv("PIPEDECK_BIN") == "" {
 		return fmt.Errorf("PIPEDECK_BIN must name the directory with the built programs; use make bench")
@@ -40,29 +95,30 @@ func run(commits, starts, clusters int, nodeImage string) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Printf("%d cores, %s/%s, %s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-
-	if err := benchStart(bin, dir, starts); err != nil {
-		return fmt.Errorf("start: %w", err)
-	}
-	if err := benchScreen(bin, dir, starts); err != nil {
-		return fmt.Errorf("screen: %w", err)
-	}
-	if err := benchCommits(bin, dir, commits); err != nil {
-		return fmt.Errorf("commits: %w", err)
-	}
-	if clusters > 0 {
-		if err := benchKind(bin, dir, nodeImage, clusters); err != nil {
-			return fmt.Errorf("kind: %w", err)
+	for _, p := range chosen {
+		own := filepath.Join(dir, p.name)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		if err := p.run(ctx, bin, own); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-// figures prints the median and the extremes of what was measured.
-func figures(name string, measured []time.Duration) {
-	slices.Sort(measured)
-	fmt.Printf("%-46s median %7.1f ms   min %7.1f   max %7.1f   n=%d\n", name,
-		ms(measured[len(measured)/2]), ms(measured[0]), ms(measured[len(measured)-1]), len(measured))
+// choose keeps the parts that are named; all of them when none is.
+func choose(all []part, only string) ([]part, error) {
+	if only == "" {
+		return all, nil
+	}
+	var chosen []part
+	for _, name := range strings.Split(only, ",") {
+		i := slices.IndexFunc(all, func(p part) bool { return p.name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("-only %s: there is no part %q; there are %s", only, name, strings.Join(names(all), ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,11 +17,11 @@ import (
 
 // benchStart measures from the command to an answering API and a deployed hello-world, in a fresh
 // environment each time.
-func benchStart(bin, dir string, n int) error {
+func benchStart(ctx context.Context, bin, dir string, n int) error {
 	var api, deployed []time.Duration
 	for i := range n {
 		state := filepath.Join(dir, fmt.Sprintf("start-%d", i))
-		s, err := start(bin, state, "--sample", "hello-world", "--cluster", "embedded", "--keep=false")
+		s, err := start(ctx, bin, state, "--sample", "hello-world", "--cluster", "embedded", "--keep=false")
 		if err != nil {
 			return err
 		}
@@ -43,18 +44,21 @@ func benchStart(bin, dir string, n int) error {
 }
 
 // benchScreen measures from the command to the first frame in a real terminal.
-func benchScreen(bin, dir string, n int) error {
+func benchScreen(ctx context.Context, bin, dir string, n int) error {
 	var first []time.Duration
 	for i := range n {
 		state := filepath.Join(dir, fmt.Sprintf("screen-%d", i))
-		took, err := firstFrame(exec.Command(bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster", "embedded", "--state-dir", state))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		took, err := firstFrame(exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster", "embedded", "--state-dir", state))
+		if out, downErr := exec.Command(bin+"/pipedeck", "down", "--state-dir", state).CombinedOutput(); downErr != nil {
+			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
+		}
 		if err != nil {
 			return err
 		}
 		first = append(first, took)
-		if out, err := exec.Command(bin+"/pipedeck", "down", "--state-dir", state).CombinedOutput(); err != nil {
-			return fmt.Errorf("pipedeck down: %w: %s", err, out)
-		}
 	}
 	figures("pipedeck up -> first frame of the UI", first)
 	return nil
