@@ -104,17 +104,32 @@ func newSkipCommand(t *target) *cobra.Command {
 }
 
 func newCancelCommand(t *target) *cobra.Command {
-	return action(t, &cobra.Command{
-		Use: "cancel DEPLOYMENT", Short: "Stop a deployment that has not ended", Args: cobra.ExactArgs(1),
-		Example: "  pipedeck cancel 3f2b",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, id string) (string, error) {
-		d, err := s.deployment(id)
+	var with, without bool
+	cmd := action(t, &cobra.Command{
+		Use: "cancel DEPLOYMENT|APP", Short: "Stop a deployment that has not ended", Args: cobra.ExactArgs(1),
+		Long: "Stop a deployment, named by its id or the beginning of it, or by its application when only one of it is under way.\n" +
+			"What was done is then rolled back as the application says: planner.autoRollback, true unless it is set.",
+		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
+		d, err := s.running(name)
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.CancelDeployment(ctx, &deckv1.CancelDeploymentRequest{DeploymentId: d.Id, Commander: commander()})
-		return "asked to cancel the deployment of " + d.ApplicationName, err
+		request := &deckv1.CancelDeploymentRequest{DeploymentId: d.Id, Commander: commander()}
+		how := ""
+		switch {
+		case with:
+			request.Rollback, how = deckv1.CancelDeploymentRequest_ROLLBACK_FORCED, " and to roll it back"
+		case without:
+			request.Rollback, how = deckv1.CancelDeploymentRequest_ROLLBACK_NONE, " without a rollback"
+		}
+		_, err = deck.CancelDeployment(ctx, request)
+		return "asked to cancel the deployment of " + d.ApplicationName + how, err
 	})
+	cmd.Flags().BoolVar(&with, "rollback", false, "roll back, also without planner.autoRollback")
+	cmd.Flags().BoolVar(&without, "no-rollback", false, "leave things as they are then, also with planner.autoRollback")
+	cmd.MarkFlagsMutuallyExclusive("rollback", "no-rollback")
+	return cmd
 }
 
 func newRestartCommand(t *target) *cobra.Command {

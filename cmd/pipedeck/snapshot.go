@@ -82,6 +82,36 @@ func (s *snapshot) deployment(id string) (*deckv1.Deployment, error) {
 	}
 }
 
+// running finds a deployment like deployment does, or by the name of its application when that has one
+// under way.
+func (s *snapshot) running(name string) (*deckv1.Deployment, error) {
+	var ids []string
+	var found *deckv1.Deployment
+	known := false
+	for _, a := range s.Applications() {
+		if a.Name != name {
+			continue
+		}
+		known = true
+		for _, d := range s.Deployments(a.Id) {
+			if !state.Ended(d.Status) {
+				found = d
+				ids = append(ids, d.Id)
+			}
+		}
+	}
+	switch {
+	case !known:
+		return s.deployment(name)
+	case len(ids) == 0:
+		return nil, usageError(fmt.Errorf("no deployment of %q is under way", name), "see pipedeck deployments")
+	case len(ids) > 1:
+		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name), choices("deployment", ids))
+	default:
+		return found, nil
+	}
+}
+
 // waitingStage finds the stage that waits for a user: the named one, or the only one.
 func (s *snapshot) waitingStage(name string, can func(*deckv1.Stage) bool, what string) (*deckv1.Deployment, *deckv1.Stage, error) {
 	type match struct {

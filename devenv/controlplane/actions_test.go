@@ -99,3 +99,50 @@ func TestSyncingNeedsAnEnabledApplicationAndAKnownStrategy(t *testing.T) {
 	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a"})
 	require.NoError(t, err)
 }
+
+func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{Name: "X"})
+	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) string {
+		r, err := p.deck.CancelDeployment(testContext(t), &deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: rollback})
+		require.NoError(t, err)
+		return r.GetCommandId()
+	}
+	first := cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)
+	require.Equal(t, first, cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED), "asked twice for the same")
+	none := cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)
+	require.NotEqual(t, first, none)
+	forced := cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)
+	how := map[string]*model.Command_CancelDeployment{}
+	for _, c := range p.waiting(t) {
+		how[c.GetId()] = c.GetCancelDeployment()
+	}
+	require.Len(t, how, 3)
+	require.False(t, how[first].GetForceRollback() || how[first].GetForceNoRollback())
+	require.True(t, how[none].GetForceNoRollback())
+	require.True(t, how[forced].GetForceRollback())
+
+	_, err := p.piped.ReportDeploymentStatusChanged(testContext(t), &pipedservice.ReportDeploymentStatusChangedRequest{
+		DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK,
+	})
+	require.NoError(t, err)
+	_, err = p.deck.CancelDeployment(testContext(t), &deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: deckv1.CancelDeploymentRequest_ROLLBACK_NONE})
+	requireCode(t, codes.FailedPrecondition, err)
+}
+
+func TestARollbackThatOnlyUsersAskForIsShownOnceItRuns(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{Name: "UNDO", Rollback: true, Metadata: map[string]string{"pipedeck/rollback": "on-request"}})
+	v := p.watch(t, false)
+	require.NotNil(t, v.stage("d", "s"), "it runs")
+	require.False(t, v.deployments["d"].GetRollbackOnRequest())
+	_, err := p.piped.ReportStageStatusChanged(testContext(t), &pipedservice.ReportStageStatusChangedRequest{
+		DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_NOT_STARTED_YET, CompletedAt: 1,
+	})
+	require.NoError(t, err)
+	v = p.watch(t, false)
+	require.Empty(t, v.deployments["d"].GetStages())
+	require.True(t, v.deployments["d"].GetRollbackOnRequest())
+}

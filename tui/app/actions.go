@@ -73,8 +73,8 @@ func (m *model) sync() tea.Cmd {
 	})
 }
 
-func (m *model) cancel(deployment string) tea.Cmd {
-	request := &deckv1.CancelDeploymentRequest{DeploymentId: deployment, Commander: m.cfg.Commander}
+func (m *model) cancel(deployment string, rollback deckv1.CancelDeploymentRequest_Rollback) tea.Cmd {
+	request := &deckv1.CancelDeploymentRequest{DeploymentId: deployment, Commander: m.cfg.Commander, Rollback: rollback}
 	return m.call("asked to cancel the deployment", "cancel the deployment", func(ctx context.Context, client deckv1.DeckServiceClient) error {
 		_, err := client.CancelDeployment(ctx, request)
 		return err

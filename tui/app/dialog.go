@@ -4,8 +4,11 @@
 package app
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -39,26 +42,29 @@ func (m *model) askLeave() {
 	}
 }
 
-// askCancel opens the confirmation of c.
+// askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
 func (m *model) askCancel() {
 	deployment := m.deployment()
 	id := deployment.GetId()
-	lines := []string{"A running stage is stopped."}
-	for _, stage := range deployment.GetStages() {
-		if stage.GetRollback() {
-			lines = []string{"A running stage is stopped, then the application is rolled back."}
-			break
-		}
+	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) func() tea.Cmd {
+		return func() tea.Cmd { m.dialog = nil; return m.cancel(id, rollback) }
+	}
+	line := "A running stage is stopped."
+	choices := []choice{{"y", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}
+	switch {
+	case slices.ContainsFunc(deployment.GetStages(), (*deckv1.Stage).GetRollback):
+		line = "A running stage is stopped, then the application is rolled back."
+		choices = append(choices, choice{"r", "yes, but without the rollback", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)})
+	case deployment.GetRollbackOnRequest():
+		line = "A running stage is stopped. The application is left as it is then."
+		choices = append(choices, choice{"r", "yes, and roll it back", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)})
 	}
 	m.dialog = &dialog{
-		scope: keymap.ConfirmDialog,
-		title: "Cancel the deployment of " + deployment.GetApplicationName() + "?",
-		lines: lines,
-		choices: []choice{
-			{"y", "yes, cancel it", func() tea.Cmd { m.dialog = nil; return m.cancel(id) }},
-			{"n", "no", m.closeDialog},
-		},
-		selected: 1,
+		scope:    keymap.ConfirmDialog,
+		title:    "Cancel the deployment of " + deployment.GetApplicationName() + "?",
+		lines:    []string{line},
+		choices:  append(choices, choice{"n", "no", m.closeDialog}),
+		selected: len(choices),
 	}
 }
 
@@ -80,6 +86,10 @@ func (m *model) answer(action keymap.Action) tea.Cmd {
 		return d.choices[0].do()
 	case keymap.TearDown:
 		return d.choices[1].do()
+	case keymap.Otherwise:
+		if len(d.choices) > 2 {
+			return d.choices[1].do()
+		}
 	case keymap.Stay, keymap.No:
 		return m.closeDialog()
 	case keymap.Up:

@@ -89,7 +89,9 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	s.types("c")
 	s.seesText("Cancel the deployment of hello-world?")
 	s.types("y")
-	require.Equal(t, "dep-1", call(t, server).(*deckv1.CancelDeploymentRequest).GetDeploymentId())
+	cancel := call(t, server).(*deckv1.CancelDeploymentRequest)
+	require.Equal(t, "dep-1", cancel.GetDeploymentId())
+	require.Zero(t, cancel.GetRollback(), "the application decides")
 	s.seesText("asked to cancel the deployment")
 	s.types("r")
 	s.seesText("select a plugin first")
@@ -97,6 +99,51 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	s.seesText("last output")
 	s.types("r")
 	require.Equal(t, "kubernetes", call(t, server).(*deckv1.RestartPluginRequest).GetName())
+}
+
+func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*deckv1.Deployment)
+		asks   string
+		want   deckv1.CancelDeploymentRequest_Rollback
+	}{
+		"one that would be rolled back": {func(*deckv1.Deployment) {}, "but without the rollback", deckv1.CancelDeploymentRequest_ROLLBACK_NONE},
+		"one that would not": {func(d *deckv1.Deployment) {
+			d.Stages, d.RollbackOnRequest = d.Stages[:5], true
+		}, "and roll it back", deckv1.CancelDeploymentRequest_ROLLBACK_FORCED},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			server.Tell(decktest.Running()...)
+			d := decktest.Canary()
+			c.change(d)
+			server.Tell(d)
+			s := play(t, dial(t, server), 80, 24, seams{})
+			s.seesText("press a to approve")
+			s.types("c")
+			s.seesText(c.asks)
+			s.types("r")
+			require.Equal(t, c.want, call(t, server).(*deckv1.CancelDeploymentRequest).GetRollback())
+			s.seesText("asked to cancel the deployment")
+		})
+	}
+	t.Run("one that cannot be", func(t *testing.T) {
+		t.Parallel()
+		server := decktest.Start(t)
+		server.Tell(decktest.Running()...)
+		d := decktest.Canary()
+		d.Stages = d.Stages[:5]
+		server.Tell(d)
+		s := play(t, dial(t, server), 80, 24, seams{})
+		s.seesText("press a to approve")
+		s.types("c")
+		s.seesText("yes, cancel it")
+		s.types("r")
+		s.types("y")
+		require.Zero(t, call(t, server).(*deckv1.CancelDeploymentRequest).GetRollback(), "r does nothing there")
+	})
 }
 
 func TestAnApplicationIsOpenedWhereItsContainersRun(t *testing.T) {

@@ -72,6 +72,7 @@ func Default() Map {
 		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "down", Scopes: []Scope{QuitDialog, ConfirmDialog}},
 		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "choose", Scopes: []Scope{QuitDialog, ConfirmDialog}},
 		{Action: Yes, Keys: []string{"y"}, Help: "yes", Scopes: []Scope{ConfirmDialog}},
+		{Action: Otherwise, Keys: []string{"r"}, Help: "yes, the other way: with or without a rollback", Scopes: []Scope{ConfirmDialog}},
 		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no", Scopes: []Scope{ConfirmDialog}},
 		{Action: Back, Keys: []string{"esc", "q", "?", "enter"}, Short: "close", Help: "close", Scopes: []Scope{HelpOverlay}},
 	}

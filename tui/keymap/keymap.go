@@ -54,6 +54,8 @@ const (
 	Stay        Action = "stay"
 	Yes         Action = "yes"
 	No          Action = "no"
+	// Otherwise is yes, but with or without the rollback that yes alone would not or would bring.
+	Otherwise Action = "otherwise"
 )
 
 // Scope is a place in which keys hold.

@@ -435,6 +435,56 @@ func (Plugin_State) EnumDescriptor() ([]byte, []int) {
 	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13, 0}
 }
 
+type CancelDeploymentRequest_Rollback int32
+
+const (
+	// The application decides.
+	CancelDeploymentRequest_ROLLBACK_UNSPECIFIED CancelDeploymentRequest_Rollback = 0
+	CancelDeploymentRequest_ROLLBACK_FORCED      CancelDeploymentRequest_Rollback = 1
+	CancelDeploymentRequest_ROLLBACK_NONE        CancelDeploymentRequest_Rollback = 2
+)
+
+// Enum value maps for CancelDeploymentRequest_Rollback.
+var (
+	CancelDeploymentRequest_Rollback_name = map[int32]string{
+		0: "ROLLBACK_UNSPECIFIED",
+		1: "ROLLBACK_FORCED",
+		2: "ROLLBACK_NONE",
+	}
+	CancelDeploymentRequest_Rollback_value = map[string]int32{
+		"ROLLBACK_UNSPECIFIED": 0,
+		"ROLLBACK_FORCED":      1,
+		"ROLLBACK_NONE":        2,
+	}
+)
+
+func (x CancelDeploymentRequest_Rollback) Enum() *CancelDeploymentRequest_Rollback {
+	p := new(CancelDeploymentRequest_Rollback)
+	*p = x
+	return p
+}
+
+func (x CancelDeploymentRequest_Rollback) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CancelDeploymentRequest_Rollback) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
+}
+
+func (CancelDeploymentRequest_Rollback) Type() protoreflect.EnumType {
+	return &file_api_deck_v1_deck_proto_enumTypes[7]
+}
+
+func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
+func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23, 0}
+}
+
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also send the blocks of all stage logs, from those of running stages on.
@@ -1378,6 +1428,12 @@ type Deployment struct {
 	Stages        []*Stage               `protobuf:"bytes,12,rep,name=stages,proto3" json:"stages,omitempty"`
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	CompletedAt   *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"`
+	// It is rolled back only when a user who cancels it asks for that. The stages of the rollback are not
+	// listed before.
+	RollbackOnRequest bool `protobuf:"varint,15,opt,name=rollback_on_request,json=rollbackOnRequest,proto3" json:"rollback_on_request,omitempty"`
+	// The deployment chain that it belongs to, empty for none, and its block there, counted from 0.
+	ChainId       string `protobuf:"bytes,16,opt,name=chain_id,json=chainId,proto3" json:"chain_id,omitempty"`
+	ChainBlock    uint32 `protobuf:"varint,17,opt,name=chain_block,json=chainBlock,proto3" json:"chain_block,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1508,6 +1564,27 @@ func (x *Deployment) GetCompletedAt() *timestamppb.Timestamp {
 		return x.CompletedAt
 	}
 	return nil
+}
+
+func (x *Deployment) GetRollbackOnRequest() bool {
+	if x != nil {
+		return x.RollbackOnRequest
+	}
+	return false
+}
+
+func (x *Deployment) GetChainId() string {
+	if x != nil {
+		return x.ChainId
+	}
+	return ""
+}
+
+func (x *Deployment) GetChainBlock() uint32 {
+	if x != nil {
+		return x.ChainBlock
+	}
+	return 0
 }
 
 type Commit struct {
@@ -2379,9 +2456,10 @@ func (x *SkipStageResponse) GetCommandId() string {
 }
 
 type CancelDeploymentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
-	Commander     string                 `protobuf:"bytes,2,opt,name=commander,proto3" json:"commander,omitempty"`
+	state         protoimpl.MessageState           `protogen:"open.v1"`
+	DeploymentId  string                           `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	Commander     string                           `protobuf:"bytes,2,opt,name=commander,proto3" json:"commander,omitempty"`
+	Rollback      CancelDeploymentRequest_Rollback `protobuf:"varint,3,opt,name=rollback,proto3,enum=pipedeck.deck.v1.CancelDeploymentRequest_Rollback" json:"rollback,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2428,6 +2506,13 @@ func (x *CancelDeploymentRequest) GetCommander() string {
 		return x.Commander
 	}
 	return ""
+}
+
+func (x *CancelDeploymentRequest) GetRollback() CancelDeploymentRequest_Rollback {
+	if x != nil {
+		return x.Rollback
+	}
+	return CancelDeploymentRequest_ROLLBACK_UNSPECIFIED
 }
 
 type CancelDeploymentResponse struct {
@@ -2847,7 +2932,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc3\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaf\x05\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -2865,7 +2950,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06stages\x18\f \x03(\v2\x17.pipedeck.deck.v1.StageR\x06stages\x129\n" +
 	"\n" +
 	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12=\n" +
-	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\"\xb3\x01\n" +
+	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x12.\n" +
+	"\x13rollback_on_request\x18\x0f \x01(\bR\x11rollbackOnRequest\x12\x19\n" +
+	"\bchain_id\x18\x10 \x01(\tR\achainId\x12\x1f\n" +
+	"\vchain_block\x18\x11 \x01(\rR\n" +
+	"chainBlock\"\xb3\x01\n" +
 	"\x06Commit\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
@@ -2948,10 +3037,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tcommander\x18\x03 \x01(\tR\tcommander\"2\n" +
 	"\x11SkipStageResponse\x12\x1d\n" +
 	"\n" +
-	"command_id\x18\x01 \x01(\tR\tcommandId\"\\\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\"\xfa\x01\n" +
 	"\x17CancelDeploymentRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x1c\n" +
-	"\tcommander\x18\x02 \x01(\tR\tcommander\"9\n" +
+	"\tcommander\x18\x02 \x01(\tR\tcommander\x12N\n" +
+	"\brollback\x18\x03 \x01(\x0e22.pipedeck.deck.v1.CancelDeploymentRequest.RollbackR\brollback\"L\n" +
+	"\bRollback\x12\x18\n" +
+	"\x14ROLLBACK_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fROLLBACK_FORCED\x10\x01\x12\x11\n" +
+	"\rROLLBACK_NONE\x10\x02\"9\n" +
 	"\x18CancelDeploymentResponse\x12\x1d\n" +
 	"\n" +
 	"command_id\x18\x01 \x01(\tR\tcommandId\"k\n" +
@@ -3027,107 +3121,109 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 	return file_api_deck_v1_deck_proto_rawDescData
 }
 
-var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
 var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_api_deck_v1_deck_proto_goTypes = []any{
-	(SyncStatus)(0),                  // 0: pipedeck.deck.v1.SyncStatus
-	(HealthStatus)(0),                // 1: pipedeck.deck.v1.HealthStatus
-	(DeploymentStatus)(0),            // 2: pipedeck.deck.v1.DeploymentStatus
-	(StageStatus)(0),                 // 3: pipedeck.deck.v1.StageStatus
-	(Severity)(0),                    // 4: pipedeck.deck.v1.Severity
-	(Component_State)(0),             // 5: pipedeck.deck.v1.Component.State
-	(Plugin_State)(0),                // 6: pipedeck.deck.v1.Plugin.State
-	(*WatchRequest)(nil),             // 7: pipedeck.deck.v1.WatchRequest
-	(*WatchResponse)(nil),            // 8: pipedeck.deck.v1.WatchResponse
-	(*Event)(nil),                    // 9: pipedeck.deck.v1.Event
-	(*Synced)(nil),                   // 10: pipedeck.deck.v1.Synced
-	(*Reset)(nil),                    // 11: pipedeck.deck.v1.Reset
-	(*Removed)(nil),                  // 12: pipedeck.deck.v1.Removed
-	(*Environment)(nil),              // 13: pipedeck.deck.v1.Environment
-	(*Cluster)(nil),                  // 14: pipedeck.deck.v1.Cluster
-	(*Component)(nil),                // 15: pipedeck.deck.v1.Component
-	(*Application)(nil),              // 16: pipedeck.deck.v1.Application
-	(*Deployment)(nil),               // 17: pipedeck.deck.v1.Deployment
-	(*Commit)(nil),                   // 18: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                    // 19: pipedeck.deck.v1.Stage
-	(*Plugin)(nil),                   // 20: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                 // 21: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),     // 22: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),    // 23: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),   // 24: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),  // 25: pipedeck.deck.v1.SyncApplicationResponse
-	(*ApproveStageRequest)(nil),      // 26: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),     // 27: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),         // 28: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),        // 29: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),  // 30: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil), // 31: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),   // 32: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),  // 33: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),     // 34: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),    // 35: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),          // 36: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),         // 37: pipedeck.deck.v1.ShutdownResponse
-	nil,                              // 38: pipedeck.deck.v1.Application.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 39: google.protobuf.Timestamp
+	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
+	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
+	(DeploymentStatus)(0),                 // 2: pipedeck.deck.v1.DeploymentStatus
+	(StageStatus)(0),                      // 3: pipedeck.deck.v1.StageStatus
+	(Severity)(0),                         // 4: pipedeck.deck.v1.Severity
+	(Component_State)(0),                  // 5: pipedeck.deck.v1.Component.State
+	(Plugin_State)(0),                     // 6: pipedeck.deck.v1.Plugin.State
+	(CancelDeploymentRequest_Rollback)(0), // 7: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	(*WatchRequest)(nil),                  // 8: pipedeck.deck.v1.WatchRequest
+	(*WatchResponse)(nil),                 // 9: pipedeck.deck.v1.WatchResponse
+	(*Event)(nil),                         // 10: pipedeck.deck.v1.Event
+	(*Synced)(nil),                        // 11: pipedeck.deck.v1.Synced
+	(*Reset)(nil),                         // 12: pipedeck.deck.v1.Reset
+	(*Removed)(nil),                       // 13: pipedeck.deck.v1.Removed
+	(*Environment)(nil),                   // 14: pipedeck.deck.v1.Environment
+	(*Cluster)(nil),                       // 15: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                     // 16: pipedeck.deck.v1.Component
+	(*Application)(nil),                   // 17: pipedeck.deck.v1.Application
+	(*Deployment)(nil),                    // 18: pipedeck.deck.v1.Deployment
+	(*Commit)(nil),                        // 19: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 20: pipedeck.deck.v1.Stage
+	(*Plugin)(nil),                        // 21: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 22: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 23: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 24: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 25: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 26: pipedeck.deck.v1.SyncApplicationResponse
+	(*ApproveStageRequest)(nil),           // 27: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 28: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 29: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 30: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 31: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 32: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 33: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 34: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 35: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 36: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 37: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 38: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 39: pipedeck.deck.v1.Application.LabelsEntry
+	(*timestamppb.Timestamp)(nil),         // 40: google.protobuf.Timestamp
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	9,  // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	39, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	13, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	15, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	16, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	17, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	20, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	21, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	10, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	11, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	12, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	39, // 11: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	14, // 12: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	10, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	40, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	14, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	16, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	17, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	18, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	21, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	22, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	11, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	12, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	13, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	40, // 11: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	15, // 12: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 13: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	39, // 14: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	39, // 15: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	38, // 16: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	40, // 14: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	40, // 15: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	39, // 16: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 17: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 18: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	2,  // 19: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	18, // 20: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	19, // 21: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	39, // 22: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	39, // 23: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	39, // 24: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	19, // 20: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	20, // 21: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	40, // 22: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	40, // 23: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	40, // 24: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 25: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	39, // 26: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	39, // 27: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	40, // 26: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	40, // 27: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
 	6,  // 28: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	39, // 29: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	40, // 29: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
 	4,  // 30: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	39, // 31: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	21, // 32: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	7,  // 33: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	22, // 34: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	24, // 35: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	26, // 36: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	28, // 37: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	30, // 38: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	32, // 39: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	34, // 40: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	36, // 41: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	8,  // 42: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	23, // 43: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	25, // 44: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	27, // 45: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	29, // 46: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	31, // 47: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	33, // 48: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	35, // 49: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	37, // 50: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	42, // [42:51] is the sub-list for method output_type
-	33, // [33:42] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	40, // 31: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	22, // 32: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	7,  // 33: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	8,  // 34: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	23, // 35: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	25, // 36: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	27, // 37: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	29, // 38: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	31, // 39: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	33, // 40: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	35, // 41: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	37, // 42: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	9,  // 43: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	24, // 44: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	26, // 45: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	28, // 46: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	30, // 47: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	32, // 48: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	34, // 49: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	36, // 50: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	38, // 51: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	43, // [43:52] is the sub-list for method output_type
+	34, // [34:43] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -3151,7 +3247,7 @@ func file_api_deck_v1_deck_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
-			NumEnums:      7,
+			NumEnums:      8,
 			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,

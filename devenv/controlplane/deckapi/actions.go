@@ -43,16 +43,23 @@ func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationReq
 	return &deckv1.SyncApplicationResponse{CommandId: id}, nil
 }
 
-// CancelDeployment asks piped to stop a deployment. Asking twice gives the same command.
+// CancelDeployment asks piped to stop a deployment. Asking twice for the same gives the same command.
 func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
 	d, err := s.openDeployment(r.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
+	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
+		return nil, status.Errorf(codes.FailedPrecondition, "deployment %s is being rolled back already; wait for its end", d.GetId())
+	}
 	id, err := s.store.AddCommand(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),
 		Commander: cmp.Or(r.GetCommander(), defaultCommander), Type: model.Command_CANCEL_DEPLOYMENT,
-		CancelDeployment: &model.Command_CancelDeployment{DeploymentId: d.GetId()},
+		CancelDeployment: &model.Command_CancelDeployment{
+			DeploymentId:    d.GetId(),
+			ForceRollback:   r.GetRollback() == deckv1.CancelDeploymentRequest_ROLLBACK_FORCED,
+			ForceNoRollback: r.GetRollback() == deckv1.CancelDeploymentRequest_ROLLBACK_NONE,
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -40,11 +40,21 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Summary: m.GetSummary(), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),
 		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(), Versions: versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
+		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
 	}
 	for _, s := range m.GetStages() {
+		if onRequest(s) {
+			out.RollbackOnRequest = true
+			continue
+		}
 		out.Stages = append(out.Stages, stage(m, s, d.Stages[s.GetId()]))
 	}
 	return out
+}
+
+// onRequest tells a stage that only a user who cancels can have run, until it runs. Our piped marks it so.
+func onRequest(s *model.PipelineStage) bool {
+	return s.GetRollback() && s.GetMetadata()["pipedeck/rollback"] == "on-request" && s.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
 }
 
 func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) *deckv1.Stage {

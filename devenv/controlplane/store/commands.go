@@ -69,7 +69,8 @@ func (s *Store) addCommand(c *model.Command) (string, error) {
 func sameRequest(a, b *model.Command) bool {
 	switch a.GetType() {
 	case model.Command_CANCEL_DEPLOYMENT:
-		return b.GetType() == a.GetType() && a.GetDeploymentId() == b.GetDeploymentId()
+		return b.GetType() == a.GetType() && a.GetDeploymentId() == b.GetDeploymentId() &&
+			proto.Equal(a.GetCancelDeployment(), b.GetCancelDeployment())
 	case model.Command_APPROVE_STAGE, model.Command_SKIP_STAGE:
 		return b.GetType() == a.GetType() && a.GetDeploymentId() == b.GetDeploymentId() &&
 			a.GetStageId() == b.GetStageId() && a.GetCommander() == b.GetCommander()
