@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -73,22 +74,14 @@ func (f *feed) Run(ctx context.Context) error {
 
 // deployments submits all deployments that have not ended.
 func (f *feed) deployments(ctx context.Context) {
-	request := &pipedservice.ListNotCompletedDeploymentsRequest{}
-	for {
-		answer, err := f.controlPlane.ListNotCompletedDeployments(ctx, request)
-		if err != nil {
-			if ctx.Err() == nil {
-				f.logger.Warn("could not list the deployments; it is tried again at the next change", "error", err)
-			}
-			return
+	open, err := controlplane.OpenDeployments(ctx, f.controlPlane)
+	if err != nil {
+		if ctx.Err() == nil {
+			f.logger.Warn("could not list the deployments; it is tried again at the next change", "error", err)
 		}
-		f.controller.Submit(answer.GetDeployments()...)
-		// PipeCD's control plane gives a cursor that it refuses afterwards: what was listed counts.
-		if answer.GetCursor() == "" || answer.GetCursor() == request.GetCursor() {
-			return
-		}
-		request.Cursor = answer.GetCursor()
+		return
 	}
+	f.controller.Submit(open...)
 }
 
 // handle passes commands on, and answers those that nobody here carries out, so that no user waits for
@@ -113,6 +106,10 @@ func (f *feed) handle(ctx context.Context) {
 			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, noPlanPreview(command))
 		case model.Command_UPDATE_APPLICATION_CONFIG:
 			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, "this piped does not change application configurations: edit them in Git")
+		default:
+			if _, known := model.Command_Type_name[int32(command.GetType())]; !known {
+				f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, fmt.Sprintf("this piped does not know commands of type %d: use a newer one", command.GetType()))
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // create creates a deployment of the application at the head of its repository, hands it to the scheduler
@@ -116,23 +117,16 @@ func (t *Trigger) listOpen(ctx context.Context) error {
 	if t.open != nil {
 		return nil
 	}
-	open := map[string]*model.Deployment{}
-	request := &pipedservice.ListNotCompletedDeploymentsRequest{}
-	for {
-		answer, err := t.options.ControlPlane.ListNotCompletedDeployments(ctx, request)
-		if err != nil && request.GetCursor() == "" {
-			return fmt.Errorf("list the deployments under way: %w", err)
-		}
-		for _, d := range answer.GetDeployments() {
-			if d.GetTrigger().GetTimestamp() > open[d.GetApplicationId()].GetTrigger().GetTimestamp() {
-				open[d.GetApplicationId()] = d
-			}
-		}
-		// PipeCD's control plane gives a cursor that it refuses afterwards: what was listed counts.
-		if err != nil || answer.GetCursor() == "" || answer.GetCursor() == request.GetCursor() {
-			t.open = open
-			return nil
-		}
-		request.Cursor = answer.GetCursor()
+	deployments, err := controlplane.OpenDeployments(ctx, t.options.ControlPlane)
+	if err != nil {
+		return fmt.Errorf("list the deployments under way: %w", err)
 	}
+	open := map[string]*model.Deployment{}
+	for _, d := range deployments {
+		if d.GetTrigger().GetTimestamp() > open[d.GetApplicationId()].GetTrigger().GetTimestamp() {
+			open[d.GetApplicationId()] = d
+		}
+	}
+	t.open = open
+	return nil
 }

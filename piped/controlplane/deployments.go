@@ -1,0 +1,53 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// DeploymentLister is the part of the control plane that OpenDeployments needs.
+type DeploymentLister interface {
+	ListNotCompletedDeployments(context.Context, *pipedservice.ListNotCompletedDeploymentsRequest, ...grpc.CallOption) (*pipedservice.ListNotCompletedDeploymentsResponse, error)
+}
+
+// OpenDeployments lists all deployments of this piped that have not ended, page by page.
+//
+// PipeCD's control plane (August 2026) answers everything at once, with a cursor that it refuses
+// afterwards: what was listed before a refusal counts as everything. An error of another kind, such as
+// a lost connection, comes back as it is, and then nothing is known.
+func OpenDeployments(ctx context.Context, lister DeploymentLister) ([]*model.Deployment, error) {
+	var open []*model.Deployment
+	request := &pipedservice.ListNotCompletedDeploymentsRequest{}
+	for {
+		answer, err := lister.ListNotCompletedDeployments(ctx, request)
+		switch {
+		case err != nil && request.GetCursor() != "" && refused(err):
+			return open, nil
+		case err != nil:
+			return nil, err
+		}
+		open = append(open, answer.GetDeployments()...)
+		if answer.GetCursor() == "" || answer.GetCursor() == request.GetCursor() {
+			return open, nil
+		}
+		request = &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: answer.GetCursor()}
+	}
+}
+
+// refused tells whether the control plane has looked at the request and will refuse it again.
+func refused(err error) bool {
+	switch status.Code(err) {
+	case codes.Internal, codes.InvalidArgument, codes.FailedPrecondition:
+		return true
+	}
+	return false
+}
