@@ -345,12 +345,20 @@ func (e *environment) start(t *testing.T, args ...string) *pipedProcess {
 // startWith starts piped with failpoints.
 func (e *environment) startWith(t *testing.T, failpoints string, args ...string) *pipedProcess {
 	t.Helper()
+	return execute(t, []string{failpoint.Variable + "=" + failpoints}, append(e.flags("run"), append([]string{"--config-file", e.config}, args...)...)...)
+}
+
+// flags begin a command line that fits the environment; the configuration is to follow.
+func (e *environment) flags(command string) []string {
+	return []string{command, "--insecure", "--admin-port", "0", "--plugin-service-port", "0", "--grace-period", "3s", "--work-dir", filepath.Join(e.dir, "work")}
+}
+
+// execute starts piped with variables and a whole command line.
+func execute(t *testing.T, variables []string, args ...string) *pipedProcess {
+	t.Helper()
 	p := &pipedProcess{output: &output{}, done: make(chan struct{})}
-	p.Cmd = exec.Command(pipedBinary, append([]string{
-		"run", "--insecure", "--admin-port", "0", "--plugin-service-port", "0", "--grace-period", "3s",
-		"--config-file", e.config, "--work-dir", filepath.Join(e.dir, "work"),
-	}, args...)...)
-	p.Env = append(os.Environ(), failpoint.Variable+"="+failpoints)
+	p.Cmd = exec.Command(pipedBinary, args...)
+	p.Env = append(os.Environ(), variables...)
 	stdin, err := p.StdinPipe()
 	require.NoError(t, err)
 	p.stdin = stdin

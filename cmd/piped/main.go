@@ -5,6 +5,8 @@
 // through plugins, as a control plane that speaks PipeCD v1's protocol asks and shows. Its flags are those
 // of PipeCD v1's piped.
 //
+// The environment variables OTEL_EXPORTER_OTLP_* send traces elsewhere than to the control plane.
+//
 // Exit codes: 0 after a stop that was asked for, 2 for wrong usage or configuration, 1 for the rest.
 package main
 
@@ -57,7 +59,9 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, command.CommandPath())}
 	})
-	root.AddCommand(runCommand(), versionCommand())
+	telemetry := &telemetryFlags{}
+	telemetry.register(root.PersistentFlags())
+	root.AddCommand(runCommand(telemetry), versionCommand())
 	return root
 }
 

@@ -4,44 +4,68 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof"
+	"net/netip"
 	"strconv"
 	"syscall"
 	"time"
 )
 
-// DefaultAdminPort is PipeCD v1's.
-const DefaultAdminPort = 9085
+const (
+	// DefaultAdminPort is PipeCD v1's.
+	DefaultAdminPort = 9085
+	// DefaultAdminHost keeps the port on this machine; PipeCD v1 takes it on all addresses.
+	DefaultAdminHost = "127.0.0.1"
+)
 
 // health tells what is wrong; an empty answer means nothing is.
 type health func() []string
 
-// admin is the HTTP server for operators: /healthz, /livez, /metrics and /version.
+// admin is the HTTP server for operators: /healthz, /livez, /metrics, /version and /debug/pprof/.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-func listenAdmin(port int, version string, problems health, metrics http.Handler) (*admin, error) {
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+func listenAdmin(host string, port int, version string, problems health, metrics http.Handler) (*admin, error) {
+	address := net.JoinHostPort(cmp.Or(host, DefaultAdminHost), strconv.Itoa(port))
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("admin port %d is in use: end the other process, or choose another port with --admin-port (0 takes a free one): %w", port, err)
 	case err != nil:
-		return nil, fmt.Errorf("listen for administration on %s: %w", address, err)
+		return nil, fmt.Errorf("listen for administration on %s: %w; see --admin-host and --admin-port", address, err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tellHealth(w, problems()) })
+	mux.Handle("GET /debug/pprof/", fromHere(pprof.Index))
+	mux.Handle("GET /debug/pprof/profile", fromHere(pprof.Profile))
+	mux.Handle("GET /debug/pprof/symbol", fromHere(pprof.Symbol))
+	mux.Handle("GET /debug/pprof/trace", fromHere(pprof.Trace))
 	return &admin{listener: listener, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}, nil
+}
+
+// fromHere answers callers on this machine only, whatever the address is that the port is taken on: taking a
+// profile costs time, and a profile tells how piped is built. A port-forward to a pod comes from there.
+func fromHere(handler http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil || !caller.Addr().Unmap().IsLoopback() {
+			http.Error(w, "profiles are given to callers on this machine only; forward the port", http.StatusForbidden)
+			return
+		}
+		handler(w, r)
+	})
 }
 
 // Run serves until ctx ends.

@@ -41,7 +41,11 @@ type Options struct {
 	// Insecure talks to the control plane without TLS; CertFile names the only authorities to trust.
 	Insecure bool
 	CertFile string
-	// AdminPort and PluginServicePort are taken on 127.0.0.1; 0 takes free ones.
+	// MaxReceiveBytes bounds an answer of the control plane; 0 for the default.
+	MaxReceiveBytes int
+	// AdminHost is the address that AdminPort is taken on. Default DefaultAdminHost.
+	AdminHost string
+	// AdminPort is taken on AdminHost, PluginServicePort on 127.0.0.1; 0 takes free ones.
 	AdminPort, PluginServicePort int
 	// WorkDir holds mirrors, sources and plugin binaries; ToolsDir what plugins install. One process may
 	// use a WorkDir at a time.
@@ -50,6 +54,10 @@ type Options struct {
 	LogDir string
 	// GracePeriod is the time for plugins to stop, PluginStartTimeout that to answer after a start.
 	GracePeriod, PluginStartTimeout time.Duration
+	// RefetchPlugins throws the kept copies of plugin binaries away first.
+	RefetchPlugins bool
+	// NoMetrics measures nothing: /metrics is empty, and so is what the control plane gets.
+	NoMetrics bool
 	// Failpoints are for tests; nil for none.
 	Failpoints *failpoint.Set
 	Logger     *slog.Logger
@@ -108,7 +116,7 @@ func New(options Options) (_ *Agent, err error) {
 	}
 	a.client, err = controlplane.Dial(controlplane.Options{
 		Address: options.Config.APIAddress, ProjectID: options.Config.ProjectID, PipedID: options.Config.PipedID, Key: []byte(key),
-		Insecure: options.Insecure, CertFile: options.CertFile, Logger: a.logger,
+		Insecure: options.Insecure, CertFile: options.CertFile, MaxReceiveBytes: options.MaxReceiveBytes, Logger: a.logger,
 	})
 	if err != nil {
 		return nil, err
@@ -142,11 +150,17 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
-	if a.admin, err = listenAdmin(a.options.AdminPort, a.options.Version, a.problems, a.metrics.Handler()); err != nil {
+	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.problems, a.metrics.Handler()); err != nil {
 		return err
 	}
+	binaries := filepath.Join(a.options.WorkDir, "plugins")
+	if a.options.RefetchPlugins {
+		if err := os.RemoveAll(binaries); err != nil {
+			return fmt.Errorf("remove the copies of plugin binaries: %w", err)
+		}
+	}
 	a.plugins, err = pluginhost.New(pluginhost.Options{
-		Plugins: a.options.Config.Plugins, BinaryDir: filepath.Join(a.options.WorkDir, "plugins"),
+		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		LogDir: a.options.LogDir, Mask: a.maskLine, Logger: a.logger,
 	})

@@ -22,7 +22,7 @@ func (a *Agent) observe() (err error) {
 	}
 	c := a.options.Config
 	a.metrics = metrics.New(metrics.Options{
-		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion,
+		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion, Off: a.options.NoMetrics,
 		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
 		Healthy: func() bool { return len(a.problems()) == 0 }, ControlPlane: a.client, Logger: a.logger,
 	})

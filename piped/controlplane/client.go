@@ -25,8 +25,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 )
 
-// maxReceiveBytes is the largest answer that is taken. PipeCD v1: 10 MiB.
-const maxReceiveBytes = 10 << 20
+// DefaultMaxReceiveBytes is the largest answer that is taken. PipeCD v1: 10 MiB.
+const DefaultMaxReceiveBytes = 10 << 20
 
 // Options say where the control plane is and who calls it.
 type Options struct {
@@ -42,7 +42,9 @@ type Options struct {
 	CertFile string
 	// CallTimeout bounds one try of a call. Default 10s.
 	CallTimeout time.Duration
-	Logger      *slog.Logger
+	// MaxReceiveBytes bounds an answer. Default DefaultMaxReceiveBytes.
+	MaxReceiveBytes int
+	Logger          *slog.Logger
 	// Clock is for the pauses between tries. Default: the system's.
 	Clock Clock
 }
@@ -79,6 +81,9 @@ func dial(o Options) (*Client, error) {
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 10 * time.Second
 	}
+	if o.MaxReceiveBytes <= 0 {
+		o.MaxReceiveBytes = DefaultMaxReceiveBytes
+	}
 	if _, _, err := net.SplitHostPort(o.Address); err != nil {
 		return nil, fmt.Errorf("%w; write apiAddress as host:port", err)
 	}
@@ -95,7 +100,7 @@ func dial(o Options) (*Client, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithPerRPCCredentials(token),
 		grpc.WithUnaryInterceptor(retries.unary),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(o.MaxReceiveBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: longestPause},
 			MinConnectTimeout: 5 * time.Second,

@@ -31,8 +31,10 @@ const reportInterval = time.Minute
 type Options struct {
 	// PipedID, ProjectID, Version and LauncherVersion are constant labels (PipeCD v1).
 	PipedID, ProjectID, Version, LauncherVersion string
-	Plugins                                      func() []*agentv1.Plugin
-	Notifications                                func() []notifier.Stats
+	// Off measures nothing; the control plane gets empty reports, which tell it that piped is there.
+	Off           bool
+	Plugins       func() []*agentv1.Plugin
+	Notifications func() []notifier.Stats
 	// Healthy is what /healthz says.
 	Healthy      func() bool
 	ControlPlane pipedservice.PipedServiceClient
@@ -83,6 +85,9 @@ var durations = []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 36
 
 // Observe counts an event; it is an observe.Listener.
 func (m *Metrics) Observe(e observe.Event) {
+	if m.options.Off {
+		return
+	}
 	switch e.Type.Group() {
 	case observe.Deployments:
 		if e.Type == observe.DeploymentTriggerFailed {
@@ -110,6 +115,9 @@ func statusName(name string) string {
 
 // Handler serves the metrics to Prometheus.
 func (m *Metrics) Handler() http.Handler {
+	if m.options.Off {
+		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	}
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
@@ -141,6 +149,9 @@ func (m *Metrics) report(ctx context.Context) error {
 
 // text is everything in the text format, with the ended deployments that are in it.
 func (m *Metrics) text() (text []byte, ended []string, err error) {
+	if m.options.Off {
+		return nil, nil, nil
+	}
 	ended = m.deployments.ended()
 	families, err := m.registry.Gather()
 	if err != nil {
