@@ -70,6 +70,19 @@ func (c *Commands) Take(deploymentID, stageID string) []*model.Command {
 	return list
 }
 
+// TakeOne removes a command; false when it is not there any more, because somebody has taken it.
+func (c *Commands) TakeOne(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := len(c.list)
+	c.list = slices.DeleteFunc(c.list, func(command *model.Command) bool { return command.GetId() == id })
+	if len(c.list) == before {
+		return false
+	}
+	c.taken[id] = true
+	return true
+}
+
 func (c *Commands) forStage(deploymentID, stageID string) ([]*model.Command, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

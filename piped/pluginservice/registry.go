@@ -217,6 +217,12 @@ func (r *Registry) runningStage(deploymentID, stageID string) (*runningStage, er
 	return stage, nil
 }
 
+// Running tells whether a stage is being executed.
+func (r *Registry) Running(deploymentID, stageID string) bool {
+	_, err := r.runningStage(deploymentID, stageID)
+	return err == nil
+}
+
 // attempt is the number of the present or last attempt at a stage.
 func (r *Registry) attempt(deploymentID, stageID string) int32 {
 	d, err := r.find(deploymentID)

@@ -16,25 +16,34 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// HandleCommands takes an answer of ListUnhandledCommands and acts on those that cancel a deployment. A
-// command is reported handled when its deployment has ended; one for a deployment that has ended already
-// or does not exist fails with the reason.
+// HandleCommands takes an answer of ListUnhandledCommands, which Commands has got before, and acts on those
+// that cancel a deployment. A command is reported handled when its deployment has ended; one for a
+// deployment or a stage that has ended already or does not exist fails with the reason.
 func (c *Controller) HandleCommands(ctx context.Context, unhandled []*model.Command) {
 	for _, command := range unhandled {
-		if command.GetType() == model.Command_CANCEL_DEPLOYMENT {
-			c.cancel(ctx, command)
+		if command.GetType() == model.Command_CANCEL_DEPLOYMENT || isForStage(command) {
+			c.handle(ctx, command)
 		}
 	}
 	c.forgetCommands(unhandled)
 }
 
-func (c *Controller) cancel(ctx context.Context, command *model.Command) {
+func (c *Controller) handle(ctx context.Context, command *model.Command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.commands[command.GetId()] {
 		return
 	}
 	c.commands[command.GetId()] = true
+	if isForStage(command) {
+		c.lateForStage(ctx, command)
+		return
+	}
+	c.cancel(ctx, command)
+}
+
+// cancel is called with the lock held.
+func (c *Controller) cancel(ctx context.Context, command *model.Command) {
 	if how := command.GetCancelDeployment(); how.GetForceRollback() && how.GetForceNoRollback() {
 		c.start(func() { c.refuse(ctx, command, "the command asks for a rollback and for none; give one of them") })
 		return

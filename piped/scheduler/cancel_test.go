@@ -189,3 +189,38 @@ func TestCancelOfAnEndedOrUnknownDeploymentFailsWithTheReason(t *testing.T) {
 	require.Contains(t, string(a.controlPlane.command("c1").GetOutput()), "has ended already: SUCCESS")
 	require.Contains(t, string(a.controlPlane.command("c2").GetOutput()), "there is no deployment")
 }
+
+func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}", "with: {do: block}"))
+	a.controlPlane.known["old"] = with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, waiting)), func(d *model.Deployment) {
+		d.Status = model.DeploymentStatus_DEPLOYMENT_FAILURE
+	})
+	a.Submit(newDeployment("d", "app"))
+	a.controlPlane.awaitCall(t, "Stage B RUNNING 0")
+	plan := a.controlPlane.plan("d").GetStages()
+	a.controlPlane.mu.Lock()
+	plan[0].Status, plan[1].Status = model.StageStatus_STAGE_SUCCESS, running
+	a.controlPlane.known["d"] = with(newDeployment("d", "app"), func(d *model.Deployment) {
+		d.Status, d.Stages = model.DeploymentStatus_DEPLOYMENT_RUNNING, plan
+	})
+	a.controlPlane.mu.Unlock()
+	command := func(id, deployment, stage string) *model.Command {
+		return &model.Command{Id: id, Type: model.Command_APPROVE_STAGE, Commander: "carol", DeploymentId: deployment, StageId: stage}
+	}
+	commands := []*model.Command{
+		command("ended", "d", plan[0].GetId()), command("runs", "d", plan[1].GetId()), command("over", "old", "A"), command("never", "old", "B"),
+		command("none", "nobody", "A"), command("other", "d", "nothing"),
+	}
+	a.commands.Replace(commands)
+	a.HandleCommands(t.Context(), commands)
+	a.controlPlane.await(t, "the answers", func() bool { return len(a.controlPlane.handled) == 5 })
+	for id, why := range map[string]string{
+		"ended": "stage A has ended already: SUCCESS", "over": "stage A has ended already: SUCCESS", "never": "deployment old has ended already, without stage B",
+		"none": `no deployment "nobody" of this piped`, "other": `deployment d has no stage "nothing"`,
+	} {
+		require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command(id).GetStatus(), id)
+		require.Contains(t, string(a.controlPlane.command(id).GetOutput()), why, id)
+	}
+	require.Len(t, a.commands.ForStage("d", plan[1].GetId()), 1, "that of the running stage waits for its end")
+}

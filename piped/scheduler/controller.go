@@ -46,7 +46,7 @@ type Controller struct {
 	waiting  []*model.Deployment // in the order in which they became known
 	active   map[string]*job     // by application
 	finished []string            // ids, oldest first
-	commands map[string]bool     // ids of cancel commands that are being dealt with
+	commands map[string]bool     // ids of commands that are being dealt with
 	listed   chan struct{}       // closed at the next Submit
 }
 
