@@ -103,10 +103,10 @@ func interrupted(proc *process, reply any) bool {
 
 // awaitReady connects to a new process and asks for its stages. It fails as soon as the process ends or a
 // user asks for another one, and at the start deadline.
-func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error) {
+func (p *Plugin) awaitReady(ctx context.Context, proc *process) (none abilities, err error) {
 	conn, err := dial(proc, p.options.StartTimeout)
 	if err != nil {
-		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
+		return none, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
 	}
 	p.mu.Lock()
 	proc.conn = conn
@@ -115,8 +115,8 @@ func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error
 	ctx, cancel := context.WithTimeoutCause(ctx, p.options.StartTimeout, errStartTimeout)
 	defer cancel()
 	type answer struct {
-		stages []string
-		err    error
+		abilities
+		err error
 	}
 	answered := make(chan answer, 1)
 	go func() {
@@ -125,25 +125,30 @@ func (p *Plugin) awaitReady(ctx context.Context, proc *process) ([]string, error
 		if status.Code(err) == codes.Unimplemented {
 			err = nil // a plugin for live state alone
 		}
-		answered <- answer{response.GetStages(), err}
+		told := abilities{stages: response.GetStages()}
+		if err == nil {
+			// Whatever goes wrong here, the plugin works as one that does not tell.
+			told.sources, _ = deployment.NewSourceUseServiceClient(conn).GetSourceUse(ctx, &deployment.GetSourceUseRequest{})
+		}
+		answered <- answer{told, err}
 	}()
 	select {
 	case a := <-answered:
 		switch {
 		case errors.Is(context.Cause(ctx), errStartTimeout):
-			return nil, p.startTimeoutError(proc)
+			return none, p.startTimeoutError(proc)
 		case a.err != nil && ctx.Err() == nil:
-			return nil, fmt.Errorf("ask plugin %q for its stages: %w", p.Name(), a.err)
+			return none, fmt.Errorf("ask plugin %q for its stages: %w", p.Name(), a.err)
 		}
-		return a.stages, a.err
+		return a.abilities, a.err
 	case <-proc.exited:
 		cancel()
 		<-answered
-		return nil, proc.exit
+		return none, proc.exit
 	case <-p.restart:
 		cancel()
 		<-answered
-		return nil, errRestart
+		return none, errRestart
 	}
 }
 

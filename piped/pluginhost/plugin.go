@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -42,6 +43,7 @@ type Plugin struct {
 	settled bool // the outcome of the first start is known
 	starts  int
 	stages  []string
+	sources *deployment.GetSourceUseResponse
 	process *process // set while one exists
 	ready   bool     // process answers
 	crashes []time.Time
@@ -167,13 +169,13 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 	defer p.ended(proc)
 	p.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", proc.port)
 
-	stages, err := p.awaitReady(ctx, proc)
+	told, err := p.awaitReady(ctx, proc)
 	if err != nil {
 		proc.stop(min(p.options.GracePeriod, startGrace)) // it has no work to finish
 		return err
 	}
-	p.running(stages)
-	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", stages,
+	p.running(told)
+	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", told.stages,
 		"took", time.Since(proc.started).Round(time.Millisecond))
 
 	select {
@@ -275,9 +277,9 @@ func (p *Plugin) began(proc *process) {
 	p.changes.notify()
 }
 
-func (p *Plugin) running(stages []string) {
+func (p *Plugin) running(told abilities) {
 	p.mu.Lock()
-	p.ready, p.stages, p.settled = true, stages, true
+	p.ready, p.stages, p.sources, p.settled = true, told.stages, told.sources, true
 	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
 	p.mu.Unlock()
 	p.changes.notify()

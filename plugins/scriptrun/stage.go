@@ -42,10 +42,16 @@ type plugin struct {
 	stopGrace time.Duration
 }
 
-var _ sdk.StagePlugin[sdk.None] = (*plugin)(nil)
+var (
+	_ sdk.StagePlugin[sdk.None] = (*plugin)(nil)
+	_ sdk.SourceUser            = (*plugin)(nil)
+)
 
 // Stages names both stages.
 func (*plugin) Stages() []string { return []string{stageScriptRun, stageScriptRunRollback} }
+
+// Sources: scripts run in the directory of the application.
+func (*plugin) Sources(string) sdk.Sources { return sdk.TargetSource }
 
 // BuildPipelineStages adds a rollback stage for each stage with an onRollback script.
 func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {

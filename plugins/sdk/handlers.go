@@ -32,6 +32,8 @@ type handlers struct {
 	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
 	changes     *LivestateChanges
+	sources     func(stage string) Sources
+	plans       bool // looks into the sources when it plans
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error)
 }
 
@@ -67,6 +69,11 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 			h.start = func(ctx context.Context) error {
 				return starter.Start(ctx, &Env[Config, Target]{Name: b.name, Config: b.config, Targets: b.targets, Client: client, Logger: logger})
 			}
+		}
+		h.plans = deploys
+		h.sources = func(string) Sources { return AllSources }
+		if user, ok := author.(SourceUser); ok {
+			h.sources = user.Sources
 		}
 		if closer, ok := author.(io.Closer); ok {
 			h.close = closer.Close

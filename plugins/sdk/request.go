@@ -18,7 +18,8 @@ type DeployTarget[Target any] struct {
 
 // Source is the application as it is at one commit, in a directory made for this call.
 type Source[App any] struct {
-	// Dir is the absolute path of the application's directory: a private copy, secrets decrypted.
+	// Dir is the absolute path of the application's directory: a private copy, secrets decrypted. It is
+	// empty where a SourceUser has no use for it.
 	Dir        string
 	CommitHash string
 	// ConfigFilename is the base name of the application configuration inside Dir.

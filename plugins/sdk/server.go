@@ -117,6 +117,7 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 	deployment.RegisterDeploymentServiceServer(server, &deploymentService{
 		handlers: h, client: client, logger: opts.Logger, stopping: ctx, now: time.Now,
 	})
+	deployment.RegisterSourceUseServiceServer(server, &sourceUseService{handlers: h})
 	if h.livestate != nil {
 		livestate.RegisterLivestateServiceServer(server, &livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
 	}

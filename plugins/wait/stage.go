@@ -50,10 +50,16 @@ type plugin struct {
 	clock clock
 }
 
-var _ sdk.StagePlugin[config] = (*plugin)(nil)
+var (
+	_ sdk.StagePlugin[config] = (*plugin)(nil)
+	_ sdk.SourceUser          = (*plugin)(nil)
+)
 
 // Stages names the one stage.
 func (*plugin) Stages() []string { return []string{stageWait} }
+
+// Sources: a wait looks into no file.
+func (*plugin) Sources(string) sdk.Sources { return sdk.NoSources }
 
 // BuildPipelineStages refuses a wrong duration before anything is deployed.
 func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[config]) ([]sdk.Stage, error) {

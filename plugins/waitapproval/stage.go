@@ -49,10 +49,16 @@ func (o *options) mayApprove(user string) bool {
 
 type plugin struct{}
 
-var _ sdk.StagePlugin[sdk.None] = plugin{}
+var (
+	_ sdk.StagePlugin[sdk.None] = plugin{}
+	_ sdk.SourceUser            = plugin{}
+)
 
 // Stages names the one stage.
 func (plugin) Stages() []string { return []string{stageWaitApproval} }
+
+// Sources: an approval looks into no file.
+func (plugin) Sources(string) sdk.Sources { return sdk.NoSources }
 
 // BuildPipelineStages has the stages offer approval to the approvers.
 func (plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {

@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+)
+
+// Sources are the directories that a stage looks into.
+type Sources int
+
+const (
+	// AllSources are those of the target and of the running commit.
+	AllSources Sources = iota
+	// TargetSource is the directory of the target commit alone.
+	TargetSource
+	// NoSources is for stages that only look at commits and configurations.
+	NoSources
+)
+
+// SourceUser is an optional part of any plugin. Directories that a stage does not look into are not made for it,
+// which spares much where many applications are deployed together; Source.Dir is empty then. A piped that
+// does not ask (PipeCD v1) makes all of them.
+type SourceUser interface {
+	Sources(stage string) Sources
+}
+
+// sourceUseService tells piped.
+type sourceUseService struct {
+	deployment.UnimplementedSourceUseServiceServer
+	handlers *handlers
+}
+
+func (s *sourceUseService) GetSourceUse(context.Context, *deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
+	answer := &deployment.GetSourceUseResponse{Stages: map[string]deployment.SourceUse{}}
+	if !s.handlers.plans {
+		answer.Planning = deployment.SourceUse_SOURCE_USE_NONE
+	}
+	for _, stage := range s.handlers.stages() {
+		switch s.handlers.sources(stage) {
+		case TargetSource:
+			answer.Stages[stage] = deployment.SourceUse_SOURCE_USE_TARGET
+		case NoSources:
+			answer.Stages[stage] = deployment.SourceUse_SOURCE_USE_NONE
+		}
+	}
+	return answer, nil
+}
