@@ -121,8 +121,14 @@ func New(options Options) (_ *Agent, err error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := spool.Directory(filepath.Join(options.WorkDir, "spool"), spool.Owner{
+		Address: options.Config.APIAddress, ProjectID: options.Config.ProjectID, PipedID: options.Config.PipedID,
+	}, a.logger)
+	if err != nil {
+		return nil, err
+	}
 	a.spool, err = spool.Open(spool.Options{
-		Dir: filepath.Join(options.WorkDir, "spool"), Next: a.client.PipedServiceClient, Connected: a.client.Connected, Logger: a.logger,
+		Dir: kept, Next: a.client.PipedServiceClient, Connected: a.client.Connected, Logger: a.logger,
 	})
 	if err != nil {
 		return nil, err
@@ -181,7 +187,7 @@ func (a *Agent) assemble() (err error) {
 	a.trigger = trigger.New(trigger.Options{
 		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
-		Interval: a.options.Config.SyncInterval.Std(), Logger: a.logger,
+		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken, Logger: a.logger,
 	})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -43,4 +44,16 @@ func (a *Agent) tell(t observe.Type) {
 	a.observed.Tell(observe.Event{Type: t, Piped: &observe.Identity{
 		ID: c.PipedID, Name: cmp.Or(name, c.Name, c.PipedID), Version: a.options.Version, ProjectID: c.ProjectID,
 	}})
+}
+
+// tellBroken says that an application is not deployed, for its configuration cannot be used.
+func (a *Agent) tellBroken(application *model.Application, commit *model.Commit, reason string) {
+	a.observed.Tell(observe.Event{
+		Type: observe.DeploymentTriggerFailed, Application: application, Reason: reason,
+		Deployment: &model.Deployment{
+			ApplicationId: application.GetId(), ApplicationName: application.GetName(), Labels: application.GetLabels(),
+			ProjectId: application.GetProjectId(), PipedId: application.GetPipedId(), GitPath: application.GetGitPath(),
+			Trigger: &model.DeploymentTrigger{Commit: commit},
+		},
+	})
 }

@@ -76,14 +76,7 @@ func newDeployment(a *model.Application, application *config.Application, branch
 		CreatedAt:                 now.Unix(),
 		UpdatedAt:                 now.Unix(),
 		Trigger: &model.DeploymentTrigger{
-			Commit: &model.Commit{
-				Hash:      head.Hash,
-				Message:   cmp.Or(head.Subject, "(no message)"),
-				Author:    cmp.Or(head.Author, "unknown"),
-				Branch:    branch,
-				Url:       commitURL(remote, head.Hash),
-				CreatedAt: max(head.CreatedAt.Unix(), 1),
-			},
+			Commit:          commitOf(head, branch, remote),
 			Commander:       c.commander,
 			Timestamp:       now.Unix(),
 			SyncStrategy:    c.strategy,
@@ -98,6 +91,17 @@ func newDeployment(a *model.Application, application *config.Application, branch
 		d.MetadataV2.Shared.KeyValues[notificationKey] = string(text)
 	}
 	return d, nil
+}
+
+func commitOf(head git.Commit, branch, remote string) *model.Commit {
+	return &model.Commit{
+		Hash:      head.Hash,
+		Message:   cmp.Or(head.Subject, "(no message)"),
+		Author:    cmp.Or(head.Author, "unknown"),
+		Branch:    branch,
+		Url:       commitURL(remote, head.Hash),
+		CreatedAt: max(head.CreatedAt.Unix(), 1),
+	}
 }
 
 // commitURL is where a browser finds the commit: <scheme>://<host>/<path>/commit/<hash> (PipeCD v1), with

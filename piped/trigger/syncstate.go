@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -34,11 +36,20 @@ func (t *Trigger) reportMistakes(ctx context.Context, candidates []*candidate) e
 		if !told {
 			known.before = state
 		}
+		if !told {
+			known.before = state
+		}
+		// An earlier piped has told of what stands at the control plane already.
+		fresh := known.reason != c.err.Error() && !(isOurs(state) && state.GetReason() == c.err.Error())
 		known.reason = c.err.Error()
 		if err := t.reportState(ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, firstLine(c.err), known.reason); err != nil {
 			return err
 		}
 		t.mistakes[id] = known
+		if fresh && t.options.Broken != nil {
+			head := c.snapshot.head
+			t.options.Broken(proto.CloneOf(c.application), commitOf(head, c.repository.git.Branch(), c.repository.git.Remote()), known.reason)
+		}
 	}
 	return nil
 }

@@ -49,6 +49,42 @@ func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
 	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment tells the state") })
 }
 
+func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.application("web", "  name: web\n  timeout: soon\n")
+	w.commit("Break it")
+	w.state("web", invalid)
+	w.write("web/x", "x")
+	w.commit("Change something else")
+	w.report("web", outOfSync, "drifted") // which does not stand, for the configuration is still broken
+	require.Equal(t, 1, w.settle())
+	told := func(want ...string) {
+		t.Helper()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		require.Len(t, w.broken, len(want))
+		for i, begins := range want {
+			require.Contains(t, w.broken[i], begins)
+		}
+	}
+	told("web Break it: web/app.pipecd.yaml:5:12: spec.timeout")
+
+	w.stop()
+	w.start() // another piped knows what was told
+	require.Equal(t, 1, w.settle())
+	told("web Break it")
+
+	w.application("web", "  name: web\n  timeout: later\n")
+	w.commit("Break it in another way")
+	require.Equal(t, 1, w.settle())
+	told("web Break it", "web Break it in another way")
+}
+
 func TestAConfigurationThatIsTakenBackGetsItsStateBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

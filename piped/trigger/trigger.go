@@ -44,6 +44,9 @@ type Options struct {
 	ControlPlane pipedservice.PipedServiceClient
 	// Deployments gets what was created, before the control plane could tell of it.
 	Deployments Deployments
+	// Broken is told, once for each change, of a configuration that cannot be used, which keeps the
+	// application from being deployed at commit. It may be nil, and must return at once.
+	Broken func(application *model.Application, commit *model.Commit, reason string)
 	// Interval is the time between two looks at sync states, which no event tells of, while any application
 	// has onOutOfSync or a broken configuration. Default 1m (PipeCD v1: syncInterval).
 	Interval time.Duration

@@ -39,6 +39,7 @@ type world struct {
 
 	mu        sync.Mutex
 	submitted []*model.Deployment
+	broken    []string // "application commit: reason", first lines only
 }
 
 func newWorld(t *testing.T) *world {
@@ -99,7 +100,7 @@ func (w *world) start() {
 		runs.Go(func() { _ = r.Run(ctx) })
 	}
 	w.trigger = trigger.New(trigger.Options{
-		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client, Deployments: w, Clock: w.clock,
+		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client, Deployments: w, Clock: w.clock, Broken: w.isBroken,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
 	runs.Go(func() { _ = w.trigger.Run(ctx) })
@@ -109,6 +110,14 @@ func (w *world) start() {
 		client.Close()
 		w.stop = func() {}
 	}
+}
+
+// isBroken is the notifier's.
+func (w *world) isBroken(a *model.Application, commit *model.Commit, reason string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first, _, _ := strings.Cut(reason, "\n")
+	w.broken = append(w.broken, a.GetName()+" "+commit.GetMessage()+": "+first)
 }
 
 // Submit is the scheduler's.
