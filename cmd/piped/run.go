@@ -89,6 +89,8 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 		LogDir:             f.logFileDir,
 		GracePeriod:        f.gracePeriod,
 		PluginStartTimeout: f.pluginStartTimeout,
+		PluginHangTimeout:  f.pluginHangTimeout,
+		NoPluginReload:     !f.pluginReload,
 		RefetchPlugins:     f.forcePluginRedownload,
 		NoMetrics:          !f.telemetry.metrics,
 		Failpoints:         failpoints,

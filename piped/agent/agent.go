@@ -54,6 +54,10 @@ type Options struct {
 	LogDir string
 	// GracePeriod is the time for plugins to stop, PluginStartTimeout that to answer after a start.
 	GracePeriod, PluginStartTimeout time.Duration
+	// PluginHangTimeout is the time for a plugin to answer a question for its health; negative for ever.
+	PluginHangTimeout time.Duration
+	// NoPluginReload leaves a plugin running when its binary changes, until it is restarted.
+	NoPluginReload bool
 	// RefetchPlugins throws the kept copies of plugin binaries away first.
 	RefetchPlugins bool
 	// NoMetrics measures nothing: /metrics is empty, and so is what the control plane gets.
@@ -168,6 +172,7 @@ func (a *Agent) assemble() (err error) {
 	a.plugins, err = pluginhost.New(pluginhost.Options{
 		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
+		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: a.options.LogDir, Mask: a.maskLine, Logger: a.logger,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -56,10 +57,11 @@ func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	proc, err := p.readyProcess()
+	proc, done, err := p.callProcess(method)
 	if err != nil {
 		return err
 	}
+	defer done()
 	p.handOver(args)
 	err = proc.conn.Invoke(ctx, method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
@@ -87,6 +89,12 @@ func (p *Plugin) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Ca
 	return nil, status.Error(codes.Unimplemented, "plugin services have no streams")
 }
 
+// outlasts tells whether a replaced process stays for a call. Questions for changes only wait, and are asked
+// again.
+func outlasts(method string) bool {
+	return !strings.HasPrefix(method, "/"+livestate.LivestateChangeService_ServiceDesc.ServiceName+"/")
+}
+
 // interrupted tells whether an answer only says that the plugin was stopped in the middle of a stage.
 func interrupted(proc *process, reply any) bool {
 	answer, ok := reply.(*deployment.ExecuteStageResponse)
@@ -101,17 +109,9 @@ func interrupted(proc *process, reply any) bool {
 	}
 }
 
-// awaitReady connects to a new process and asks for its stages. It fails as soon as the process ends or a
-// user asks for another one, and at the start deadline.
-func (p *Plugin) awaitReady(ctx context.Context, proc *process) (none abilities, err error) {
-	conn, err := dial(proc, p.options.StartTimeout)
-	if err != nil {
-		return none, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
-	}
-	p.mu.Lock()
-	proc.conn = conn
-	p.mu.Unlock()
-
+// awaitReady asks a new process for its abilities. It fails as soon as the process ends, at the start
+// deadline, and with the cause of ctx.
+func (p *Plugin) awaitReady(ctx context.Context, proc *process) (abilities, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.options.StartTimeout, errStartTimeout)
 	defer cancel()
 	type answer struct {
@@ -120,44 +120,56 @@ func (p *Plugin) awaitReady(ctx context.Context, proc *process) (none abilities,
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		response, err := deployment.NewDeploymentServiceClient(conn).
-			FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
-		if status.Code(err) == codes.Unimplemented {
-			err = nil // a plugin for live state alone
-		}
-		told := abilities{stages: response.GetStages()}
-		if err == nil {
-			// Whatever goes wrong here, the plugin works as one that does not tell.
-			told.sources, _ = deployment.NewSourceUseServiceClient(conn).GetSourceUse(ctx, &deployment.GetSourceUseRequest{})
-		}
-		answered <- answer{told, err}
+		able, err := askAbilities(ctx, proc.conn)
+		answered <- answer{able, err}
 	}()
 	select {
 	case a := <-answered:
 		switch {
+		case a.err == nil:
+			return a.abilities, nil
 		case errors.Is(context.Cause(ctx), errStartTimeout):
-			return none, p.startTimeoutError(proc)
-		case a.err != nil && ctx.Err() == nil:
-			return none, fmt.Errorf("ask plugin %q for its stages: %w", p.Name(), a.err)
+			return abilities{}, p.startTimeoutError(proc)
+		case ctx.Err() != nil:
+			return abilities{}, context.Cause(ctx)
 		}
-		return a.abilities, a.err
+		select {
+		case <-proc.exited: // and that is why it did not answer
+			return abilities{}, proc.exit
+		case <-time.After(exitNotice):
+			return abilities{}, fmt.Errorf("ask plugin %q for its stages: %w", p.Name(), a.err)
+		}
 	case <-proc.exited:
 		cancel()
 		<-answered
-		return none, proc.exit
-	case <-p.restart:
-		cancel()
-		<-answered
-		return none, errRestart
+		return abilities{}, proc.exit
 	}
+}
+
+// askAbilities waits until the plugin answers.
+func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, err error) {
+	response, err := deployment.NewDeploymentServiceClient(conn).
+		FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	if status.Code(err) == codes.Unimplemented {
+		err = nil // a plugin for live state alone
+	}
+	if err != nil {
+		return able, err
+	}
+	able.stages = response.GetStages()
+	able.sources, err = deployment.NewSourceUseServiceClient(conn).GetSourceUse(ctx, &deployment.GetSourceUseRequest{})
+	if status.Code(err) == codes.Unimplemented {
+		return abilities{stages: able.stages}, nil // PipeCD's plugins
+	}
+	return able, err
 }
 
 var errStartTimeout = errors.New("start timeout")
 
 func (p *Plugin) startTimeoutError(proc *process) error {
 	text := fmt.Sprintf("plugin %q did not answer%s within %s of its start", p.Name(), proc.place(), p.options.StartTimeout)
-	if last := p.output.last(); len(last) > 0 {
-		text += "; its last output: " + last[len(last)-1]
+	if last := p.output.since(proc.mark); len(last) > 0 {
+		text += "; its last output: " + strings.Join(last[max(0, len(last)-linesInError):], " | ")
 	}
 	return permanentError{errors.New(text + "; see its output, or allow more time with --plugin-start-timeout")}
 }

@@ -31,10 +31,20 @@ type ExitError struct {
 	Requested bool
 	// LastOutput holds the last lines of stdout and stderr, oldest first.
 	LastOutput []string
+	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
+	Reason string
+	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
+	Crash []string
 }
 
 func (e *ExitError) Error() string {
 	how := e.How()
+	switch {
+	case e.Reason != "":
+		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
+	case len(e.Crash) > 0:
+		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, strings.Join(e.Crash, " | "))
+	}
 	if len(e.LastOutput) == 0 {
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)
 	}
@@ -45,6 +55,8 @@ func (e *ExitError) Error() string {
 // How tells the manner of the end: "exited with code 3".
 func (e *ExitError) How() string {
 	switch {
+	case e.Reason != "":
+		return "was ended by piped, for " + e.Reason
 	case e.Requested:
 		return "was stopped by piped"
 	case e.Signal != "":

@@ -41,6 +41,13 @@ type Options struct {
 	// RestartPause is the first pause before a crashed plugin starts again; it doubles with every crash
 	// within a minute, up to 10 s. Default 200 ms.
 	RestartPause time.Duration
+	// HealthInterval is the pause between questions for a plugin's health. Default 5 s.
+	HealthInterval time.Duration
+	// HangTimeout is how long an answer to one may take, before the process is ended and started again. Default
+	// 15 s, negative for ever.
+	HangTimeout time.Duration
+	// NoReload leaves a plugin running when its binary changes, until it is restarted.
+	NoReload bool
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Mask hides secrets in what plugins write; nil hides none.
@@ -68,6 +75,12 @@ func New(options Options) (*Host, error) {
 	}
 	if options.RestartPause <= 0 {
 		options.RestartPause = defaultRestartPause
+	}
+	if options.HealthInterval <= 0 {
+		options.HealthInterval = DefaultHealthInterval
+	}
+	if options.HangTimeout == 0 {
+		options.HangTimeout = DefaultHangTimeout
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -97,6 +110,10 @@ func (h *Host) Run(ctx context.Context) error {
 	defer lifeline.Close()
 
 	var running sync.WaitGroup
+	if !h.options.NoReload {
+		watch := h.watchBinaries()
+		running.Go(func() { watch.run(ctx) })
+	}
 	for _, p := range h.plugins {
 		running.Go(func() { p.run(ctx, lifeline) })
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,7 +213,15 @@ func TestBusyPortIsToldBeforeTheStart(t *testing.T) {
 	e.Port = taken.Addr().(*net.TCPAddr).Port
 	host := start(t, nil, e)
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
-	require.Contains(t, s.GetDetail(), fmt.Sprintf("port %d of plugin \"p\" is in use", e.Port))
+	require.Contains(t, s.GetDetail(), fmt.Sprintf("port %d of plugin \"p\" is in use by %s", e.Port, listenerHere()))
+}
+
+// listenerHere is how the owner of a port of this process is told.
+func listenerHere() string {
+	if runtime.GOOS == "linux" {
+		return fmt.Sprintf("process %d (pluginhost.test)", os.Getpid())
+	}
+	return "another process"
 }
 
 func TestCallEndsAtOnceWhenThePluginDiesAndThePluginComesBack(t *testing.T) {
@@ -244,7 +253,8 @@ func TestFiveCrashesInAMinuteNeedAUsersWord(t *testing.T) {
 	require.NoError(t, syscall.Kill(int(host.Status()[0].GetPid()), syscall.SIGKILL))
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.Contains(t, s.GetDetail(), "started before")
-	require.Contains(t, s.GetDetail(), "5 times within a minute")
+	require.Contains(t, s.GetDetail(), "quarantined, for it ended 5 times within a minute")
+	require.Contains(t, s.GetDetail(), "once its binary changes it is started again, or with: pipedeck restart p")
 
 	p, err := host.Plugin("p")
 	require.NoError(t, err)
@@ -262,7 +272,7 @@ func TestRestartInterruptsARunningStageAndTakesTheNewBinary(t *testing.T) {
 	require.NoError(t, os.Link(testPlugin, binary))
 	e := entry(t, "p", settings{"stages": []string{"A"}})
 	e.URL = "file://" + binary
-	host := start(t, nil, e)
+	host := start(t, func(o *pluginhost.Options) { o.NoReload = true }, e)
 	settle(t, host)
 	p, err := host.Plugin("p")
 	require.NoError(t, err)
@@ -316,4 +326,12 @@ func TestOutputGoesToAFilePerPlugin(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(dir, "p.log"))
 		return err == nil && strings.Contains(string(data), "hello from p")
 	}, wait, time.Millisecond)
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }

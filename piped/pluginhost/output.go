@@ -31,6 +31,7 @@ type output struct {
 	path    string
 	file    *os.File
 	size    int64
+	fatal   crashLines
 }
 
 // newOutput writes to <dir>/<plugin>.log as well unless dir is empty.
@@ -65,11 +66,19 @@ func (o *output) Write(p []byte) (int, error) {
 // last returns the kept lines, oldest first, with an unfinished one at the end.
 func (o *output) last() []string { return o.since(0) }
 
-// mark is the place of the next line, for since.
-func (o *output) mark() int {
+// begin is called at the start of a process. It returns the place of its first line, for since.
+func (o *output) begin() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.fatal = crashLines{}
 	return o.total
+}
+
+// crash returns the first lines of the fatal error that the process wrote, or nothing.
+func (o *output) crash() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.fatal.lines)
 }
 
 // since returns those of the kept lines that were written after a mark.
@@ -101,6 +110,7 @@ func (o *output) endLine(whole bool) {
 	if text != "" {
 		o.total++
 		o.lines = append(o.lines, shorten(text))
+		o.fatal.see(shorten(text))
 		if len(o.lines) > keptLines {
 			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
 		}

@@ -5,13 +5,10 @@ package pluginhost
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -21,14 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-const (
-	crashWindow     = time.Minute
-	crashLimit      = 5 // within crashWindow; then only a user's word starts the plugin again
-	maxRestartPause = 10 * time.Second
-	startGrace      = 3 * time.Second // for a process that never answered
-)
-
-// Plugin is one configured plugin: at most one process at a time, and clients for it.
+// Plugin is one configured plugin, and clients for it. One process answers new calls; those that it has
+// replaced finish theirs beside it.
 type Plugin struct {
 	config  config.Plugin
 	options *Options
@@ -36,6 +27,12 @@ type Plugin struct {
 	logger  *slog.Logger
 	output  *output
 	restart chan struct{}
+	// renewed gets a value when the binary at the plugin's url may have changed.
+	renewed chan struct{}
+	// watched is set while a change of the binary is noticed.
+	watched atomic.Bool
+	// retired counts the replaced processes that finish their calls.
+	retired sync.WaitGroup
 
 	mu      sync.Mutex
 	state   agentv1.Plugin_State
@@ -58,6 +55,7 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
 		logger:  options.Logger.With("plugin", c.Name),
 		output:  newOutput(options.LogDir, c.Name, options.Mask),
 		restart: make(chan struct{}, 1),
+		renewed: make(chan struct{}, 1),
 		state:   agentv1.Plugin_STATE_STARTING,
 	}
 }
@@ -116,183 +114,20 @@ func (p *Plugin) Status() *agentv1.Plugin {
 	return s
 }
 
-// run starts the plugin and starts it again after each end, until ctx ends.
-func (p *Plugin) run(ctx context.Context, lifeline *os.File) {
-	defer p.output.close()
-	for {
-		err := p.live(ctx, lifeline)
-		if ctx.Err() != nil {
-			p.set(agentv1.Plugin_STATE_STOPPED, "piped is stopping")
-			return
-		}
-		var pause <-chan time.Time
-		if !errors.Is(err, errRestart) {
-			pause = p.afterCrash(err)
-		} else {
-			p.forgetCrashes()
-			now := make(chan time.Time)
-			close(now)
-			pause = now
-		}
-		select {
-		case <-pause:
-		case <-p.restart:
-			p.forgetCrashes()
-		case <-ctx.Done():
-		}
-	}
-}
-
-// errRestart ends a process because a user asked for a new one.
-var errRestart = errors.New("restart requested")
-
-// permanentError is one that another start cannot mend.
-type permanentError struct{ error }
-
-func (e permanentError) Unwrap() error { return e.error }
-
-// live is the whole life of one process; it returns why it ended.
-func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
-	if ctx.Err() != nil {
-		return errStopped
-	}
-	p.set(agentv1.Plugin_STATE_STARTING, "")
-	binary, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL)
-	if err != nil {
-		return permanentError{err}
-	}
-	proc, err := p.launch(binary, lifeline)
-	if err != nil {
-		return err
-	}
-	p.began(proc)
-	defer p.ended(proc)
-	p.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", proc.port)
-
-	told, err := p.awaitReady(ctx, proc)
-	if err != nil {
-		proc.stop(min(p.options.GracePeriod, startGrace)) // it has no work to finish
-		return err
-	}
-	p.running(told)
-	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", told.stages,
-		"took", time.Since(proc.started).Round(time.Millisecond))
-
-	select {
-	case <-proc.exited:
-		return proc.exit
-	case <-p.restart:
-		proc.stop(p.options.GracePeriod)
-		return errRestart
-	case <-ctx.Done():
-		proc.stop(p.options.GracePeriod)
-		return errStopped
-	}
-}
-
-// launch starts a process of a binary, with a link when it can use one.
-func (p *Plugin) launch(b binary, lifeline *os.File) (_ *process, err error) {
-	var private *link
-	port := 0
-	if b.linked && p.options.Service != nil {
-		private, err = newLink()
-	} else {
-		port, err = choosePort(p.config.Name, p.config.Port)
-	}
-	if err != nil {
-		return nil, err
-	}
-	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.output)
-	if err != nil {
-		if private != nil {
-			private.close()
-		}
-		return nil, permanentError{err}
-	}
-	proc.release = p.connect(proc)
-	return proc, nil
-}
-
-// afterCrash notes the end and tells when to start again: nil means only when asked.
-func (p *Plugin) afterCrash(err error) <-chan time.Time {
-	p.mu.Lock()
-	now := time.Now()
-	p.crashes = slices.DeleteFunc(append(p.crashes, now), func(t time.Time) bool { return now.Sub(t) > crashWindow })
-	count := len(p.crashes)
-	p.mu.Unlock()
-
-	var permanent permanentError
-	switch {
-	case errors.As(err, &permanent):
-		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; then restart the plugin", err))
-	case count >= crashLimit:
-		p.set(agentv1.Plugin_STATE_FAILED,
-			fmt.Sprintf("%s (%d times within a minute); mend it, then restart the plugin", err, count))
-	default:
-		pause := p.restartPause(count)
-		p.set(agentv1.Plugin_STATE_RESTARTING, err.Error())
-		p.logger.Warn("plugin ended and is started again", "error", err, "pause", pause.Round(time.Millisecond))
-		return time.After(pause)
-	}
-	p.logger.Error("plugin has failed", "error", err)
-	return nil
-}
-
-// restartPause doubles with every crash; a random part keeps plugins that fell together from rising
-// together.
-func (p *Plugin) restartPause(crashes int) time.Duration {
-	pause := min(p.options.RestartPause<<(crashes-1), maxRestartPause)
-	return pause/2 + rand.N(pause/2+1)
-}
-
 func (p *Plugin) forgetCrashes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.crashes = nil
 }
 
-func (p *Plugin) requestRestart() {
+func (p *Plugin) requestRestart() { signal(p.restart) }
+
+// signal never blocks: one value that waits stands for all that follow it.
+func signal(c chan struct{}) {
 	select {
-	case p.restart <- struct{}{}:
-	default: // one is already on its way
+	case c <- struct{}{}:
+	default:
 	}
-}
-
-// set changes the state; a first start that was decided is remembered.
-func (p *Plugin) set(state agentv1.Plugin_State, detail string) {
-	p.mu.Lock()
-	p.state, p.detail = state, detail
-	if state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {
-		p.settled = true
-	}
-	p.mu.Unlock()
-	p.changes.notify()
-}
-
-func (p *Plugin) began(proc *process) {
-	p.mu.Lock()
-	p.process, p.ready = proc, false
-	p.starts++
-	p.mu.Unlock()
-	p.changes.notify()
-}
-
-func (p *Plugin) running(told abilities) {
-	p.mu.Lock()
-	p.ready, p.stages, p.sources, p.settled = true, told.stages, told.sources, true
-	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
-	p.mu.Unlock()
-	p.changes.notify()
-}
-
-func (p *Plugin) ended(proc *process) {
-	p.mu.Lock()
-	p.process, p.ready, p.usage = nil, false, usage{}
-	if p.state == agentv1.Plugin_STATE_RUNNING {
-		p.state = agentv1.Plugin_STATE_RESTARTING
-	}
-	p.mu.Unlock()
-	proc.close()
 }
 
 func (p *Plugin) stageNames() []string {
@@ -317,6 +152,22 @@ func (p *Plugin) notRunning() error {
 func (p *Plugin) readyProcess() (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.readyLocked()
+}
+
+// callProcess is readyProcess for a call: the process is not stopped for another one before done is called.
+func (p *Plugin) callProcess(method string) (_ *process, done func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	proc, err := p.readyLocked()
+	if err != nil || !outlasts(method) {
+		return proc, func() {}, err
+	}
+	proc.calls.Add(1)
+	return proc, proc.calls.Done, nil
+}
+
+func (p *Plugin) readyLocked() (*process, error) {
 	if p.ready && !p.process.over() {
 		return p.process, nil
 	}

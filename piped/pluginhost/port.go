@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -32,5 +33,6 @@ func choosePort(plugin string, configured int) (int, error) {
 }
 
 func busyPortError(plugin string, port int) error {
-	return fmt.Errorf("port %d of plugin %q is in use by another process: end that process, or set another port (0 chooses a free one) in the piped configuration", port, plugin)
+	owner := cmp.Or(portOwner(port), "another process")
+	return fmt.Errorf("port %d of plugin %q is in use by %s: end that process, or set another port (0 chooses a free one) in the piped configuration", port, plugin, owner)
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,6 +26,9 @@ import (
 // group may hold the pipe open for ever.
 const drainTimeout = time.Second
 
+// lastWords is how long the news of an end waits for the end of the output.
+const lastWords = 25 * time.Millisecond
+
 // process is one run of a plugin binary.
 type process struct {
 	plugin  string
@@ -37,8 +41,13 @@ type process struct {
 	// release ends what the plugin service grants to the process.
 	release func()
 
-	// stopping is set before piped sends a signal.
+	// stopping is set before piped sends a signal, reason before that when it is not a user who wants it.
 	stopping atomic.Bool
+	reason   atomic.Pointer[string]
+	calls    sync.WaitGroup // those that a successor waits for
+	guarded  sync.WaitGroup
+	drained  sync.WaitGroup // done when the output has been read to its end
+	mark     int            // of the output, at the start
 	exited   chan struct{}
 	exit     *ExitError // valid once exited is closed
 }
@@ -72,9 +81,9 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	command.SysProcAttr = processAttributes()
 
 	p := &process{plugin: c.Name, command: command, port: port, link: private, started: time.Now(), exited: make(chan struct{})}
-	mark := out.mark()
+	p.mark = out.begin()
 	startResult := make(chan error)
-	go func() {
+	p.drained.Go(func() {
 		// Linux sends the parent-death signal when the starting *thread* ends, so it must live as long
 		// as the plugin.
 		runtime.LockOSThread()
@@ -100,15 +109,21 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		err = command.Wait()
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what is left of the group
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
+		patience := time.NewTimer(lastWords)
+		defer patience.Stop()
+		select {
+		case <-drained:
+		case <-patience.C: // a child holds the pipe: the news of the end must not wait for it
+		}
+		p.exit = p.exitError(err, out.since(p.mark), out.crash())
+		close(p.exited)
 		<-drained
 		if private != nil {
 			_ = private.config.SetWriteDeadline(time.Now()) // its reader is gone
 		}
 		<-configured
 		reader.Close()
-		p.exit = p.exitError(err, out.since(mark))
-		close(p.exited)
-	}()
+	})
 	if err := <-startResult; err != nil {
 		return nil, fmt.Errorf("start the binary of plugin %q: %w", c.Name, err)
 	}
@@ -143,6 +158,8 @@ func (p *process) over() bool {
 
 // close ends the connections of a process that is gone.
 func (p *process) close() {
+	p.guarded.Wait()
+	p.drained.Wait()
 	p.release()
 	if p.conn != nil {
 		p.conn.Close()
@@ -161,12 +178,16 @@ func (p *process) place() string {
 	return " on port " + strconv.Itoa(p.port)
 }
 
-func (p *process) exitError(err error, lastOutput []string) *ExitError {
+func (p *process) exitError(err error, lastOutput, crash []string) *ExitError {
 	exit := &ExitError{
 		Plugin:     p.plugin,
 		Uptime:     time.Since(p.started),
 		Requested:  p.stopping.Load(),
 		LastOutput: lastOutput,
+		Crash:      crash,
+	}
+	if reason := p.reason.Load(); reason != nil {
+		exit.Requested, exit.Reason, exit.Crash = false, *reason, nil
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

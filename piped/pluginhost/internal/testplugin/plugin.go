@@ -11,6 +11,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -28,7 +31,8 @@ type plugin struct {
 // options are the "with" of a stage.
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
-	// crash (the process dies), crash-once (dies in the first attempt), touch (File, then block),
+	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
+	// of another session with its output), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt).
 	Do string `json:"do"`
@@ -158,6 +162,22 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 	case "error":
 		return nil, errors.New("the moon is missing")
 	case "crash":
+		os.Exit(7)
+	case "panic":
+		for range 100 {
+			go func() { select {} }()
+		}
+		go func() { panic("the moon fell down") }()
+		select {}
+	case "linger":
+		child := exec.Command("sleep", "20")
+		child.Stdout, child.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+		if err := child.Start(); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(o.File, []byte(strconv.Itoa(child.Process.Pid)), 0o600); err != nil {
+			return nil, err
+		}
 		os.Exit(7)
 	case "crash-once":
 		if attempt == 0 {

@@ -1,0 +1,30 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import "strings"
+
+// crashLines picks the beginning of a fatal error of the Go runtime out of a plugin's output: the stacks of
+// many goroutines follow it, and push it out of the last lines.
+type crashLines struct{ lines []string }
+
+// keptCrashLines holds the message, the goroutine and the first two functions with their places.
+const keptCrashLines = 6
+
+var crashBeginnings = []string{"panic: ", "fatal error: ", "runtime: out of memory", "unexpected fault address ", "SIGSEGV: ", "SIGABRT: "}
+
+func (c *crashLines) see(line string) {
+	switch {
+	case len(c.lines) >= keptCrashLines:
+	case len(c.lines) > 0:
+		c.lines = append(c.lines, strings.TrimSpace(line))
+	default:
+		for _, beginning := range crashBeginnings {
+			if strings.HasPrefix(line, beginning) {
+				c.lines = append(c.lines, line)
+				return
+			}
+		}
+	}
+}

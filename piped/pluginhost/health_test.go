@@ -1,0 +1,76 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
+	t.Parallel()
+	host := start(t, func(o *pluginhost.Options) {
+		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 500*time.Millisecond
+		o.RestartPause = 200 * time.Millisecond // so that its state is seen
+	}, entry(t, "p", settings{"stages": []string{"A"}}))
+	settle(t, host)
+	p, err := host.Plugin("p")
+	require.NoError(t, err)
+	before := host.Status()[0].GetPid()
+	stage := make(chan error, 1)
+	touched := filepath.Join(t.TempDir(), "touched")
+	go func() {
+		_, err := execute(t.Context(), p, fmt.Sprintf(`{"do":"touch","file":%q}`, touched))
+		stage <- err
+	}()
+	require.Eventually(t, func() bool { _, err := os.Stat(touched); return err == nil }, wait, time.Millisecond)
+
+	require.NoError(t, syscall.Kill(int(before), syscall.SIGSTOP))
+	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
+	want := `plugin "p" was ended by piped, for it did not answer a health check within 500ms; it was stopped by a signal (SIGSTOP)`
+	require.Equal(t, want, s.GetDetail())
+	var exit *pluginhost.ExitError
+	require.ErrorAs(t, <-stage, &exit, "the stage can be tried again")
+	require.EqualError(t, exit, want)
+
+	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+	require.NotEqual(t, before, s.GetPid())
+	require.ErrorIs(t, syscall.Kill(int(before), 0), syscall.ESRCH)
+}
+
+func TestTheFirstLinesOfAPanicAreKept(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	_, err = execute(t.Context(), p, `{"do":"panic"}`)
+	require.ErrorContains(t, err, `plugin "p" exited with code 2: panic: the moon fell down | `)
+	require.ErrorContains(t, err, "main.(*plugin).do")
+}
+
+func TestTheEndOfAPluginIsToldThoughAChildHoldsItsOutput(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	child := filepath.Join(t.TempDir(), "child")
+	_, err = execute(t.Context(), p, fmt.Sprintf(`{"do":"linger","file":%q}`, child))
+	var exit *pluginhost.ExitError
+	require.ErrorAs(t, err, &exit)
+	data, err := os.ReadFile(child)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(string(data))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL), "the child still lives")
+}

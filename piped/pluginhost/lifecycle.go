@@ -1,0 +1,291 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+)
+
+const (
+	crashWindow     = time.Minute
+	crashLimit      = 5 // within crashWindow; then only a user's word or a changed binary starts the plugin again
+	maxRestartPause = 10 * time.Second
+	startGrace      = 3 * time.Second // for a process that never answered
+)
+
+// run starts the plugin and starts it again after each end, until ctx ends.
+func (p *Plugin) run(ctx context.Context, lifeline *os.File) {
+	defer p.output.close()
+	defer p.retired.Wait()
+	for {
+		err := p.live(ctx, lifeline)
+		if ctx.Err() != nil {
+			p.set(agentv1.Plugin_STATE_STOPPED, "piped is stopping")
+			return
+		}
+		if errors.Is(err, errRestart) || errors.Is(err, errRenewed) {
+			p.forgetCrashes()
+			continue
+		}
+		select {
+		case <-p.afterCrash(err):
+		case <-p.restart:
+			p.forgetCrashes()
+		case <-p.renewed:
+			p.forgetCrashes()
+		case <-ctx.Done():
+		}
+	}
+}
+
+var (
+	// errRestart ends a process because a user asked for a new one.
+	errRestart = errors.New("restart requested")
+	// errRenewed ends a process in its start because its binary has changed.
+	errRenewed = errors.New("the binary has changed")
+)
+
+// permanentError is one that another start cannot mend.
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+// live starts a process and goes on with those that replace it. It returns why the last one ended.
+func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
+	if ctx.Err() != nil {
+		return errStopped
+	}
+	p.set(agentv1.Plugin_STATE_STARTING, "")
+	proc, err := p.first(ctx, lifeline)
+	for err == nil {
+		var next *process
+		next, err = p.keep(ctx, lifeline, proc)
+		switch {
+		case next == nil:
+			p.ended(proc)
+		default:
+			p.retire(ctx, proc)
+			proc = next
+		}
+	}
+	return err
+}
+
+// first starts a process that replaces none, and waits until it answers.
+func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error) {
+	drain(p.renewed) // what is there now is taken
+	b, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL)
+	if err != nil {
+		return nil, permanentError{err}
+	}
+	proc, err := p.launch(b, p.config.Port, lifeline)
+	if err != nil {
+		return nil, err
+	}
+	p.began(proc)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ready := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for ctx.Err() == nil {
+			select {
+			case <-p.restart:
+				cancel(errRestart)
+			case <-p.renewed:
+				if now, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL); err == nil && now.path != b.path {
+					cancel(errRenewed)
+				}
+			case <-ready:
+				return
+			}
+		}
+	}()
+	able, err := p.awaitReady(ctx, proc)
+	close(ready)
+	<-watched
+	if err != nil {
+		proc.stop(min(p.options.GracePeriod, startGrace)) // it has no work to finish
+		p.ended(proc)
+		return nil, err
+	}
+	p.serving(proc, able)
+	return proc, nil
+}
+
+// keep is the time in which a process answers all calls. It returns the one that replaces it, or why there
+// is none; then the process is gone.
+func (p *Plugin) keep(ctx context.Context, lifeline *os.File, proc *process) (*process, error) {
+	preparing, abandon := context.WithCancelCause(ctx)
+	var coming chan successor
+	defer func() {
+		abandon(errAbandoned)
+		if coming != nil {
+			if s := <-coming; s.proc != nil {
+				p.discard(s.proc)
+			}
+		}
+	}()
+	for {
+		renewed := p.renewed
+		if coming != nil {
+			renewed = nil // one after the other
+		}
+		select {
+		case <-proc.exited:
+			return nil, proc.exit
+		case <-p.restart:
+			proc.stop(p.options.GracePeriod)
+			return nil, errRestart
+		case <-ctx.Done():
+			proc.stop(p.options.GracePeriod)
+			return nil, errStopped
+		case <-renewed:
+			coming = make(chan successor, 1)
+			go func(result chan<- successor) { result <- p.succeed(preparing, lifeline, proc) }(coming)
+		case s := <-coming:
+			coming = nil
+			switch {
+			case s.err != nil:
+				p.logger.Warn("a changed plugin does not start; the one before it goes on", "error", s.err)
+				p.set(agentv1.Plugin_STATE_RUNNING, fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err))
+			case s.proc != nil:
+				p.serving(s.proc, s.abilities)
+				return s.proc, nil
+			}
+		}
+	}
+}
+
+// launch starts a process of a binary and connects to it, over a link when it can use one.
+func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err error) {
+	var private *link
+	if b.linked && p.options.Service != nil {
+		private, err = newLink()
+		port = 0
+	} else {
+		port, err = choosePort(p.config.Name, port)
+	}
+	if err != nil {
+		return nil, err
+	}
+	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.output)
+	if err != nil {
+		if private != nil {
+			private.close()
+		}
+		return nil, permanentError{err}
+	}
+	proc.release = p.connect(proc)
+	if proc.conn, err = dial(proc, p.options.StartTimeout); err != nil {
+		proc.stop(0)
+		proc.close()
+		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}
+	}
+	p.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", port, "link", private != nil)
+	return proc, nil
+}
+
+// afterCrash notes the end and tells when to start again: nil means only when asked.
+func (p *Plugin) afterCrash(err error) <-chan time.Time {
+	p.mu.Lock()
+	now := time.Now()
+	p.crashes = slices.DeleteFunc(append(p.crashes, now), func(t time.Time) bool { return now.Sub(t) > crashWindow })
+	count := len(p.crashes)
+	p.mu.Unlock()
+
+	var permanent permanentError
+	switch {
+	case errors.As(err, &permanent):
+		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()))
+	case count >= crashLimit:
+		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("quarantined, for it ended %d times within a minute: %s; %s", count, err, p.wayBack()))
+	default:
+		pause := p.restartPause(count)
+		p.set(agentv1.Plugin_STATE_RESTARTING, err.Error())
+		p.logger.Warn("plugin ended and is started again", "error", err, "pause", pause.Round(time.Millisecond))
+		return time.After(pause)
+	}
+	p.logger.Error("plugin has failed", "error", err)
+	return nil
+}
+
+// wayBack tells how a plugin that piped does not start any more is started.
+func (p *Plugin) wayBack() string {
+	command := "pipedeck restart " + p.Name()
+	if p.watched.Load() {
+		return "once its binary changes it is started again, or with: " + command
+	}
+	return "mend it, then start it with: " + command
+}
+
+// restartPause doubles with every crash; a random part keeps plugins that fell together from rising
+// together.
+func (p *Plugin) restartPause(crashes int) time.Duration {
+	pause := min(p.options.RestartPause<<(crashes-1), maxRestartPause)
+	return pause/2 + rand.N(pause/2+1)
+}
+
+// set changes the state; a first start that was decided is remembered.
+func (p *Plugin) set(state agentv1.Plugin_State, detail string) {
+	p.mu.Lock()
+	p.state, p.detail = state, detail
+	if state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {
+		p.settled = true
+	}
+	p.mu.Unlock()
+	p.changes.notify()
+}
+
+func (p *Plugin) began(proc *process) {
+	p.mu.Lock()
+	p.process, p.ready = proc, false
+	p.starts++
+	p.mu.Unlock()
+	p.changes.notify()
+}
+
+// serving makes a process the one that new calls go to.
+func (p *Plugin) serving(proc *process, able abilities) {
+	p.mu.Lock()
+	if p.process != proc { // it replaces another one
+		p.process, p.usage = proc, usage{}
+		p.starts++
+	}
+	p.ready, p.stages, p.sources, p.settled = true, able.stages, able.sources, true
+	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
+	p.mu.Unlock()
+	proc.guard(p.options.HealthInterval, p.options.HangTimeout)
+	p.changes.notify()
+	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
+		"took", time.Since(proc.started).Round(time.Millisecond))
+}
+
+// ended forgets a process that is gone.
+func (p *Plugin) ended(proc *process) {
+	p.mu.Lock()
+	p.process, p.ready, p.usage = nil, false, usage{}
+	if p.state == agentv1.Plugin_STATE_RUNNING {
+		p.state = agentv1.Plugin_STATE_RESTARTING
+	}
+	p.mu.Unlock()
+	proc.close()
+}
+
+// drain takes a value that waits.
+func drain(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+	}
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"os"
+)
+
+// successor is a process of a changed binary that answers, or why there is none. Both are nil when the
+// binary is the same as before.
+type successor struct {
+	proc *process
+	abilities
+	err error
+}
+
+// errAbandoned ends the start of a successor to a process that has ended itself.
+var errAbandoned = errors.New("the process that should be replaced has ended")
+
+// succeed starts a process of a changed binary beside the present one. A configured port is taken by the
+// present one, so the new process gets another.
+func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *process) successor {
+	b, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL)
+	if err != nil {
+		return successor{err: err}
+	}
+	if b.path == present.command.Path {
+		return successor{}
+	}
+	p.logger.Info("plugin binary has changed; it is started beside the running one")
+	proc, err := p.launch(b, 0, lifeline)
+	if err != nil {
+		return successor{err: err}
+	}
+	able, err := p.awaitReady(ctx, proc)
+	if err != nil {
+		p.discard(proc)
+		return successor{err: err}
+	}
+	return successor{proc: proc, abilities: able}
+}
+
+// discard ends a process that never got a call.
+func (p *Plugin) discard(proc *process) {
+	proc.stop(min(p.options.GracePeriod, startGrace))
+	proc.close()
+}
+
+// retire lets a replaced process finish the calls it has, and then stops it.
+func (p *Plugin) retire(ctx context.Context, proc *process) {
+	p.retired.Go(func() {
+		defer proc.close()
+		finished := make(chan struct{})
+		go func() {
+			defer close(finished)
+			proc.calls.Wait()
+		}()
+		select {
+		case <-finished:
+		case <-proc.exited:
+		case <-ctx.Done():
+		}
+		proc.stop(p.options.GracePeriod)
+		<-finished // its calls end with it
+		p.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
+	})
+}

@@ -1,0 +1,96 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// settle is how long nothing may have changed before a binary is looked at: compilers and copies write it in
+// pieces. One that is looked at too early does not start, and is looked at again after the next piece.
+const settle = 50 * time.Millisecond
+
+// binaryWatch tells plugins that the file of their url may have changed.
+type binaryWatch struct {
+	logger  *slog.Logger
+	watcher *fsnotify.Watcher
+	// plugins by the path of a file that is, or leads to, their binary.
+	plugins map[string][]*Plugin
+}
+
+// watchBinaries begins to watch, before the plugins read their binaries for the first time.
+func (h *Host) watchBinaries() *binaryWatch {
+	w := &binaryWatch{logger: h.options.Logger, plugins: map[string][]*Plugin{}}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		w.logger.Warn("plugin binaries cannot be watched: restart a plugin to have its changed binary taken", "error", err)
+		return w
+	}
+	w.watcher = watcher
+	for _, p := range h.plugins {
+		for _, path := range binaryPaths(p.config.URL) {
+			// The directory: compilers replace files.
+			if err := watcher.Add(filepath.Dir(path)); err != nil {
+				w.logger.Debug("a plugin's binary cannot be watched", "plugin", p.Name(), "error", err)
+				continue
+			}
+			w.plugins[path] = append(w.plugins[path], p)
+			p.watched.Store(true)
+		}
+	}
+	return w
+}
+
+// binaryPaths are the files that a file url names: the path itself, and where a symbolic link leads.
+func binaryPaths(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "file" {
+		return nil
+	}
+	paths := []string{filepath.Clean(u.Path)}
+	if target, err := filepath.EvalSymlinks(u.Path); err == nil && target != paths[0] {
+		paths = append(paths, target)
+	}
+	return paths
+}
+
+func (w *binaryWatch) run(ctx context.Context) {
+	if w.watcher == nil {
+		return
+	}
+	defer w.watcher.Close()
+	changed := map[*Plugin]bool{}
+	due := time.NewTimer(settle)
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event := <-w.watcher.Events:
+			for _, p := range w.plugins[event.Name] {
+				changed[p] = true
+				due.Reset(settle)
+			}
+		case err := <-w.watcher.Errors:
+			w.logger.Debug("file events were lost", "error", err)
+			for _, plugins := range w.plugins {
+				for _, p := range plugins {
+					changed[p] = true
+				}
+			}
+			due.Reset(settle)
+		case <-due.C:
+			for p := range changed {
+				signal(p.renewed)
+			}
+			clear(changed)
+		}
+	}
+}
