@@ -122,7 +122,7 @@ func TestWhatIsKeptForTheControlPlaneOutlastsTheAgent(t *testing.T) {
 // kept are the files with reports that wait.
 func (e *environment) kept(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(e.dir, "work", "spool", "*.report"))
+	files, err := filepath.Glob(filepath.Join(e.dir, "work", "spool", "*", "*.report"))
 	require.NoError(t, err)
 	return files
 }

@@ -58,6 +58,7 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 	name, request, _, err := s.read(e.number)
 	if err != nil {
 		s.options.Logger.Error("a kept report cannot be read and is dropped", "file", s.path(e.number), "error", err)
+		s.drop(func(d *Dropped) { d.Unreadable++ })
 		return true
 	}
 	ceiling := firstPause
@@ -73,6 +74,7 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 			return false
 		case refused(err) || failures >= maxFailures:
 			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call", name, "deployment", deploymentOf(request), "error", err)
+			s.drop(func(d *Dropped) { d.Refused++ })
 			return true
 		}
 		level := slog.LevelDebug // that it is away has been said
@@ -90,6 +92,12 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 		}
 		ceiling = min(2*ceiling, longestPause)
 	}
+}
+
+func (s *Spool) drop(count func(*Dropped)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count(&s.dropped)
 }
 
 // unreached tells whether a call may not have reached the control plane.

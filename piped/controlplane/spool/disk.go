@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -74,15 +75,20 @@ func (s *Spool) recover(file fs.DirEntry) error {
 		return err
 	case err != nil:
 		s.options.Logger.Warn("a kept report cannot be read and is dropped", "file", name, "error", err)
+		s.dropped.Unreadable++
 		return os.Remove(filepath.Join(s.options.Dir, name))
 	}
-	s.queue = append(s.queue, newEntry(number, size, call, request))
+	e := newEntry(number, size, call, request)
+	if info, err := file.Info(); err == nil {
+		e.since = info.ModTime() // a report is written once; only a log that was shortened looks younger
+	}
+	s.queue = append(s.queue, e)
 	s.bytes += size
 	return nil
 }
 
 func newEntry(number uint64, size int64, call string, request proto.Message) entry {
-	e := entry{number: number, size: size, kind: reports[call]}
+	e := entry{number: number, size: size, since: time.Now(), kind: reports[call]}
 	if e.kind != lasting {
 		e.log = logOf(request)
 	}

@@ -28,11 +28,15 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var lost int64
+	defer func() { s.dropped.NoRoom += lost }()
 	for !s.makeRoom(int64(len(record))) {
 		switch reports[name] {
 		case live:
+			lost = 1
 			return nil // comes again with the next checkpoint
 		case checkpoint:
+			lost = 1
 			if request, record, err = s.shortenNew(request); err != nil || request == nil {
 				return err
 			}
@@ -41,7 +45,10 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 			}
 		}
 		s.options.Logger.Debug("no room to keep a report; its caller waits", "call", name, "reports", len(s.queue), "bytes", s.bytes)
-		if err := s.wait(ctx); err != nil {
+		s.full++
+		err := s.wait(ctx)
+		s.full--
+		if err != nil {
 			return status.FromContextError(err).Err()
 		}
 	}
@@ -99,6 +106,7 @@ func (s *Spool) dropOldest(k kind) bool {
 		if s.queue[i].kind != k {
 			continue
 		}
+		s.dropped.NoRoom++
 		if k == live {
 			s.forget(i)
 		} else if err := s.shortenAt(i); err != nil {

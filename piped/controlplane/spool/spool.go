@@ -11,6 +11,7 @@ import (
 	"path"
 	"reflect"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -47,6 +48,8 @@ type Spool struct {
 	mu      sync.Mutex
 	queue   []entry // oldest first
 	bytes   int64
+	dropped Dropped
+	full    int           // reports that wait for room
 	number  uint64        // of the next report
 	changed chan struct{} // closed when the queue changes
 }
@@ -55,6 +58,7 @@ type Spool struct {
 type entry struct {
 	number uint64
 	size   int64
+	since  time.Time
 	kind   kind
 	log    stageLog // only of logs
 }
@@ -89,6 +93,36 @@ func (s *Spool) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.queue)
+}
+
+// Dropped counts reports that never arrive, since the start.
+type Dropped struct {
+	// NoRoom are logs, and the parts of logs that a line took the place of.
+	NoRoom int64
+	// Refused are those that the control plane did not take, Unreadable those that were damaged on disk.
+	Refused, Unreadable int64
+}
+
+// Stats is what the spool holds.
+type Stats struct {
+	Reports int
+	Bytes   int64
+	// Oldest is when the first of them was kept; zero when there is none.
+	Oldest  time.Time
+	Dropped Dropped
+	// Full tells that reports have to wait for room, and their deployments with them.
+	Full bool
+}
+
+// Stats is a snapshot.
+func (s *Spool) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := Stats{Reports: len(s.queue), Bytes: s.bytes, Dropped: s.dropped, Full: s.full > 0}
+	if len(s.queue) > 0 {
+		stats.Oldest = s.queue[0].since
+	}
+	return stats
 }
 
 // conn is the Spool where a connection would stand, so that no method is forgotten.
