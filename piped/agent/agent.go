@@ -26,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/planpreview"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
@@ -81,6 +82,7 @@ type Agent struct {
 	controller *scheduler.Controller
 	commands   *pluginservice.Commands
 	trigger    *trigger.Trigger
+	previews   *planpreview.Maker
 	live       *livestate.Reporter
 	notifier   *notifier.Notifier
 	metrics    *metrics.Metrics
@@ -178,6 +180,7 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
+	a.previews = a.previewMaker()
 	a.live = a.liveReporter()
 	a.client.PipedServiceClient = a.live.Observe(a.client.PipedServiceClient)
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
@@ -243,6 +246,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.controller.Run(ctx) })
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
+	works.Go(func() error { return a.previews.Run(ctx) })
 	works.Go(func() error { return a.live.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
 	works.Go(func() error { return a.metrics.Run(ctx) })
@@ -254,7 +258,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error {
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
-			trigger: a.trigger, live: a.live, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
+			trigger: a.trigger, previews: a.previews, live: a.live, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
 		}
 		return f.Run(ctx)
 	})

@@ -5,7 +5,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/livestate"
+	"github.com/pipedeck/pipedeck/piped/planpreview"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
@@ -33,6 +33,7 @@ type feed struct {
 	controller   *scheduler.Controller
 	commands     *pluginservice.Commands
 	trigger      *trigger.Trigger
+	previews     *planpreview.Maker
 	live         *livestate.Reporter
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
@@ -97,13 +98,12 @@ func (f *feed) handle(ctx context.Context) {
 	f.commands.Replace(answer.GetCommands())
 	f.controller.HandleCommands(ctx, answer.GetCommands())
 	f.trigger.HandleCommands(answer.GetCommands())
+	f.previews.HandleCommands(ctx, answer.GetCommands())
 	for _, command := range answer.GetCommands() {
 		switch command.GetType() {
 		case model.Command_RESTART_PIPED:
 			f.report(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, command.GetId())
 			f.restart(ErrRestart)
-		case model.Command_BUILD_PLAN_PREVIEW:
-			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, noPlanPreview(command))
 		case model.Command_UPDATE_APPLICATION_CONFIG:
 			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, "this piped does not change application configurations: edit them in Git")
 		default:
@@ -121,15 +121,4 @@ func (f *feed) report(ctx context.Context, command *model.Command, status model.
 	if err != nil {
 		f.logger.Error("report of a handled command failed", "command", command.GetId(), "error", err)
 	}
-}
-
-// noPlanPreview is the result that pipectl shows, in the form of PipeCD v1: encoding/json, not protojson.
-func noPlanPreview(command *model.Command) string {
-	data, err := json.Marshal(&model.PlanPreviewCommandResult{
-		CommandId: command.GetId(), PipedId: command.GetPipedId(), Error: "this piped does not make plan previews",
-	})
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }

@@ -51,6 +51,7 @@ type Metrics struct {
 	stages      *stages
 	events      *prometheus.CounterVec
 	ended       *prometheus.HistogramVec
+	previews    *planPreviews
 }
 
 // New makes a Metrics.
@@ -63,6 +64,7 @@ func New(o Options) *Metrics {
 	}
 	m := &Metrics{
 		options: o, registry: prometheus.NewRegistry(), deployments: newDeployments(), stages: newStages(o.Plugins),
+		previews: newPlanPreviews(),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "piped_events_total", Help: "Events that the event watcher has settled, by status.",
 		}, []string{"status"}),
@@ -75,7 +77,7 @@ func New(o Options) *Metrics {
 	}, m.registry)
 	labelled.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deployments, m.stages.durations, m.events, m.ended, &parts{o},
+		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, &parts{o},
 	)
 	return m
 }

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
@@ -41,6 +42,8 @@ type settings struct {
 	// Rollback is the name of the rollback stage that it adds for each of its stages; empty for none.
 	Rollback string   `json:"rollback"`
 	Versions []string `json:"versions"`
+	// Preview is how it answers plan previews: "value", "error" or "hang"; empty for not at all.
+	Preview string `json:"preview"`
 }
 
 func main() {
@@ -81,6 +84,9 @@ func main() {
 	}
 	server := grpc.NewServer()
 	deployment.RegisterDeploymentServiceServer(server, &plugin{settings: entry.Config, piped: pluginservice.NewPluginServiceClient(given.piped)})
+	if entry.Config.Preview != "" {
+		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview})
+	}
 	log.Fatal(server.Serve(given.listener))
 }
 

@@ -1,0 +1,26 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/planpreview"
+)
+
+// previewMaker makes the part that answers what a merge would deploy.
+func (a *Agent) previewMaker() *planpreview.Maker {
+	c := a.options.Config
+	targets := map[string][]string{}
+	for _, plugin := range c.Plugins {
+		for _, target := range plugin.DeployTargets {
+			targets[plugin.Name] = append(targets[plugin.Name], target.Name)
+		}
+	}
+	plans := planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Logger: a.logger})
+	return planpreview.New(planpreview.Options{
+		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.client, Planner: plans,
+		AppSelector: c.AppSelector, Targets: targets, Mask: a.masker.Mask, Limits: c.PlanPreview,
+		Received: a.metrics.PlanPreviewReceived, Handled: a.metrics.PlanPreviewHandled, Logger: a.logger,
+	})
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planpreview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	api "github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/trigger"
+)
+
+// unknownPlugin stands for the plugins of an application when they could not be told (PipeCD v1).
+const unknownPlugin = "<unknown>"
+
+// application makes the result for one application.
+func (m *Maker) application(ctx context.Context, c *change, s subject) *model.ApplicationPlanPreviewResult {
+	a := s.application
+	r := &model.ApplicationPlanPreviewResult{
+		ApplicationId: a.GetId(), ApplicationName: a.GetName(), ApplicationKind: a.GetKind(), ApplicationDirectory: a.GetGitPath().GetPath(),
+		PipedId: m.options.PipedID, ProjectId: m.options.ProjectID, Labels: maps.Clone(a.GetLabels()), CreatedAt: m.options.Now().Unix(),
+	}
+	switch {
+	case s.removed:
+		m.gone(s, r)
+		return r
+	case s.err != nil:
+		r.Error = m.options.Mask(s.err.Error())
+	default:
+		draft, err := trigger.Draft(a, s.config, c.mirror, c.merged, m.options.ProjectID, m.options.PipedID, m.options.Now())
+		if err == nil {
+			err = m.options.Planner.Preview(ctx, draft, func(ctx context.Context, p planner.Preview) error { return m.ask(ctx, a, p, r) })
+		}
+		if err != nil {
+			r.Error = m.options.Mask(err.Error())
+		}
+	}
+	if len(r.GetPluginNames()) == 0 {
+		r.PluginNames = []string{unknownPlugin}
+	}
+	return r
+}
+
+// gone says what becomes of an application without a configuration.
+func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
+	const says = "the application's configuration is removed: nothing is deployed any more, and what runs stays until it is deleted by hand"
+	for _, plugin := range slices.Sorted(maps.Keys(s.application.GetDeployTargetsByPlugin())) {
+		r.PluginNames = append(r.PluginNames, plugin)
+		for _, target := range s.application.GetDeployTargetsByPlugin()[plugin].GetDeployTargets() {
+			r.PluginPlanResults = append(r.PluginPlanResults, &model.PluginPlanPreviewResult{PluginName: plugin, DeployTarget: target, PlanSummary: []byte(says)})
+		}
+	}
+	if len(r.GetPluginNames()) == 0 {
+		r.PluginNames = []string{unknownPlugin}
+	}
+	r.PlanSummary = []byte(says)
+}
+
+// ask asks the plugins what would change. What one of them cannot tell does not keep the others' answers back.
+func (m *Maker) ask(ctx context.Context, a *model.Application, p planner.Preview, r *model.ApplicationPlanPreviewResult) error {
+	r.SyncStrategy, r.PlanSummary = p.Strategy, []byte(m.options.Mask(p.Summary))
+	var failed error
+	if p.Problem != nil {
+		failed = fmt.Errorf("the deployment could not be planned: %w", p.Problem)
+	}
+	unchanged := true
+	for _, plugin := range p.Plugins {
+		r.PluginNames = append(r.PluginNames, plugin.Name())
+		answer, err := m.askOne(ctx, plugin, a, p)
+		switch {
+		case status.Code(err) == codes.Unimplemented:
+			continue
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("plugin %s: %s", plugin.Name(), status.Convert(err).Message()))
+		}
+		for _, one := range answer.GetResults() {
+			unchanged = unchanged && one.GetNoChange()
+			r.PluginPlanResults = append(r.PluginPlanResults, &model.PluginPlanPreviewResult{
+				PluginName: plugin.Name(), DeployTarget: one.GetDeployTarget(), DiffLanguage: one.GetDiffLanguage(),
+				PlanSummary: []byte(m.options.Mask(one.GetSummary())), PlanDetails: []byte(m.options.Mask(string(one.GetDetails()))),
+			})
+		}
+	}
+	r.NoChange = failed == nil && unchanged && len(r.GetPluginPlanResults()) > 0
+	return failed
+}
+
+func (m *Maker) askOne(ctx context.Context, plugin *pluginhost.Plugin, a *model.Application, p planner.Preview) (*api.GetPlanPreviewResponse, error) {
+	return plugin.PlanPreview().GetPlanPreview(ctx, &api.GetPlanPreviewRequest{
+		PipedId: m.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
+		DeployTargets:          a.GetDeployTargetsByPlugin()[plugin.Name()].GetDeployTargets(),
+		TargetDeploymentSource: p.Target, RunningDeploymentSource: p.Running,
+	})
+}

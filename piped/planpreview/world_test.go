@@ -1,0 +1,276 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planpreview_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/planpreview"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/source"
+)
+
+var testPlugin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "testplugin-*")
+	if err != nil {
+		panic(err)
+	}
+	testPlugin = filepath.Join(dir, "testplugin")
+	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// controlPlane keeps what it is told; success is the last successful deployment of every application.
+type controlPlane struct {
+	pipedservice.PipedServiceClient
+	applications []*model.Application
+
+	mu      sync.Mutex
+	success *model.ApplicationDeploymentReference
+	handled map[string]*pipedservice.ReportCommandHandledRequest
+	changed chan struct{}
+	refuse  error
+}
+
+func (c *controlPlane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
+	return &pipedservice.ListApplicationsResponse{Applications: c.applications}, nil
+}
+
+func (c *controlPlane) GetApplicationMostRecentDeployment(context.Context, *pipedservice.GetApplicationMostRecentDeploymentRequest, ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+	if c.success == nil {
+		return nil, status.Error(codes.NotFound, "none")
+	}
+	return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: c.success}, nil
+}
+
+func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest, _ ...grpc.CallOption) (*pipedservice.ReportCommandHandledResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refuse != nil {
+		err := c.refuse
+		c.refuse = nil
+		c.tell()
+		return nil, err
+	}
+	c.handled[r.GetCommandId()] = r
+	c.tell()
+	return &pipedservice.ReportCommandHandledResponse{}, r.Validate()
+}
+
+func (c *controlPlane) tell() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// await returns when the condition holds after some report.
+func (c *controlPlane) await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for limit := time.After(20 * time.Second); ; {
+		c.mu.Lock()
+		changed, met := c.changed, condition()
+		c.mu.Unlock()
+		if met {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			require.FailNow(t, "waited in vain for "+what)
+		}
+	}
+}
+
+// world is a repository of a user, a maker of plan previews that watches it, and a control plane.
+type world struct {
+	t      *testing.T
+	dir    string
+	plane  *controlPlane
+	maker  *planpreview.Maker
+	mirror *git.Repository
+	counts chan string
+}
+
+type worldOptions struct {
+	preview string // of plugin deployer
+	mask    func(string) string
+	limits  config.PlanPreview
+	remote  string
+}
+
+func newWorld(t *testing.T, o worldOptions) *world {
+	t.Helper()
+	w := &world{
+		t: t, dir: t.TempDir(), counts: make(chan string, 100),
+		plane: &controlPlane{handled: map[string]*pipedservice.ReportCommandHandledRequest{}, changed: make(chan struct{})},
+	}
+	w.git("init", "-q", "-b", "main")
+	if o.preview == "" {
+		o.preview = "value"
+	}
+	var err error
+	remote := o.remote
+	if remote == "" {
+		remote = w.dir
+	}
+	w.mirror, err = git.Open(t.Context(), git.Options{ID: "repo", Remote: remote, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
+	require.NoError(t, err)
+	sources, err := source.New(source.Options{Dir: filepath.Join(t.TempDir(), "sources")})
+	require.NoError(t, err)
+	plans := planner.New(planner.Options{
+		Plugins: w.host(o.preview), ControlPlane: w.plane,
+		Prepare: func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
+			s, err := sources.Prepare(ctx, source.Request{Repository: w.mirror, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: file})
+			if err != nil {
+				return nil, err
+			}
+			return s, nil
+		},
+	})
+	w.maker = planpreview.New(planpreview.Options{
+		ProjectID: "project", PipedID: "piped", Repositories: []*git.Repository{w.mirror}, ControlPlane: w.plane, Planner: plans,
+		Targets: map[string][]string{"deployer": {"local"}}, Mask: o.mask, Limits: o.limits,
+		Received: func() { w.counts <- "received" },
+		Handled:  func(s model.CommandStatus, _ time.Duration) { w.counts <- s.String() },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.maker.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, sources.Close())
+	})
+	return w
+}
+
+// host runs "deployer", which deploys, and "steps", which has a stage only.
+func (w *world) host(preview string) *pluginhost.Host {
+	w.t.Helper()
+	entry := func(name string, settings map[string]any) config.Plugin {
+		data, err := json.Marshal(settings)
+		require.NoError(w.t, err)
+		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
+	}
+	h, err := pluginhost.New(pluginhost.Options{
+		Plugins: []config.Plugin{
+			entry("steps", map[string]any{"stages": []string{"WAIT"}}),
+			entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE", "preview": preview}),
+		},
+		BinaryDir: w.t.TempDir(), GracePeriod: 2 * time.Second,
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		require.NoError(w.t, <-done)
+	})
+	return h
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, "git %s: %s", strings.Join(args, " "), out)
+	return strings.TrimSpace(string(out))
+}
+
+// commit writes files, removes those with empty contents, and commits.
+func (w *world) commit(files map[string]string) string {
+	w.t.Helper()
+	for name, content := range files {
+		path := filepath.Join(w.dir, name)
+		if content == "" {
+			require.NoError(w.t, os.Remove(path))
+			continue
+		}
+		require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(w.t, os.WriteFile(path, []byte(content), 0o600))
+	}
+	w.git("add", "--all")
+	w.git("commit", "-q", "--allow-empty", "-m", "change")
+	return w.git("rev-parse", "HEAD")
+}
+
+const quickOnly = "  plugins: {deployer: {}}\n"
+
+const withPipeline = "  pipeline: {stages: [{name: ROLLOUT}, {name: WAIT}]}\n"
+
+func appConfig(name, rest string) string {
+	return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + name + "\n" + rest
+}
+
+// register makes an application known that was deployed at the commit; empty for never.
+func (w *world) register(name, deployed string) {
+	a := &model.Application{
+		Id: "id-" + name, Name: name, PipedId: "piped", ProjectId: "project",
+		GitPath:               &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: name, ConfigFilename: "app.pipecd.yaml"},
+		DeployTargetsByPlugin: map[string]*model.DeployTargets{"deployer": {DeployTargets: []string{"local"}}},
+	}
+	if deployed != "" {
+		reference := &model.ApplicationDeploymentReference{
+			DeploymentId: "d", ConfigFilename: "app.pipecd.yaml", StartedAt: 1,
+			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: deployed}, Timestamp: 1},
+		}
+		a.MostRecentlyTriggeredDeployment, w.plane.success = reference, reference
+	}
+	w.plane.applications = append(w.plane.applications, a)
+}
+
+func command(id, head string) *model.Command {
+	return &model.Command{
+		Id: id, PipedId: "piped", ProjectId: "project", Type: model.Command_BUILD_PLAN_PREVIEW, CreatedAt: time.Now().Unix(),
+		BuildPlanPreview: &model.Command_BuildPlanPreview{RepositoryId: "repo", HeadBranch: "feature", HeadCommit: head, BaseBranch: "main", Timeout: 60},
+	}
+}
+
+// preview asks and waits for the answer.
+func (w *world) preview(c *model.Command) *model.PlanPreviewCommandResult {
+	w.t.Helper()
+	w.maker.HandleCommands(w.t.Context(), []*model.Command{c})
+	return w.answer(c.GetId())
+}
+
+func (w *world) answer(id string) *model.PlanPreviewCommandResult {
+	w.t.Helper()
+	w.plane.await(w.t, "the answer to "+id, func() bool { return w.plane.handled[id] != nil })
+	w.plane.mu.Lock()
+	report := w.plane.handled[id]
+	w.plane.mu.Unlock()
+	result := &model.PlanPreviewCommandResult{}
+	require.NoError(w.t, json.Unmarshal(report.GetOutput(), result))
+	require.Equal(w.t, result.GetError() != "", report.GetStatus() == model.CommandStatus_COMMAND_FAILED)
+	return result
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+)
+
+// preview answers with the file "value" of both sources, for each target; or with an error, or never.
+type preview struct {
+	planpreview.UnimplementedPlanPreviewServiceServer
+	kind string
+}
+
+func (p *preview) GetPlanPreview(ctx context.Context, r *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
+	switch p.kind {
+	case "error":
+		return nil, status.Error(codes.Internal, "the moon hides what is behind it")
+	case "hang":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	was, is := value(r.GetRunningDeploymentSource()), value(r.GetTargetDeploymentSource())
+	answer := &planpreview.GetPlanPreviewResponse{}
+	for _, target := range r.GetDeployTargets() {
+		one := &planpreview.PlanPreviewResult{DeployTarget: target, NoChange: was == is, Summary: "nothing changes"}
+		if was != is {
+			one.Summary, one.DiffLanguage = "1 value changes", "diff"
+			one.Details = fmt.Appendf(nil, "-%s\n+%s\n", was, is)
+		}
+		answer.Results = append(answer.Results, one)
+	}
+	return answer, nil
+}
+
+func value(s *common.DeploymentSource) string {
+	data, err := os.ReadFile(filepath.Join(s.GetApplicationDirectory(), "value"))
+	if err != nil {
+		return "none"
+	}
+	return string(data)
+}
