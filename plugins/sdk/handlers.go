@@ -34,7 +34,7 @@ type handlers struct {
 	changes     *LivestateChanges
 	sources     func(stage string) Sources
 	plans       bool // looks into the sources when it plans
-	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error)
+	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
 }
 
 // bound is a plugin with its configuration decoded.
@@ -87,7 +87,7 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 			}
 		}
 		if p, ok := author.(PlanPreviewPlugin[Config, Target, App]); ok {
-			h.planPreview = func(ctx context.Context, req *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error) {
+			h.planPreview = func(ctx context.Context, req *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error) {
 				return b.planPreview(ctx, p, req)
 			}
 		}
@@ -163,7 +163,7 @@ func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin Lives
 	})
 }
 
-func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App], req *planpreview.GetPlanPreviewRequest) ([]*planpreview.PlanPreviewResult, error) {
+func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App], req *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error) {
 	targets, err := pickTargets(b.targets, req.GetDeployTargets())
 	if err != nil {
 		return nil, err

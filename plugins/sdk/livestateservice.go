@@ -9,7 +9,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
-	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 )
 
 // livestateService answers piped with what a plugin saw at its deploy targets.
@@ -57,18 +56,4 @@ func healthOf(resources []*model.ResourceState) model.ApplicationLiveState_Statu
 		}
 	}
 	return health
-}
-
-// planPreviewService answers piped with what a change would do.
-type planPreviewService struct {
-	planpreview.UnimplementedPlanPreviewServiceServer
-	handlers *handlers
-}
-
-func (s *planPreviewService) GetPlanPreview(ctx context.Context, req *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
-	results, err := s.handlers.planPreview(ctx, req)
-	if err != nil {
-		return nil, asStatus(err, "preview the plan of application "+req.GetApplicationName())
-	}
-	return &planpreview.GetPlanPreviewResponse{Results: results}, nil
 }

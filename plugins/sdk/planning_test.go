@@ -194,13 +194,39 @@ func TestLivestateIsFilledIn(t *testing.T) {
 	require.Equal(t, "fleet", state.GetResources()[0].GetPluginName())
 	require.Equal(t, "a:1", state.GetResources()[0].GetName())
 	require.NoError(t, state.GetResources()[0].Validate())
+}
 
-	preview, err := h.PlanPreview.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{
-		DeployTargets:          []string{"one"},
-		TargetDeploymentSource: &common.DeploymentSource{ApplicationConfig: []byte("spec: {plugins: {fleet: {image: v2}}}")},
-	})
-	require.NoError(t, err)
-	require.Equal(t, "v2", preview.GetResults()[0].GetSummary())
+func TestAPlanPreviewHasAnAnswerForEachTarget(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
+	source := func(image string) *common.DeploymentSource {
+		return &common.DeploymentSource{ApplicationConfig: []byte("spec: {plugins: {fleet: {image: " + image + "}}}")}
+	}
+	results := h.Preview(t, nil, source("v2"))
+	require.Len(t, results, 2)
+	require.Equal(t, "two", results[1].GetDeployTarget())
+	require.Equal(t, "v2", results[1].GetSummary())
+	require.Equal(t, "+v2\n", string(results[1].GetDetails()))
+	require.Equal(t, "diff", results[1].GetDiffLanguage())
+	require.False(t, results[1].GetNoChange())
+
+	results = h.Preview(t, source("v2"), source("v2"))
+	require.True(t, results[0].GetNoChange())
+	require.Empty(t, results[0].GetDiffLanguage())
+
+	for what, c := range map[string]struct {
+		request *planpreview.GetPlanPreviewRequest
+		code    codes.Code
+		says    string
+	}{
+		"no target":       {&planpreview.GetPlanPreviewRequest{TargetDeploymentSource: source("v2")}, codes.InvalidArgument, "no deploy targets provided"},
+		"unknown target":  {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"three"}, TargetDeploymentSource: source("v2")}, codes.Internal, "not configured"},
+		"a stray preview": {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"one"}, TargetDeploymentSource: source("lost")}, codes.Internal, "a mistake in the plugin"},
+	} {
+		_, err := h.PlanPreview.GetPlanPreview(t.Context(), c.request)
+		require.Equal(t, c.code, status.Code(err), what)
+		require.ErrorContains(t, err, c.says, what)
+	}
 }
 
 func TestHealthIsServed(t *testing.T) {

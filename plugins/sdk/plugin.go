@@ -8,7 +8,6 @@ import (
 	"log/slog"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 )
 
 // None is the type of a configuration that a plugin does not have.
@@ -54,7 +53,9 @@ type LivestatePlugin[Config, Target, App any] interface {
 
 // PlanPreviewPlugin is an optional part of a DeploymentPlugin: what a change would do.
 type PlanPreviewPlugin[Config, Target, App any] interface {
-	GetPlanPreview(ctx context.Context, req *PlanPreviewRequest[Config, Target, App]) ([]*planpreview.PlanPreviewResult, error)
+	// GetPlanPreview gives one answer for each deploy target of the request, and changes nothing anywhere. An error is
+	// shown to the user in place of all of them.
+	GetPlanPreview(ctx context.Context, req *PlanPreviewRequest[Config, Target, App]) ([]PlanPreview, error)
 }
 
 // Starter is an optional part of any plugin, called once before the first request is served. ctx ends

@@ -9,7 +9,6 @@ import (
 	"errors"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -125,8 +124,19 @@ func (f *fleet) GetLivestate(_ context.Context, req *sdk.LivestateRequest[fleetC
 	}}, nil
 }
 
-func (f *fleet) GetPlanPreview(_ context.Context, req *sdk.PlanPreviewRequest[fleetConfig, fleetTarget, fleetApp]) ([]*planpreview.PlanPreviewResult, error) {
-	return []*planpreview.PlanPreviewResult{{DeployTarget: req.Targets[0].Name, Summary: req.Target.App.Image}}, nil
+func (f *fleet) GetPlanPreview(_ context.Context, req *sdk.PlanPreviewRequest[fleetConfig, fleetTarget, fleetApp]) ([]sdk.PlanPreview, error) {
+	if req.Target.App.Image == "lost" {
+		return []sdk.PlanPreview{{Target: "three"}}, nil
+	}
+	var previews []sdk.PlanPreview
+	for _, target := range req.Targets {
+		p := sdk.PlanPreview{Target: target.Name, Summary: req.Target.App.Image, NoChange: req.Running != nil && req.Running.App.Image == req.Target.App.Image}
+		if !p.NoChange {
+			p.Details = "+" + req.Target.App.Image + "\n"
+		}
+		previews = append(previews, p)
+	}
+	return previews, nil
 }
 
 func fleetOptions() sdktest.Options {

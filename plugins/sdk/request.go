@@ -117,3 +117,17 @@ type PlanPreviewRequest[Config, Target, App any] struct {
 	Target  *Source[App]
 	Client  *Client
 }
+
+// PlanPreview is what a change would do at one deploy target.
+type PlanPreview struct {
+	// Target is the name of one of the request's deploy targets.
+	Target string
+	// Summary is one line: "1 added, 2 changed".
+	Summary string
+	// NoChange is set when nothing at all would change there.
+	NoChange bool
+	// Details show the changes, mostly as a unified diff. They must not hold secrets.
+	Details string
+	// Language is that of Details for those who colour them: "diff" (when empty and there are details), "hcl" and the like.
+	Language string
+}

@@ -150,3 +150,15 @@ func (h *Harness) Go(ctx context.Context, t testing.TB, stage, options string) <
 	}()
 	return ended
 }
+
+// Preview asks what a change from running, which may be nil, to target would do at every deploy target, and fails the
+// test when the call fails.
+func (h *Harness) Preview(t testing.TB, running, target *common.DeploymentSource) []*planpreview.PlanPreviewResult {
+	t.Helper()
+	resp, err := h.PlanPreview.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{
+		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo", DeployTargets: h.targets,
+		TargetDeploymentSource: target, RunningDeploymentSource: running,
+	})
+	require.NoError(t, err)
+	return resp.GetResults()
+}
