@@ -155,6 +155,13 @@ func New(options Options) (_ *Agent, err error) {
 // assemble makes the parts and connects them.
 func (a *Agent) assemble() (err error) {
 	registry := pluginservice.NewRegistry()
+	if a.decrypter != nil {
+		sealer, err := secrets.NewSealer(a.decrypter, a.masker)
+		if err != nil {
+			return err
+		}
+		registry = pluginservice.NewSealingRegistry(sealer, a.logger)
+	}
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.PluginServicePort, ControlPlane: a.client, Registry: registry, Commands: a.commands,
 		Guarded: true, ToolsDir: a.options.ToolsDir, Logger: a.logger,

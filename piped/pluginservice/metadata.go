@@ -74,9 +74,10 @@ func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, val
 		return err
 	}
 	return d.merge(ctx, d.stages, stageID, values, func(ctx context.Context, merged map[string]string) error {
+		closed := d.seals.close(place(deploymentID, "stage", stageID), merged)
 		return s.persist(ctx, func() error {
 			_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
-				DeploymentId: deploymentID, StageId: stageID, Metadata: merged,
+				DeploymentId: deploymentID, StageId: stageID, Metadata: closed,
 			})
 			return err
 		})
@@ -89,9 +90,10 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 		return err
 	}
 	return d.merge(ctx, d.plugins, plugin, values, func(ctx context.Context, merged map[string]string) error {
+		closed := d.seals.close(place(deploymentID, "plugin", plugin), merged)
 		return s.persist(ctx, func() error {
 			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
-				DeploymentId: deploymentID, PluginName: plugin, Metadata: merged,
+				DeploymentId: deploymentID, PluginName: plugin, Metadata: closed,
 			})
 			return err
 		})

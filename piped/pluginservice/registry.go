@@ -5,6 +5,7 @@ package pluginservice
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"strconv"
 	"sync"
@@ -18,16 +19,24 @@ import (
 // Registry knows the deployments that piped is planning or running, with their metadata. Plugins may only
 // touch those.
 type Registry struct {
+	sealer      Sealer // nil seals nothing
+	logger      *slog.Logger
 	mu          sync.Mutex
 	deployments map[string]*deployment
 }
 
-// NewRegistry makes an empty Registry.
-func NewRegistry() *Registry { return &Registry{deployments: map[string]*deployment{}} }
+// NewRegistry makes an empty Registry that seals nothing.
+func NewRegistry() *Registry { return NewSealingRegistry(nil, slog.New(slog.DiscardHandler)) }
+
+// NewSealingRegistry makes an empty Registry. Metadata that holds secrets is kept sealed.
+func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
+	return &Registry{sealer: sealer, logger: logger, deployments: map[string]*deployment{}}
+}
 
 // deployment is the metadata of one deployment. saving orders the saves; mu guards the maps.
 type deployment struct {
 	saving sync.Mutex
+	seals  *seals
 
 	mu      sync.Mutex
 	shared  map[string]string
@@ -74,6 +83,7 @@ type runningStage struct {
 // Add makes a deployment known until remove is called. The deployment is copied from.
 func (r *Registry) Add(d *model.Deployment) (remove func()) {
 	entry := &deployment{
+		seals:    &seals{Sealer: r.sealer, logger: r.logger.With("deployment", d.GetId()), kept: map[string]bool{}},
 		shared:   maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues()),
 		plugins:  map[string]map[string]string{},
 		stages:   map[string]map[string]string{},
@@ -82,10 +92,10 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		hands:    map[string]map[string]bool{},
 	}
 	for plugin, values := range d.GetMetadataV2().GetPlugins() {
-		entry.plugins[plugin] = maps.Clone(values.GetKeyValues())
+		entry.plugins[plugin] = entry.seals.open(place(d.GetId(), "plugin", plugin), values.GetKeyValues())
 	}
 	for _, stage := range d.GetStages() {
-		entry.stages[stage.GetId()] = maps.Clone(stage.GetMetadata())
+		entry.stages[stage.GetId()] = entry.seals.open(place(d.GetId(), "stage", stage.GetId()), stage.GetMetadata())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
