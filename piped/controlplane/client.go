@@ -91,7 +91,7 @@ func dial(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport, err := transportOf(o)
+	transport, err := Transport(o.Insecure, o.CertFile)
 	if err != nil {
 		return nil, err
 	}
@@ -133,22 +133,24 @@ func (c *Client) Connected(ctx context.Context) error {
 	return nil
 }
 
-func transportOf(o Options) (credentials.TransportCredentials, error) {
+// Transport is TLS that trusts the system's authorities, or only those in the certificate file, or with insecure
+// plain text.
+func Transport(plain bool, certFile string) (credentials.TransportCredentials, error) {
 	switch {
-	case o.Insecure && o.CertFile != "":
+	case plain && certFile != "":
 		return nil, errors.New("a certificate file is of no use without TLS; give --insecure or --cert-file, not both")
-	case o.Insecure:
+	case plain:
 		return insecure.NewCredentials(), nil
-	case o.CertFile == "":
+	case certFile == "":
 		return credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12}), nil
 	}
-	pem, err := os.ReadFile(o.CertFile)
+	pem, err := os.ReadFile(certFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate file: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("the certificate file %s holds no certificate in PEM form", o.CertFile)
+		return nil, fmt.Errorf("the certificate file %s holds no certificate in PEM form", certFile)
 	}
 	return credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}), nil
 }

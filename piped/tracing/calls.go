@@ -1,0 +1,91 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tracing
+
+import (
+	"context"
+	"path"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// Calls records the calls to a plugin that belong to a trace, and tells the plugin of it.
+func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		parent := trace.SpanFromContext(ctx)
+		if !t.enabled() || !parent.IsRecording() {
+			return invoke(ctx, method, request, reply, conn, opts...)
+		}
+		name := attribute.String("plugin", plugin)
+		parent.SetAttributes(name)
+		ctx, span := t.tracer.Start(ctx, path.Base(method), trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(name, attribute.String("rpc.system", "grpc"), attribute.String("rpc.method", path.Base(method))))
+		defer span.End()
+		ctx = tell(ctx)
+		err := invoke(ctx, method, request, reply, conn, opts...)
+		span.SetAttributes(attribute.Int("rpc.grpc.status_code", int(status.Code(err))))
+		if err != nil {
+			span.SetStatus(codes.Error, t.mask(status.Convert(err).Message()))
+		}
+		return err
+	}
+}
+
+// tell puts the trace into the metadata of a call, as W3C Trace Context.
+func tell(ctx context.Context) context.Context {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	for key, value := range carrier {
+		ctx = metadata.AppendToOutgoingContext(ctx, key, value)
+	}
+	return ctx
+}
+
+// client records the creation of deployments.
+type client struct {
+	pipedservice.PipedServiceClient
+	tracer *Tracer
+}
+
+// Client records when deployments are created through next.
+func (t *Tracer) Client(next pipedservice.PipedServiceClient) pipedservice.PipedServiceClient {
+	if t == nil {
+		return next
+	}
+	return &client{next, t}
+}
+
+// CreateDeployment records the span Trigger.
+func (c *client) CreateDeployment(ctx context.Context, r *pipedservice.CreateDeploymentRequest, opts ...grpc.CallOption) (*pipedservice.CreateDeploymentResponse, error) {
+	spanned, end := c.tracer.trigger(ctx, r.GetDeployment())
+	answer, err := c.PipedServiceClient.CreateDeployment(spanned, r, opts...)
+	end(err)
+	return answer, err
+}
+
+// CreateDeploymentChain records the span Trigger of its first deployment.
+func (c *client) CreateDeploymentChain(ctx context.Context, r *pipedservice.CreateDeploymentChainRequest, opts ...grpc.CallOption) (*pipedservice.CreateDeploymentChainResponse, error) {
+	spanned, end := c.tracer.trigger(ctx, r.GetFirstDeployment())
+	answer, err := c.PipedServiceClient.CreateDeploymentChain(spanned, r, opts...)
+	end(err)
+	return answer, err
+}
+
+func (t *Tracer) trigger(ctx context.Context, d *model.Deployment) (context.Context, func(error)) {
+	if !t.enabled() {
+		return ctx, func(error) {}
+	}
+	ctx, span := t.tracer.Start(inTrace(ctx, d.GetId()), "Trigger", trace.WithAttributes(append(of(d),
+		attribute.String("reason", t.mask(d.GetTrigger().GetStrategySummary())), attribute.String("commander", d.GetTrigger().GetCommander()))...))
+	return ctx, func(err error) { t.end(ctx, span, err) }
+}
