@@ -11,7 +11,8 @@
 // not taken for a report. What the control plane refuses for good is dropped and logged.
 //
 // A report may arrive twice, when its answer was lost or the agent died over it; each says what is so and
-// not what has changed, so the second does nothing. Calls whose answers the reports in the spool would
+// not what has changed, so the second does nothing. Objects that plugins store are reports too, and are read
+// back from the spool while they wait. Calls whose answers the reports in the spool would
 // change wait until those have been delivered: the agent trusts no list that is older than what it knows.
 //
 // Bytes and number of the reports are bounded. When they are used up, stage logs give way: first what the
@@ -19,5 +20,5 @@
 // is left, callers wait.
 //
 // The agent makes one Spool for its work directory, under the masking of secrets: what lies on disk is
-// masked. Calls fail as those of the client do, and with Unavailable when the disk fails.
+// masked, but for objects. Calls fail as those of the client do, and with Unavailable when the disk fails.
 package spool

@@ -43,6 +43,8 @@ var reports = map[string]kind{
 	"ReportApplicationSyncState":            lasting,
 	"ReportCommandHandled":                  lasting,
 	"ReportEventStatuses":                   lasting,
+	"PutApplicationSharedObject":            lasting,
+	"PutLatestAnalysisResult":               lasting,
 	"ReportStageLogs":                       live,
 	"ReportStageLogsFromLastCheckpoint":     checkpoint,
 }

@@ -61,6 +61,7 @@ type entry struct {
 	since  time.Time
 	kind   kind
 	log    stageLog // only of logs
+	object object   // only of those that are read back
 }
 
 // Open reads what an earlier agent has left. The caller runs and closes the Spool.
@@ -132,6 +133,9 @@ func (c *conn) Invoke(ctx context.Context, method string, request, answer any, o
 	s, name := (*Spool)(c), path.Base(method)
 	if _, ok := reports[name]; ok {
 		return s.report(ctx, name, request.(proto.Message), answer.(proto.Message), options)
+	}
+	if objectOf(request.(proto.Message)) != (object{}) {
+		return s.get(ctx, name, request.(proto.Message), answer.(proto.Message), options)
 	}
 	if !contradicted[name] {
 		return s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)

@@ -75,6 +75,8 @@ func (w *world) hear(_ context.Context, request any, info *grpc.UnaryServerInfo,
 	case *ps.ReportStageLogsFromLastCheckpointRequest:
 		line += " " + r.GetStageId()
 		w.logs = append(w.logs, r)
+	case *ps.PutApplicationSharedObjectRequest:
+		line += " " + r.GetKey() + "=" + string(r.GetObject())
 	}
 	if w.fail != nil {
 		if err := w.fail(line); err != nil {
@@ -92,6 +94,12 @@ func (w *world) hear(_ context.Context, request any, info *grpc.UnaryServerInfo,
 		return &ps.ReportStageLogsFromLastCheckpointResponse{}, nil
 	case "ListNotCompletedDeployments":
 		return &ps.ListNotCompletedDeploymentsResponse{}, nil
+	case "PutApplicationSharedObject":
+		return &ps.PutApplicationSharedObjectResponse{}, nil
+	case "GetApplicationSharedObject":
+		return &ps.GetApplicationSharedObjectResponse{Object: []byte("the control plane's")}, nil
+	case "PutLatestAnalysisResult":
+		return &ps.PutLatestAnalysisResultResponse{}, nil
 	case "ReportStat":
 		return &ps.ReportStatResponse{}, nil
 	default:
