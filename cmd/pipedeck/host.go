@@ -85,7 +85,7 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 	if err != nil {
 		return err
 	}
-	piped, plugins, err := flags.programs()
+	piped, plugins, err := flags.programs(w)
 	if err != nil {
 		return err
 	}

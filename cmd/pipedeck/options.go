@@ -35,7 +35,7 @@ func (f *environmentFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.clusterFlags.register(cmd)
 	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
-	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL")
+	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, and again when a file of it is saved")
 	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
 }
 
@@ -126,7 +126,7 @@ func (s *source) open(w *workspace.Workspace) (*workspace.Repository, error) {
 }
 
 // programs returns the agent and the plugins, each checked to be there.
-func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin, err error) {
+func (f *environmentFlags) programs(w *workspace.Workspace) (piped string, plugins []workspace.Plugin, err error) {
 	bin, err := programDir()
 	if err != nil {
 		return "", nil, err
@@ -158,12 +158,16 @@ func (f *environmentFlags) programs() (piped string, plugins []workspace.Plugin,
 			return "", nil, err
 		}
 		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
-			plugins[i].URL = plugin.URL
+			plugins[i].URL, plugins[i].Source = plugin.URL, plugin.Source
 		} else {
 			plugins = append(plugins, plugin)
 		}
 	}
-	for _, p := range plugins {
+	for i, p := range plugins {
+		if p.Source != "" {
+			plugins[i].URL = (&url.URL{Scheme: "file", Path: w.PluginProgram(p.Name)}).String()
+			continue
+		}
 		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
 			if err := checkProgram("plugin "+p.Name, path, "build the bundled ones with: make build"); err != nil {
 				return "", nil, err
@@ -185,6 +189,9 @@ func parsePlugin(given string) (workspace.Plugin, error) {
 	path, err := filepath.Abs(place)
 	if err != nil {
 		return workspace.Plugin{}, usageError(err, hint)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return workspace.Plugin{Name: name, Source: path}, nil
 	}
 	return workspace.Plugin{Name: name, URL: "file://" + path}, nil
 }

@@ -133,7 +133,7 @@ func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
 	if from.dir == "" && f.none() {
 		return usageError(errors.New("the sample applications need a cluster, and --cluster none has none"), "use --cluster embedded, or give a repository of yours")
 	}
-	if _, _, err := f.programs(); err != nil {
+	if _, _, err := f.programs(w); err != nil {
 		return err
 	}
 	parsed, err := f.clusterFlags.parse()

@@ -30,13 +30,13 @@ type components struct {
 	state map[string]*deckv1.Component
 }
 
-func newComponents(clusters []*runningCluster, publish func(*deckv1.Component), now func() time.Time) *components {
+func newComponents(clusters []*runningCluster, plugins []string, publish func(*deckv1.Component), now func() time.Time) *components {
 	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{}}
 	names := []string{componentControlPlane, componentRepository}
 	for _, cluster := range clusters {
 		names = append(names, cluster.component)
 	}
-	for i, name := range append(names, componentPiped) {
+	for i, name := range append(append(names, componentPiped), plugins...) {
 		c.state[name] = &deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_PENDING}
 		publish(proto.CloneOf(c.state[name]))
 	}

@@ -103,7 +103,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
-	e.components = newComponents(e.clusters, e.server.SetComponent, time.Now)
+	e.components = newComponents(e.clusters, e.pluginComponents(), e.server.SetComponent, time.Now)
 
 	// The control plane outlives the others, so that their last reports and the users watching
 	// them still find it.
@@ -142,6 +142,7 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 // another, stages that need a cluster do.
 func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
+	built := e.buildPlugins(ctx, children)
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
 	}
@@ -161,6 +162,9 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 				e.provideHead(ctx, apiKey)
 				return nil
 			})
+		}
+		if err := built.wait(ctx); err != nil {
+			return nil // the environment ends
 		}
 		return e.runPiped(ctx)
 	})

@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pipedeck/pipedeck/devenv/pluginsource"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// builds are the first builds of the plugins that are given as Go packages: piped is started after them.
+type builds []<-chan struct{}
+
+func (b builds) wait(ctx context.Context) error {
+	for _, done := range b {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// buildPlugins builds these plugins now and after each change of their sources, until ctx ends.
+func (e *Environment) buildPlugins(ctx context.Context, children *errgroup.Group) builds {
+	var first builds
+	for _, plugin := range e.Plugins {
+		if plugin.Source == "" {
+			continue
+		}
+		done := make(chan struct{})
+		first = append(first, done)
+		children.Go(func() error {
+			finished := sync.OnceFunc(func() { close(done) })
+			defer finished()
+			e.buildPlugin(ctx, plugin, finished)
+			return nil
+		})
+	}
+	return first
+}
+
+// buildPlugin tells of each build by the plugin's component. A plugin that does not compile ends nothing: the
+// next save may mend it.
+func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, finished func()) {
+	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name), Logger: e.Logger}
+	component, built := pluginComponent(plugin), false
+	err := source.Run(ctx, func() {
+		e.components.starting(component, "compiling "+plugin.Source)
+	}, func(took time.Duration, err error) {
+		took = took.Round(10 * time.Millisecond)
+		switch {
+		case err == nil:
+			built = true
+			e.Logger.Info("plugin built", "plugin", plugin.Name, "took", took)
+			e.components.ready(component, fmt.Sprintf("%s, built in %s; saving a file builds it again", plugin.Source, took))
+		default:
+			e.Logger.Warn("plugin does not compile", "plugin", plugin.Name, "error", err)
+			hint := "save a mended file: it is built again"
+			if built {
+				hint = "the plugin runs as it compiled last; " + hint
+			}
+			e.components.failed(component, err, hint)
+		}
+		finished()
+	})
+	if err != nil {
+		e.components.failed(component, err, "start again with: pipedeck up")
+		return
+	}
+	e.components.stopped(component)
+}
+
+// pluginComponents names the parts of the environment that are plugins which it builds.
+func (e *Environment) pluginComponents() []string {
+	var names []string
+	for _, plugin := range e.Plugins {
+		if plugin.Source != "" {
+			names = append(names, pluginComponent(plugin))
+		}
+	}
+	return names
+}
+
+func pluginComponent(plugin workspace.Plugin) string { return "plugin " + plugin.Name }

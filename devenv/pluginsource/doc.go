@@ -1,0 +1,12 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pluginsource builds a plugin from its Go package, and again whenever a file that it is made of
+// changes.
+//
+// It guarantees that the program is replaced whole, by a rename, and only by one that compiled: an error leaves
+// the last program where it is and is told with the compiler's lines. The agent sees the new program by itself
+// and starts it beside the running one. A change during a build begins the build anew.
+//
+// The environment runs one Source for each plugin that is given as a directory.
+package pluginsource

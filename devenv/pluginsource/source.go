@@ -1,0 +1,128 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginsource
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// interruptGrace is the time for an interrupted go command to clean up.
+	interruptGrace = 5 * time.Second
+	// maxComplaint bounds what is kept of a compiler's words in bytes; the first errors explain the others.
+	maxComplaint = 8 << 10
+)
+
+// Source is the Go package of a plugin. Its methods are called one after the other.
+type Source struct {
+	// Dir is the directory of the package, a main.
+	Dir string
+	// Program is the file that builds replace.
+	Program string
+	Logger  *slog.Logger
+}
+
+// CompileError is a package that cannot be built as it is.
+type CompileError struct {
+	Dir string
+	// Output is what the go command said; the places are relative to Dir.
+	Output string
+}
+
+func (e *CompileError) Error() string { return fmt.Sprintf("%s does not compile: %s", e.Dir, e.Output) }
+
+// Build makes the program once. The error is a *CompileError when the sources are at fault.
+func (s *Source) Build(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(s.Program), 0o700); err != nil {
+		return fmt.Errorf("make a directory for the program: %w", err)
+	}
+	next := s.Program + ".new"
+	var said bytes.Buffer
+	// -buildmode=exe refuses packages that are no programs.
+	cmd := s.goCommand(ctx, "build", "-buildvcs=false", "-buildmode=exe", "-o", next, ".")
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("there is no go command to build %s with: install Go from https://go.dev/dl", s.Dir)
+	case errors.As(err, &exit):
+		return &CompileError{Dir: s.Dir, Output: complaint(said.String())}
+	case err != nil:
+		return fmt.Errorf("run the go command: %w", err)
+	}
+	if err := os.Rename(next, s.Program); err != nil {
+		return fmt.Errorf("replace the program of %s: %w", s.Dir, err)
+	}
+	return nil
+}
+
+// directories are those that hold files of the program: of its own module, of the others of a workspace, and
+// of modules that are replaced by a directory. Modules of the cache do not change.
+func (s *Source) directories(ctx context.Context) ([]string, error) {
+	const format = `{{if not .Standard}}{{$dir := .Dir}}{{with .Module}}` +
+		`{{if or .Main (and .Replace (not .Replace.Version))}}{{$dir}}
+{{with .GoMod}}{{.}}
+{{end}}{{range $.EmbedFiles}}{{$dir}}/{{.}}
+{{end}}{{end}}{{end}}{{end}}`
+	cmd := s.goCommand(ctx, "list", "-e", "-deps", "-f", format, ".")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the packages of %s: %w", s.Dir, err)
+	}
+	known := map[string]bool{s.Dir: true}
+	dirs := []string{s.Dir}
+	for line := range strings.Lines(string(out)) {
+		dir := strings.TrimSpace(line)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			dir = filepath.Dir(dir) // go.mod and embedded files
+		}
+		if dir != "" && dir != "." && !known[dir] {
+			known[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+func (s *Source) goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = s.Dir
+	// The compilers that it runs have to end with it, and it has to remove its temporary files.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = interruptGrace
+	cmd.Env = append(os.Environ(), "PWD="+s.Dir)
+	return cmd
+}
+
+// complaint leaves the notes about packages out, which repeat what the places say.
+func complaint(said string) string {
+	var lines []string
+	size := 0
+	for line := range strings.Lines(said) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "# ") {
+			continue
+		}
+		if size += len(line) + 1; size > maxComplaint {
+			lines = append(lines, "…")
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(line, "./"))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,117 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginsource
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/stretchr/testify/require"
+)
+
+const wait = time.Minute
+
+// module writes a module with a program that prints what its package words says.
+func module(t *testing.T) (root string, s *Source) {
+	t.Helper()
+	root = t.TempDir()
+	write(t, filepath.Join(root, "go.mod"), "module example.org/plugin\n\ngo 1.24\n")
+	write(t, filepath.Join(root, "words", "words.go"), "package words\n\nconst First = \"one\"\n")
+	write(t, filepath.Join(root, "cmd", "plugin", "main.go"), "package main\n\nimport \"example.org/plugin/words\"\n\nfunc main() { println(words.First) }\n")
+	return root, &Source{
+		Dir: filepath.Join(root, "cmd", "plugin"), Program: filepath.Join(t.TempDir(), "bin", "plugin"), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func says(t *testing.T, s *Source) string {
+	t.Helper()
+	out, err := exec.Command(s.Program).CombinedOutput()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
+	t.Parallel()
+	root, s := module(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends := make(chan error, 100)
+	watching := make(chan error, 1)
+	go func() {
+		watching <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err })
+	}()
+	require.NoError(t, <-ends)
+	require.Equal(t, "one", says(t, s))
+	// Written until it is seen: what is new to the program is watched some time after its build.
+	end := func(path, text string) error {
+		t.Helper()
+		again := time.NewTicker(2 * time.Second)
+		defer again.Stop()
+		deadline := time.After(wait)
+		for {
+			write(t, path, text)
+			select {
+			case err := <-ends:
+				return err
+			case <-again.C:
+			case <-deadline:
+				require.Fail(t, "the change was not seen")
+			}
+		}
+	}
+	words := filepath.Join(root, "words", "words.go")
+	require.NoError(t, end(words, "package words\n\nconst First = \"two\"\n"))
+	require.Equal(t, "two", says(t, s))
+
+	err := end(words, "package words\n\nconst First = 3 +\n")
+	var broken *CompileError
+	require.ErrorAs(t, err, &broken)
+	require.Contains(t, broken.Output, filepath.Join("words", "words.go")+":4")
+	require.Equal(t, "two", says(t, s), "the last program that compiled stays")
+
+	require.NoError(t, end(words, "package words\n\nconst First = \"three\"\n"))
+	require.Equal(t, "three", says(t, s))
+	// A package that is new to the program is watched from then on.
+	more := filepath.Join(root, "more", "more.go")
+	write(t, more, "package more\n\nconst Second = \"four\"\n")
+	require.NoError(t, end(filepath.Join(s.Dir, "main.go"), "package main\n\nimport \"example.org/plugin/more\"\n\nfunc main() { println(more.Second) }\n"))
+	require.NoError(t, end(more, "package more\n\nconst Second = \"five\"\n"))
+	require.Equal(t, "five", says(t, s))
+	cancel()
+	require.NoError(t, <-watching)
+}
+
+func TestWhatIsNoProgramIsTold(t *testing.T) {
+	t.Parallel()
+	root, s := module(t)
+	s.Dir = filepath.Join(root, "words")
+	var broken *CompileError
+	require.ErrorAs(t, s.Build(t.Context()), &broken)
+	require.ErrorContains(t, broken, "requires exactly one main package")
+	require.NoFileExists(t, s.Program)
+}
+
+func TestFilesThatNoProgramIsMadeOfAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a_test.go", ".a.go.swp", "a.go~", "4913"} {
+		require.False(t, matters(event(name)), name)
+	}
+	for _, name := range []string{"a.go", "go.mod", "page.html"} {
+		require.True(t, matters(event(name)), name)
+	}
+}
+
+func event(name string) fsnotify.Event { return fsnotify.Event{Name: "/x/" + name, Op: fsnotify.Write} }

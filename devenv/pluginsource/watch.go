@@ -1,0 +1,141 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// settle is how long nothing may have changed before a build: editors save in several steps.
+	settle = 50 * time.Millisecond
+	// maxDirs bounds the watched directories: each takes a place in a table of the kernel.
+	maxDirs = 2_000
+)
+
+// errStale ends a build whose sources have changed.
+var errStale = errors.New("the sources have changed")
+
+// Run builds at once and after every change until ctx ends, and tells of the beginning and the end of each build: began is
+// called first, then ended with what Build returned. A build that another change overtakes has no end.
+func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Duration, err error)) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the sources of %s: %w; it is not built again", s.Dir, err)
+	}
+	defer watcher.Close()
+	dirs := &watched{source: s, watcher: watcher, known: map[string]bool{}}
+	if err := dirs.refresh(ctx); err != nil && ctx.Err() == nil {
+		s.Logger.Warn("not all sources of a plugin are watched", "error", err)
+	}
+	due := time.NewTimer(0)
+	defer due.Stop()
+	var building *build
+	for {
+		select {
+		case <-ctx.Done():
+			building.stop()
+			return nil
+		case event := <-watcher.Events:
+			if matters(event) {
+				due.Reset(settle)
+			}
+		case err := <-watcher.Errors:
+			s.Logger.Debug("file events were lost", "error", err)
+			due.Reset(settle)
+		case <-due.C:
+			building.stop()
+			began()
+			building = s.start(ctx)
+		case err := <-building.result():
+			took := time.Since(building.began)
+			building = nil
+			ended(took, err)
+			if err := dirs.refresh(ctx); err != nil && ctx.Err() == nil { // there may be new imports
+				s.Logger.Debug("not all sources of a plugin are watched", "error", err)
+			}
+		}
+	}
+}
+
+// build is one that is under way. A nil one has no result and ends at once.
+type build struct {
+	began  time.Time
+	done   chan error
+	cancel context.CancelCauseFunc
+}
+
+func (s *Source) start(ctx context.Context) *build {
+	ctx, cancel := context.WithCancelCause(ctx)
+	b := &build{began: time.Now(), done: make(chan error, 1), cancel: cancel}
+	go func() {
+		defer cancel(nil)
+		b.done <- s.Build(ctx)
+	}()
+	return b
+}
+
+func (b *build) result() <-chan error {
+	if b == nil {
+		return nil
+	}
+	return b.done
+}
+
+func (b *build) stop() {
+	if b == nil {
+		return
+	}
+	b.cancel(errStale)
+	<-b.done
+}
+
+// watched are the directories that events come from.
+type watched struct {
+	source  *Source
+	watcher *fsnotify.Watcher
+	known   map[string]bool
+}
+
+// refresh adds what the program has begun to use. What it no longer uses costs a build at worst.
+func (w *watched) refresh(ctx context.Context) error {
+	dirs, listed := w.source.directories(ctx)
+	if listed != nil {
+		dirs = []string{w.source.Dir}
+	}
+	for _, dir := range dirs {
+		if w.known[dir] || len(w.known) >= maxDirs {
+			continue
+		}
+		if err := w.watcher.Add(dir); err != nil {
+			return errors.Join(listed, fmt.Errorf("watch %s: %w", dir, err))
+		}
+		w.known[dir] = true
+	}
+	return listed
+}
+
+// leftOut are files that a program is not made of.
+var leftOut = []string{"*_test.go", "*~", ".*", "#*#", "*.swp", "*.swx", "*.tmp", "4913"}
+
+func matters(event fsnotify.Event) bool {
+	if event.Op == fsnotify.Chmod {
+		return false
+	}
+	name := filepath.Base(event.Name)
+	for _, pattern := range leftOut {
+		if matched, _ := path.Match(pattern, name); matched {
+			return false
+		}
+	}
+	return !strings.HasPrefix(name, "___go_build_") // of an editor
+}
