@@ -142,6 +142,11 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 // another, stages that need a cluster do.
 func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
+	keys := make(chan error, 1) // beside the rest, for it takes a moment
+	children.Go(func() error {
+		keys <- e.Workspace.EnsureKeyPair()
+		return nil
+	})
 	built := e.buildPlugins(ctx, children)
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
@@ -165,6 +170,9 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		}
 		if err := built.wait(ctx); err != nil {
 			return nil // the environment ends
+		}
+		if err := <-keys; err != nil {
+			return &StartError{componentPiped, err, "choose another place with --state-dir"}
 		}
 		return e.runPiped(ctx)
 	})

@@ -48,7 +48,8 @@ type PipedConfig struct {
 // PipedID names the environment's piped.
 func (w *Workspace) PipedID() string { return "piped-" + w.Name }
 
-// WritePipedConfig writes the configuration in PipeCD v1's form, so that any piped can read it.
+// WritePipedConfig writes the configuration in PipeCD v1's form, so that any piped can read it. The keys
+// that it names are made by EnsureSecrets and EnsureKeyPair.
 func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 	plugins := make([]map[string]any, 0, len(c.Plugins))
 	for i, p := range c.Plugins {
@@ -78,6 +79,10 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 				"branch": c.Repository.Branch,
 			}},
 			"plugins": plugins,
+			"secretManagement": map[string]any{
+				"type":   "KEY_PAIR",
+				"config": map[string]any{"privateKeyFile": w.PrivateKeyFile(), "publicKeyFile": w.PublicKeyFile()},
+			},
 		},
 	})
 	if err != nil {

@@ -1,0 +1,157 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+)
+
+// maxSecret is in bytes; an encrypted secret may have 512 KiB, a third more than its text.
+const maxSecret = 256 << 10
+
+// secretName can follow .encryptedSecrets. in a template.
+var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func newEncryptCommand(t *target) *cobra.Command {
+	var asBase64 bool
+	var output string
+	cmd := &cobra.Command{
+		Use: "encrypt [NAME]", Short: "Encrypt a secret for the environment's piped", Args: cobra.MaximumNArgs(1),
+		Long: "Encrypts what comes on standard input, or asks for it on a terminal without showing it, so that only\n" +
+			"the piped of this environment can read it. The encrypted text is printed, and on standard error what\n" +
+			"to add to app.pipecd.yaml. A line break at the end of a single line is not part of the secret.",
+		Example: "  pipedeck encrypt password\n  pipedeck encrypt password < password.txt\n  pipedeck encrypt tls --base64 < tls.key",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "password"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if !secretName.MatchString(name) {
+				return usageError(fmt.Errorf("%q cannot be the name of a secret", name), "use letters, digits and underscores, as in templates: {{ .encryptedSecrets.password }}")
+			}
+			w, err := t.workspace()
+			if err != nil {
+				return err
+			}
+			_, conn, err := t.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			secret, err := readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), callTimeout)
+			defer cancel()
+			answer, err := apiservice.NewAPIServiceClient(conn).Encrypt(ctx, &apiservice.EncryptRequest{
+				PipedId: w.PipedID(), Plaintext: secret, Base64Encoding: asBase64,
+			})
+			if err != nil {
+				return notEncrypted(err)
+			}
+			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, answer.GetCiphertext(), output == "json")
+		},
+	}
+	cmd.Flags().BoolVar(&asBase64, "base64", false, "the secret is the base64 of the text, for the data of a Kubernetes Secret")
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+func notEncrypted(err error) error {
+	s, _ := status.FromError(err)
+	hint := "see pipedeck status"
+	switch s.Code() {
+	case codes.FailedPrecondition:
+		hint = "an environment that is still starting has not told its key yet: see pipedeck status, and try again in a moment"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return &exitError{exitNotStarted, errors.New("the environment does not answer"), hint}
+	}
+	return &exitError{exitFailed, errors.New(s.Message()), hint}
+}
+
+func printEncrypted(stdout, stderr io.Writer, name, ciphertext string, asJSON bool) error {
+	if asJSON {
+		return printJSON(stdout, map[string]any{"name": name, "ciphertext": ciphertext})
+	}
+	if _, err := fmt.Fprintln(stdout, ciphertext); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stderr, `
+Add it to app.pipecd.yaml, and name the files that use {{ .encryptedSecrets.%s }}:
+
+spec:
+  encryption:
+    encryptedSecrets:
+      %s: %s
+    decryptionTargets:
+      - secret.yaml
+`, name, name, ciphertext)
+	return err
+}
+
+// readSecret reads all of a pipe or file; on a terminal it asks for a line and shows nothing of it.
+func readSecret(ctx context.Context, in io.Reader, prompt io.Writer) (string, error) {
+	var data []byte
+	var err error
+	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		data, err = askSecret(ctx, int(file.Fd()), prompt)
+	} else {
+		data, err = io.ReadAll(io.LimitReader(in, maxSecret+1))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", &exitError{exitInterrupted, nil, ""}
+	case err != nil:
+		return "", fmt.Errorf("read the secret: %w", err)
+	case len(data) > maxSecret:
+		return "", usageError(fmt.Errorf("the secret has more than %d KiB", maxSecret>>10), "encrypt a key, and the file with that")
+	}
+	text := string(data)
+	if strings.Count(text, "\n") == 1 {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	}
+	if text == "" {
+		return "", usageError(errors.New("the secret is empty"), "type it, or give a file: pipedeck encrypt NAME < FILE")
+	}
+	return text, nil
+}
+
+// askSecret gives the terminal back as it was when ctx ends; the program ends then, and the read with it.
+func askSecret(ctx context.Context, terminal int, prompt io.Writer) ([]byte, error) {
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return nil, err
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	read := make(chan line, 1)
+	fmt.Fprint(prompt, "Secret (not shown): ")
+	go func() {
+		text, err := term.ReadPassword(terminal)
+		read <- line{text, err}
+	}()
+	defer fmt.Fprintln(prompt)
+	select {
+	case got := <-read:
+		return got.text, got.err
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), term.Restore(terminal, before))
+	}
+}

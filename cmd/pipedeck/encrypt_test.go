@@ -1,0 +1,42 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestASecretIsReadWithoutTheLineBreakOfItsLine(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"open sesame": "open sesame", "open sesame\n": "open sesame", "open sesame\r\n": "open sesame", " spaces stay \n": " spaces stay ",
+		"-----BEGIN\nkey\n-----END\n": "-----BEGIN\nkey\n-----END\n",
+	} {
+		got, err := readSecret(t.Context(), strings.NewReader(in), io.Discard)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for in, problem := range map[string]string{"": "is empty", "\n": "is empty", strings.Repeat("x", maxSecret+1): "more than 256 KiB"} {
+		_, err := readSecret(t.Context(), strings.NewReader(in), io.Discard)
+		require.ErrorContains(t, err, problem)
+	}
+}
+
+func TestTheEncryptedTextIsAllThatStandardOutputGets(t *testing.T) {
+	t.Parallel()
+	var out, help bytes.Buffer
+	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", false))
+	require.Equal(t, "AQCy\n", out.String())
+	require.Contains(t, help.String(), "      token: AQCy\n")
+	out.Reset()
+	help.Reset()
+	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", true))
+	require.JSONEq(t, `{"name": "token", "ciphertext": "AQCy"}`, out.String())
+	require.Empty(t, help.String())
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// keyPairBits is the size that PipeCD's documentation uses: quick to make, and enough for a piped whose
+// secrets stay on one machine.
+const keyPairBits = 2048
+
+// PrivateKeyFile is the key that opens the secrets of applications; it is this environment's alone.
+func (w *Workspace) PrivateKeyFile() string {
+	return filepath.Join(w.SecretsDir(), "encryption.private.pem")
+}
+
+// PublicKeyFile is the key that secrets are encrypted with.
+func (w *Workspace) PublicKeyFile() string {
+	return filepath.Join(w.SecretsDir(), "encryption.public.pem")
+}
+
+// EnsureKeyPair makes the environment's key pair for secrets when there is none. A private key that is
+// there stays: what was encrypted for it could be read by no other.
+func (w *Workspace) EnsureKeyPair() error {
+	private, err := readPrivateKey(w.PrivateKeyFile())
+	if errors.Is(err, os.ErrNotExist) {
+		private, err = w.makePrivateKey()
+	}
+	if err != nil {
+		return fmt.Errorf("key pair for secrets: %w", err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		return fmt.Errorf("key pair for secrets: %w", err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
+	if err := WriteFile(w.PublicKeyFile(), text); err != nil {
+		return fmt.Errorf("store the public key for secrets: %w", err)
+	}
+	return nil
+}
+
+func (w *Workspace) makePrivateKey() (*rsa.PrivateKey, error) {
+	private, err := rsa.GenerateKey(rand.Reader, keyPairBits)
+	if err != nil {
+		return nil, err
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
+	return private, WriteFile(w.PrivateKeyFile(), text)
+}
+
+func readPrivateKey(path string) (*rsa.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications anew", path)
+	}
+	private, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no RSA key: %w; move it away, and encrypt the secrets of your applications anew", path, err)
+	}
+	return private, nil
+}

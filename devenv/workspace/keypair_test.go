@@ -1,0 +1,48 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
+	t.Parallel()
+	w, err := workspace.At(t.TempDir(), "test")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, w.EnsureKeyPair())
+	read := func(file string) string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+		return string(text)
+	}
+	private, public := read(w.PrivateKeyFile()), read(w.PublicKeyFile())
+	require.NoError(t, os.Remove(w.PublicKeyFile()))
+	require.NoError(t, w.EnsureKeyPair())
+	require.Equal(t, private, read(w.PrivateKeyFile()))
+	require.Equal(t, public, read(w.PublicKeyFile()))
+
+	require.NoError(t, os.WriteFile(w.PrivateKeyFile(), []byte("gone"), 0o600))
+	require.ErrorContains(t, w.EnsureKeyPair(), "encrypt the secrets of your applications anew", "never replaced")
+
+	repository := &workspace.Repository{Root: "/r", Branch: "main"}
+	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{Address: "127.0.0.1:1", Repository: repository}))
+	text, err := os.ReadFile(w.PipedConfig())
+	require.NoError(t, err)
+	piped, err := config.ParsePiped(text, w.PipedConfig())
+	require.NoError(t, err)
+	require.Equal(t, config.SecretsKeyPair, piped.SecretManagement.Type)
+	require.Equal(t, w.PrivateKeyFile(), piped.SecretManagement.Config.PrivateKeyFile)
+	require.Equal(t, w.PublicKeyFile(), piped.SecretManagement.Config.PublicKeyFile)
+}
