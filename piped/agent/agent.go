@@ -192,10 +192,12 @@ func (a *Agent) assemble() (err error) {
 	a.client.PipedServiceClient = a.live.Observe(a.client.PipedServiceClient)
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
-		Planner: planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Logger: a.logger}),
+		Planner: planner.New(planner.Options{
+			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, Logger: a.logger,
+		}),
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,
-			Prepare: a.repos.prepare, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Logger: a.logger,
+			Prepare: a.repos.prepare, PrepareAhead: a.repos.prepareAhead, Describe: a.repos.describe, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Logger: a.logger,
 		}),
 		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
 	})

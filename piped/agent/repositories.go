@@ -135,14 +135,28 @@ func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit,
 	if err != nil {
 		return nil, err
 	}
+	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, false)
+}
+
+// prepareAhead is planner.Prepare for later.
+func (r *repositories) prepareAhead(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
+	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, true)
+}
+
+// describe is planner.Prepare without a directory.
+func (r *repositories) describe(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
+	return r.make(ctx, r.sources.Describe, d, commit, configFilename, false)
+}
+
+func (r *repositories) make(ctx context.Context, how func(context.Context, source.Request) (*source.Source, error), d *model.Deployment, commit, configFilename string, ahead bool) (planner.Source, error) {
 	if configFilename == "" {
 		configFilename = d.GetGitPath().GetConfigFilename()
 	}
-	prepared, err := r.sources.Prepare(ctx, source.Request{
-		Repository: repository, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: configFilename,
+	made, err := how(ctx, source.Request{
+		Repository: repository, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: configFilename, Ahead: ahead,
 	})
 	if err != nil {
-		return nil, err // not prepared: a nil pointer would not be a nil Source
+		return nil, err // not made: a nil pointer would not be a nil Source
 	}
-	return prepared, nil
+	return made, nil
 }

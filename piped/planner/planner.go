@@ -46,7 +46,9 @@ type Options struct {
 	Plugins      *pluginhost.Host
 	ControlPlane pipedservice.PipedServiceClient
 	Prepare      Prepare
-	Logger       *slog.Logger
+	// Describe gives a Source without a directory, for plugins that look into none. Default: Prepare.
+	Describe Prepare
+	Logger   *slog.Logger
 }
 
 // Planner plans deployments; it keeps no state of its own.
@@ -62,6 +64,9 @@ func New(options Options) *Planner {
 	return &Planner{options: options}
 }
 
+	if options.Describe == nil {
+		options.Describe = options.Prepare
+	}
 // Plan works out the plan of a pending deployment, reports it and returns the deployment with it. The
 // given deployment is not changed. An error says why there is no plan; nothing was reported then.
 func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
@@ -98,7 +103,11 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 	if err != nil {
 		return nil, err
 	}
-	sources, err := p.prepare(ctx, d, running)
+	application, plugins, err := p.partakers(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := p.prepare(ctx, d, running, lookInto(plugins))
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +119,6 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
-	application := sources.target.Application()
-	plugins, err := p.applicationPlugins(ctx, application)
-	if err != nil {
-		return nil, err
-	}
-	for _, plugin := range plugins {
-		if err := waitRunning(ctx, plugin.Plugin); err != nil {
-			return nil, err
-		}
-	}
 	d.Versions = p.versions(ctx, plugins, d, sources)
 	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
 	if err != nil {
@@ -161,6 +160,36 @@ type sources struct {
 
 func (s *sources) close() {
 	for _, source := range []Source{s.target, s.running} {
+// partakers reads the application and waits until its plugins run.
+func (p *Planner) partakers(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
+	described, err := p.options.Describe(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer described.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout))
+	defer cancel()
+	plugins, err := p.applicationPlugins(ctx, described.Application())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, plugin := range plugins {
+		if err := waitRunning(ctx, plugin.Plugin); err != nil {
+			return nil, nil, err
+		}
+	}
+	return described.Application(), plugins, nil
+}
+
+// lookInto is what any of the plugins looks into.
+func lookInto(plugins []applicationPlugin) deployment.SourceUse {
+	use := deployment.SourceUse_SOURCE_USE_NONE
+	for _, plugin := range plugins {
+		use = min(use, plugin.PlanningSources()) // the values are in order, the most first
+	}
+	return use
+}
+
 		if source != nil {
 			_ = source.Close() // a directory left behind is removed at the next start
 		}
@@ -174,7 +203,14 @@ func (s *sources) runningProto() *common.DeploymentSource {
 	return s.running.Proto()
 }
 
-func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference) (*sources, error) {
+func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference, use deployment.SourceUse) (*sources, error) {
+	ofTarget, ofRunning := p.options.Prepare, p.options.Prepare
+	switch use {
+	case deployment.SourceUse_SOURCE_USE_NONE:
+		ofTarget, ofRunning = p.options.Describe, p.options.Describe
+	case deployment.SourceUse_SOURCE_USE_TARGET:
+		ofRunning = p.options.Describe
+	}
 	type result struct {
 		source Source
 		err    error
@@ -185,11 +221,11 @@ func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *mod
 		before <- result{}
 	} else {
 		go func() {
-			source, err := p.options.Prepare(ctx, d, commit, running.GetConfigFilename())
+			source, err := ofRunning(ctx, d, commit, running.GetConfigFilename())
 			before <- result{source, err}
 		}()
 	}
-	target, err := p.options.Prepare(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
+	target, err := ofTarget(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
 	was := <-before
 	all := &sources{}
 	if err == nil {

@@ -46,6 +46,10 @@ type Options struct {
 	Commands     *pluginservice.Commands
 	Prepare      planner.Prepare
 	ChangedFiles ChangedFiles
+	// PrepareAhead is Prepare for a stage that has not begun; it may give source.ErrBusy. Default: Prepare.
+	PrepareAhead planner.Prepare
+	// Describe gives a Source without a directory, for stages that look into none. Default: Prepare.
+	Describe     planner.Prepare
 	Logger       *slog.Logger
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
@@ -73,6 +77,12 @@ func New(options Options) *Scheduler {
 	}
 	if options.RestartWait <= 0 {
 		options.RestartWait = defaultRestartWait
+	}
+	if options.PrepareAhead == nil {
+		options.PrepareAhead = options.Prepare
+	}
+	if options.Describe == nil {
+		options.Describe = options.Prepare
 	}
 	if options.CleanupWait <= 0 {
 		options.CleanupWait = defaultCleanupWait
@@ -102,7 +112,7 @@ type Outcome struct {
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
 	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]clock{}}
-	r.sources = newSourceQueue(s.options.Prepare, r.deployment)
+	r.sources = newSourceQueue(makers{s.options.Prepare, s.options.PrepareAhead, s.options.Describe}, r.deployment)
 	defer r.sources.close()
 	return r.toEnd(ctx)
 }
@@ -127,7 +137,7 @@ func (r *run) toEnd(ctx context.Context) (Outcome, error) {
 	if rollingBack {
 		outcome = r.interruptedOutcome()
 	} else {
-		r.sources.prefetch(ctx)
+		r.prefetch(ctx)
 		if r.deployment.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
 			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_RUNNING, "The stages are running")
 		}

@@ -6,11 +6,14 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // sourcePair is what one stage gets: directories of its own, at the target commit and at the running one
@@ -35,18 +38,30 @@ func (p *sourcePair) close() {
 	}
 }
 
+// makers make the sources of a deployment. All give a planner.Source.
+type makers struct {
+	// prepare makes a directory, ahead one for later or source.ErrBusy, and describe none.
+	prepare, ahead, describe planner.Prepare
+}
+
 // sourceQueue prepares the directories of the next stage while others run: one pair ahead of those that
-// are asked for.
+// are asked for, unless much else is to do.
 type sourceQueue struct {
-	prepare    planner.Prepare
+	makers
 	deployment *model.Deployment
 	target     string
 	running    string
 	filename   string
 
 	mu sync.Mutex
-	// ahead are pairs that nobody has taken, each prepared or on its way.
-	ahead []chan preparedPair
+	// pairs are those that nobody has taken, each prepared or on its way.
+	pairs []pairAhead
+}
+
+// pairAhead is a pair for a stage that looks into these directories.
+type pairAhead struct {
+	use  deployment.SourceUse
+	next chan preparedPair
 }
 
 type preparedPair struct {
@@ -54,9 +69,9 @@ type preparedPair struct {
 	err  error
 }
 
-func newSourceQueue(prepare planner.Prepare, d *model.Deployment) *sourceQueue {
+func newSourceQueue(makers makers, d *model.Deployment) *sourceQueue {
 	return &sourceQueue{
-		prepare:    prepare,
+		makers:     makers,
 		deployment: &model.Deployment{Id: d.GetId(), ApplicationId: d.GetApplicationId(), ApplicationName: d.GetApplicationName(), GitPath: d.GetGitPath()},
 		target:     d.GetTrigger().GetCommit().GetHash(),
 		running:    d.GetRunningCommitHash(),
@@ -64,72 +79,88 @@ func newSourceQueue(prepare planner.Prepare, d *model.Deployment) *sourceQueue {
 	}
 }
 
-// take returns the prepared pair, preparing it now when nobody did before. The caller closes it. It waits
+// take returns a prepared pair, preparing it now when nobody did before. The caller closes it. It waits
 // no longer than work; the preparation goes on then, for the stages of a rollback.
-func (q *sourceQueue) take(ctx, work context.Context) (*sourcePair, error) {
+func (q *sourceQueue) take(ctx, work context.Context, use deployment.SourceUse) (*sourcePair, error) {
 	q.mu.Lock()
-	if len(q.ahead) == 0 {
-		q.ahead = append(q.ahead, q.begin(ctx))
+	// The values are in order, the most first.
+	i := slices.IndexFunc(q.pairs, func(p pairAhead) bool { return p.use <= use })
+	if i < 0 {
+		i = len(q.pairs)
+		q.pairs = append(q.pairs, q.begin(ctx, use, q.prepare))
 	}
-	next := q.ahead[0]
-	q.ahead = q.ahead[1:]
+	next := q.pairs[i]
+	q.pairs = slices.Delete(q.pairs, i, i+1)
 	q.mu.Unlock()
 	select {
-	case prepared := <-next:
+	case prepared := <-next.next:
+		if errors.Is(prepared.err, source.ErrBusy) {
+			return q.take(ctx, work, use)
+		}
 		return prepared.pair, prepared.err
 	case <-work.Done():
 		q.mu.Lock()
-		q.ahead = append(q.ahead, next)
+		q.pairs = append(q.pairs, next)
 		q.mu.Unlock()
 		return nil, context.Cause(work)
 	}
 }
 
 // prefetch starts preparing a pair unless one is ahead.
-func (q *sourceQueue) prefetch(ctx context.Context) {
+func (q *sourceQueue) prefetch(ctx context.Context, use deployment.SourceUse) {
+	if use == deployment.SourceUse_SOURCE_USE_NONE {
+		return // there is next to nothing to prepare
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.ahead) == 0 {
-		q.ahead = append(q.ahead, q.begin(ctx))
+	if len(q.pairs) == 0 {
+		q.pairs = append(q.pairs, q.begin(ctx, use, q.ahead))
 	}
 }
 
 // begin prepares a pair; close waits for it unless it was taken.
-func (q *sourceQueue) begin(ctx context.Context) chan preparedPair {
+func (q *sourceQueue) begin(ctx context.Context, use deployment.SourceUse, prepare planner.Prepare) pairAhead {
 	next := make(chan preparedPair, 1)
 	go func() {
-		pair, err := q.preparePair(ctx)
+		pair, err := q.preparePair(ctx, use, prepare)
 		next <- preparedPair{pair, err}
 	}()
-	return next
+	return pairAhead{use, next}
 }
 
 // close waits for preparations under way and removes what was not taken.
 func (q *sourceQueue) close() {
 	q.mu.Lock()
-	ahead := q.ahead
-	q.ahead = nil
+	pairs := q.pairs
+	q.pairs = nil
 	q.mu.Unlock()
-	for _, next := range ahead {
-		if prepared := <-next; prepared.pair != nil {
+	for _, ahead := range pairs {
+		if prepared := <-ahead.next; prepared.pair != nil {
 			prepared.pair.close()
 		}
 	}
 }
 
-func (q *sourceQueue) preparePair(ctx context.Context) (*sourcePair, error) {
+func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse, prepare planner.Prepare) (*sourcePair, error) {
+	ofTarget, ofRunning := prepare, prepare
+	switch use {
+	case deployment.SourceUse_SOURCE_USE_NONE:
+		ofTarget, ofRunning = q.describe, q.describe
+	case deployment.SourceUse_SOURCE_USE_TARGET:
+		ofRunning = q.describe
+	}
 	pair := &sourcePair{}
 	var failed [2]error
 	var both sync.WaitGroup
 	both.Go(func() {
-		source, err := q.prepare(ctx, q.deployment, q.target, "")
+		source, err := ofTarget(ctx, q.deployment, q.target, "")
 		if failed[0] = err; err == nil {
 			pair.target = source
 		}
 	})
 	if q.running != "" {
 		both.Go(func() {
-			source, err := q.prepare(ctx, q.deployment, q.running, q.filename)
+			source, err := ofRunning(ctx, q.deployment, q.running, q.filename)
 			if failed[1] = err; err == nil {
 				pair.running = source
 			}

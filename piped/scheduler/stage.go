@@ -79,7 +79,7 @@ func (r *run) countAttempt(stage *model.PipelineStage) {
 
 // tryStage is one attempt.
 func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) stageResult {
-	pair, err := r.sources.take(ctx, work)
+	pair, err := r.sources.take(ctx, work, r.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
 		if began := r.beginStage(ctx, work, stage); began != nil {
 			err = began
@@ -112,12 +112,13 @@ func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) st
 // prefetch prepares the sources of the next stage while this one runs, if there is a next one.
 func (r *run) prefetch(ctx context.Context) {
 	r.mu.Lock()
-	next := slices.ContainsFunc(r.deployment.GetStages(), func(stage *model.PipelineStage) bool {
+	stages := r.deployment.GetStages()
+	next := slices.IndexFunc(stages, func(stage *model.PipelineStage) bool {
 		return !stage.GetRollback() && stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
 	})
 	r.mu.Unlock()
-	if next {
-		r.sources.prefetch(ctx)
+	if next >= 0 {
+		r.sources.prefetch(ctx, r.options.Plugins.StageSources(stages[next].GetName()))
 	}
 }
 

@@ -31,6 +31,8 @@ type Request struct {
 	Path string
 	// ConfigFilename is the base name of the configuration; empty means app.pipecd.yaml.
 	ConfigFilename string
+	// Ahead says that the source is for later: Prepare returns ErrBusy rather than make others wait.
+	Ahead bool
 }
 
 // Source is a directory for one plugin call. Close it when the call has ended.
@@ -43,14 +45,14 @@ type Source struct {
 	ConfigFilename string
 	// Commit is the full hash.
 	Commit string
-	// RepositoryDirectory and ApplicationDirectory are absolute.
+	// RepositoryDirectory and ApplicationDirectory are absolute; empty after Describe.
 	RepositoryDirectory  string
 	ApplicationDirectory string
 	// LeftOut names what of the commit is not in the directory.
 	LeftOut []git.LeftOut
 
 	store   *Store
-	tree    *tree
+	tree    *tree  // nil after Describe
 	release func() // of the secrets; nil when there are none
 	once    sync.Once
 }
@@ -58,16 +60,10 @@ type Source struct {
 // Prepare checks the repository out, reads the application's configuration, and puts decrypted secrets and
 // attachments where the configuration wants them.
 func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
-	if request.ConfigFilename == "" {
-		request.ConfigFilename = config.DefaultApplicationFilename
+	if err := request.check(); err != nil {
+		return nil, err
 	}
-	if !filepath.IsLocal(filepath.FromSlash(request.Path)) {
-		return nil, fmt.Errorf("prepare source: the application path %q is not inside of repository %s", request.Path, request.Repository.ID())
-	}
-	if path.Base(request.ConfigFilename) != request.ConfigFilename {
-		return nil, fmt.Errorf("prepare source: the configuration file name %q must not contain a directory", request.ConfigFilename)
-	}
-	t, err := s.take(ctx, request.Repository, request.Commit)
+	t, err := s.take(ctx, request.Repository, request.Commit, request.Ahead)
 	if err != nil {
 		return nil, fmt.Errorf("prepare source of %s at commit %s: %w", request.Path, request.Commit, err)
 	}
@@ -90,6 +86,20 @@ func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
 	return source, nil
 }
 
+// check fills in defaults and refuses what leads elsewhere.
+func (r *Request) check() error {
+	if r.ConfigFilename == "" {
+		r.ConfigFilename = config.DefaultApplicationFilename
+	}
+	if !filepath.IsLocal(filepath.FromSlash(r.Path)) {
+		return fmt.Errorf("prepare source: the application path %q is not inside of repository %s", r.Path, r.Repository.ID())
+	}
+	if path.Base(r.ConfigFilename) != r.ConfigFilename {
+		return fmt.Errorf("prepare source: the configuration file name %q must not contain a directory", r.ConfigFilename)
+	}
+	return nil
+}
+
 func (s *Source) readConfig(name string) error {
 	raw, err := readInside(s.RepositoryDirectory, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,6 +108,10 @@ func (s *Source) readConfig(name string) error {
 	if err != nil {
 		return fmt.Errorf("read application configuration %s at commit %s: %w", name, s.Commit, err)
 	}
+	return s.parse(raw, name)
+}
+
+func (s *Source) parse(raw []byte, name string) (err error) {
 	s.RawConfig = raw
 	s.Config, err = config.ParseApplication(raw, name)
 	return err
@@ -120,13 +134,16 @@ func readInside(dir, name string) ([]byte, error) {
 
 // Proto returns the message for the plugin.
 func (s *Source) Proto() *common.DeploymentSource {
-	return &common.DeploymentSource{
+	message := &common.DeploymentSource{
 		ApplicationDirectory:      s.ApplicationDirectory,
 		CommitHash:                s.Commit,
 		ApplicationConfig:         s.RawConfig,
 		ApplicationConfigFilename: s.ConfigFilename,
-		SharedConfigDirectory:     filepath.Join(s.RepositoryDirectory, sharedDir),
 	}
+	if s.RepositoryDirectory != "" {
+		message.SharedConfigDirectory = filepath.Join(s.RepositoryDirectory, sharedDir)
+	}
+	return message
 }
 
 // Application returns Config.
@@ -137,7 +154,9 @@ func (s *Source) Application() *config.Application { return s.Config }
 func (s *Source) Close() error {
 	var err error
 	s.once.Do(func() {
-		err = s.store.give(s.tree)
+		if s.tree != nil {
+			err = s.store.give(s.tree)
+		}
 		if s.release != nil {
 			s.release()
 		}

@@ -53,6 +53,12 @@ type Store struct {
 	closed bool
 	// idle holds unchanged checkouts, the one used last at the end.
 	idle []*tree
+	// used counts the checkouts that somebody has.
+	used int
+	// waiting are those who want a checkout that is not there, in the order in which they came.
+	waiting []*waiter
+	// making bounds the checkouts that are made at the same time, by repository.
+	making map[string]chan struct{}
 }
 
 // tree is one checkout.
@@ -83,7 +89,7 @@ func New(options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the directory for sources: %w", err)
 	}
-	return &Store{options: options, dir: absolute, logger: options.Logger}, nil
+	return &Store{options: options, dir: absolute, logger: options.Logger, making: map[string]chan struct{}{}}, nil
 }
 
 // Close removes everything. Sources that are still open lose their directory.
@@ -93,36 +99,6 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.idle = nil
 	return os.RemoveAll(s.dir)
-}
-
-// take returns a checkout for the caller alone.
-func (s *Store) take(ctx context.Context, repository Repository, commit string) (*tree, error) {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil, errors.New("prepare source: the store is closed")
-	}
-	for i := len(s.idle) - 1; i >= 0; i-- {
-		if t := s.idle[i]; t.repository == repository.ID() && t.commit == commit {
-			s.idle = append(s.idle[:i], s.idle[i+1:]...)
-			s.mu.Unlock()
-			return t, nil
-		}
-	}
-	t := s.oldest(repository)
-	if t == nil {
-		t = s.newTree(repository.ID())
-	}
-	s.mu.Unlock()
-
-	t, err := s.bring(ctx, t, repository, commit)
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range t.left {
-		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", commit, "path", one.Path, "reason", one.Reason)
-	}
-	return t, nil
 }
 
 // oldest takes the checkout that was unused for longest, to bring it to another commit. The one used last
@@ -181,26 +157,6 @@ func (s *Store) finish(t *tree, commit string) (_ *tree, err error) {
 		return nil, errors.Join(err, s.remove(t))
 	}
 	return t, nil
-}
-
-// give takes a checkout back: to keep when it is unchanged, to remove otherwise.
-func (s *Store) give(t *tree) error {
-	if t.private || !t.print.matches(t.dir) {
-		return s.remove(t)
-	}
-	s.mu.Lock()
-	var oldest *tree
-	if s.closed {
-		oldest = t
-	} else if s.idle = append(s.idle, t); len(s.idle) > maxIdle {
-		oldest = s.idle[0]
-		s.idle = s.idle[1:]
-	}
-	s.mu.Unlock()
-	if oldest != nil {
-		return s.remove(oldest)
-	}
-	return nil
 }
 
 func (s *Store) remove(t *tree) error {

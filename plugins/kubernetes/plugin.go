@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/preview"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -26,17 +27,20 @@ type plugin struct {
 	pool     *cluster.Pool
 	executor *stage.Executor
 	live     *livestate.Store
+	previews *preview.Previewer
 }
 
 var (
-	_ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
-	_ sdk.LivestatePlugin[sdk.None, config.DeployTarget, config.Application]  = (*plugin)(nil)
-	_ sdk.LivestateWatcher                                                    = (*plugin)(nil)
+	_ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application]  = (*plugin)(nil)
+	_ sdk.LivestatePlugin[sdk.None, config.DeployTarget, config.Application]   = (*plugin)(nil)
+	_ sdk.PlanPreviewPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
+	_ sdk.LivestateWatcher                                                     = (*plugin)(nil)
 )
 
 func newPlugin() *plugin {
 	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
-	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool), live: livestate.NewStore(loader, pool)}
+	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool), live: livestate.NewStore(loader, pool),
+		previews: preview.New(loader, pool)}
 }
 
 // Close ends the connections to clusters.
@@ -143,6 +147,11 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 // GetLivestate tells what runs, and how that differs from what was deployed.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
 	return p.live.Get(ctx, req)
+}
+
+// GetPlanPreview tells what a commit would change in the cluster.
+func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
+	return p.previews.Preview(ctx, req)
 }
 
 // LivestateChanges tells when that may be another answer.

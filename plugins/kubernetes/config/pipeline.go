@@ -45,3 +45,16 @@ func PipelineStages(data []byte) ([]PipelineStage, error) {
 	}
 	return stages, nil
 }
+
+// AlwaysUsesPipeline reads spec.planner.alwaysUsePipeline of an application configuration (YAML).
+func AlwaysUsesPipeline(data []byte) (bool, error) {
+	var document struct {
+		Spec struct {
+			Planner struct {
+				AlwaysUsePipeline bool `yaml:"alwaysUsePipeline"`
+			} `yaml:"planner"`
+		} `yaml:"spec"`
+	}
+	err := yaml.Unmarshal(data, &document)
+	return document.Spec.Planner.AlwaysUsePipeline, err
+}

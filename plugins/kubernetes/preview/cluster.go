@@ -1,0 +1,162 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// parallelTrials bounds the requests to a cluster that run at once.
+const parallelTrials = 8
+
+// silent takes what nobody reads.
+type silent struct{}
+
+func (silent) Infof(string, ...any)    {}
+func (silent) Successf(string, ...any) {}
+
+// compareWithCluster tries all manifests in the cluster, and looks for what would be pruned.
+func compareWithCluster(ctx context.Context, req *Request, c *cluster.Client, wanted []manifest.Manifest, rule pruning, found *changes) error {
+	label := req.Target.App.VariantLabel
+	stamp := manifest.Stamp{
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID, CommitHash: req.Target.CommitHash,
+		VariantKey: label.Key, Variant: label.PrimaryValue,
+	}
+	stamped := manifest.CloneAll(wanted)
+	stamp.Apply(stamped)
+	ordered, err := apply.Sort(stamped)
+	if err != nil {
+		return err
+	}
+	trials := make([]apply.Trial, len(ordered))
+	refusals := make([]error, len(ordered))
+	applier := apply.New(c, silent{})
+	comes := comesWith(ordered, req)
+	group, trying := errgroup.WithContext(ctx)
+	group.SetLimit(parallelTrials)
+	for i, m := range ordered {
+		group.Go(func() error {
+			trials[i], refusals[i] = applier.Try(trying, m)
+			if refusals[i] != nil && comes.explains(m, refusals[i]) {
+				trials[i], refusals[i] = apply.Trial{Manifest: m}, nil
+			}
+			return context.Cause(trying)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := refused(refusals); err != nil {
+		return err
+	}
+	keys := make([]manifest.Key, 0, len(trials))
+	for _, t := range trials {
+		keys = append(keys, t.Manifest.Key())
+		found.applied(t, req.ApplicationID)
+	}
+	return findUnwanted(ctx, req, c, keys, rule, found)
+}
+
+// newcomers are namespaces and kinds that the deployment itself would bring, so that the API cannot try what needs them.
+type newcomers struct{ namespaces, kinds map[string]bool }
+
+func comesWith(manifests []manifest.Manifest, req *Request) newcomers {
+	n := newcomers{namespaces: map[string]bool{}, kinds: map[string]bool{}}
+	if in := req.Target.App.Input; in.AutoCreateNamespace {
+		n.namespaces[in.Namespace] = true
+	}
+	for _, m := range manifests {
+		switch {
+		case m.Is(manifest.KindNamespace):
+			n.namespaces[m.GetName()] = true
+		case m.Is(manifest.KindCRD):
+			group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
+			kind, _, _ := unstructured.NestedString(m.Object, "spec", "names", "kind")
+			n.kinds[group+"/"+kind] = true
+		}
+	}
+	return n
+}
+
+func (n newcomers) explains(m manifest.Manifest, err error) bool {
+	var refusal *apply.RefusedError
+	if errors.As(err, &refusal) {
+		return apierrors.IsNotFound(refusal.Err) && n.namespaces[m.GetNamespace()]
+	}
+	return n.kinds[m.GroupVersionKind().Group+"/"+m.GetKind()]
+}
+
+// maxRefusals bounds the manifests that an error names.
+const maxRefusals = 10
+
+// refused puts all refusals into one error.
+func refused(errs []error) error {
+	var list []string
+	more := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case len(list) < maxRefusals:
+			list = append(list, err.Error())
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the cluster would refuse the deployment: %s", strings.Join(list, "\n"))
+}
+
+// findUnwanted looks for the application's objects that are not in the commit.
+func findUnwanted(ctx context.Context, req *Request, c *cluster.Client, keys []manifest.Key, rule pruning, found *changes) error {
+	app := req.Target.App
+	selector := inventory.Labels(req.ApplicationID)
+	if rule.onlyPrimary || !rule.enabled {
+		selector = labels.Merge(selector, labels.Set{app.VariantLabel.Key: app.VariantLabel.PrimaryValue})
+	}
+	namespaces := []string{c.Namespace}
+	if app.Input.Namespace != "" {
+		namespaces = []string{app.Input.Namespace}
+	}
+	items, skipped, err := inventory.List(ctx, c, selector, namespaces)
+	if err != nil {
+		return err
+	}
+	if len(skipped) > 0 && rule.enabled {
+		found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
+	}
+	for _, item := range inventory.Except(items, keys) {
+		if !rule.enabled {
+			found.left = append(found.left, item.Key)
+			continue
+		}
+		live, err := c.Dynamic.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("read %s, which would be deleted: %w", item.Key.Human(), err)
+		default:
+			found.removed(item.Key, live)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+)
+
+// source writes a commit with one ConfigMap.
+func source(t *testing.T, commit, value, configuration string) *stage.Source {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "conf.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {v: "+value+"}\n"), 0o600))
+	s := &stage.Source{Dir: dir, CommitHash: commit, ConfigFilename: "app.pipecd.yaml", ConfigData: []byte(configuration)}
+	require.NoError(t, s.App.Validate())
+	return s
+}
+
+func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
+	t.Parallel()
+	// A port that nobody listens on.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, []byte("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"https://"+address+
+		"\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: t}}]\n"), 0o600))
+	pool := cluster.NewPool()
+	t.Cleanup(pool.Close)
+	p := New(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
+	p.reach = 300 * time.Millisecond
+	req := &Request{
+		ApplicationID: "a", Targets: []stage.Target{{Name: "first", Config: config.DeployTarget{KubeConfigPath: kubeconfig}}, {Name: "second"}},
+		Running: source(t, "1", "old", ""), Target: source(t, "2", "new", ""),
+	}
+	previews, err := p.Preview(t.Context(), req)
+	require.NoError(t, err)
+	require.Len(t, previews, 2)
+	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", previews[0].Summary)
+	require.Contains(t, previews[0].Details, "# the cluster of deploy target first cannot be reached, so this is the difference from the running commit")
+	require.Contains(t, previews[0].Details, "-  v: old\n+  v: new\n")
+	require.True(t, previews[1].NoChange)
+	require.Equal(t, "not deployed to: only the first deploy target, first, is", previews[1].Summary)
+}
+
+func TestPruningIsThatOfTheStagesThatWouldRun(t *testing.T) {
+	t.Parallel()
+	pipeline := func(planner, stages string) string {
+		return "spec:\n  planner: {" + planner + "}\n  pipeline: {stages: [" + stages + "]}\n"
+	}
+	for name, c := range map[string]struct {
+		configuration string
+		quickPrune    bool
+		first         bool
+		want          pruning
+	}{
+		"quick sync":                     {configuration: "", quickPrune: true, want: pruning{enabled: true}},
+		"off":                            {configuration: "", want: pruning{}},
+		"pipeline":                       {configuration: pipeline("", "{name: K8S_PRIMARY_ROLLOUT, with: {prune: true}}"), want: pruning{enabled: true, onlyPrimary: true}},
+		"pipeline with sync":             {configuration: pipeline("", "{name: K8S_SYNC, with: {prune: true}}"), want: pruning{enabled: true}},
+		"pipeline without":               {configuration: pipeline("", "{name: K8S_PRIMARY_ROLLOUT}"), quickPrune: true, want: pruning{onlyPrimary: true}},
+		"first deployment, quick":        {configuration: pipeline("", "{name: K8S_PRIMARY_ROLLOUT}"), quickPrune: true, first: true, want: pruning{enabled: true}},
+		"first deployment, pipeline set": {configuration: pipeline("alwaysUsePipeline: true", "{name: K8S_PRIMARY_ROLLOUT}"), quickPrune: true, first: true, want: pruning{onlyPrimary: true}},
+	} {
+		req := &Request{Target: source(t, "2", "new", c.configuration)}
+		req.Target.App.QuickSync.Prune = c.quickPrune
+		workload := func(image string) []manifest.Manifest {
+			return []manifest.Manifest{object(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: "+image+"}]}}}\n")}
+		}
+		running := workload("a:v1")
+		if c.first {
+			running = nil
+		}
+		got, err := pruneRule(req, running, workload("a:v2"))
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got, name)
+	}
+}
