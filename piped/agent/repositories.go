@@ -131,10 +131,6 @@ func (r *repositories) changedFiles(ctx context.Context, d *model.Deployment, fr
 
 // prepare is planner.Prepare.
 func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
-	repository, err := r.of(d)
-	if err != nil {
-		return nil, err
-	}
 	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, false)
 }
 
@@ -149,6 +145,10 @@ func (r *repositories) describe(ctx context.Context, d *model.Deployment, commit
 }
 
 func (r *repositories) make(ctx context.Context, how func(context.Context, source.Request) (*source.Source, error), d *model.Deployment, commit, configFilename string, ahead bool) (planner.Source, error) {
+	repository, err := r.of(d)
+	if err != nil {
+		return nil, err
+	}
 	if configFilename == "" {
 		configFilename = d.GetGitPath().GetConfigFilename()
 	}

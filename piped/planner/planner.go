@@ -61,12 +61,12 @@ func New(options Options) *Planner {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Planner{options: options}
-}
-
 	if options.Describe == nil {
 		options.Describe = options.Prepare
 	}
+	return &Planner{options: options}
+}
+
 // Plan works out the plan of a pending deployment, reports it and returns the deployment with it. The
 // given deployment is not changed. An error says why there is no plan; nothing was reported then.
 func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
@@ -150,16 +150,6 @@ func (p *Planner) running(ctx context.Context, application string) (*model.Appli
 	return response.GetDeployment(), nil
 }
 
-// sources are the application's directories at the target commit and, from the second deployment on, at
-// the running one.
-type sources struct {
-	target, running Source
-	// note tells in the summary why there is no running source although something runs.
-	note string
-}
-
-func (s *sources) close() {
-	for _, source := range []Source{s.target, s.running} {
 // partakers reads the application and waits until its plugins run.
 func (p *Planner) partakers(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
 	described, err := p.options.Describe(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
@@ -190,6 +180,16 @@ func lookInto(plugins []applicationPlugin) deployment.SourceUse {
 	return use
 }
 
+// sources are the application's directories at the target commit and, from the second deployment on, at
+// the running one.
+type sources struct {
+	target, running Source
+	// note tells in the summary why there is no running source although something runs.
+	note string
+}
+
+func (s *sources) close() {
+	for _, source := range []Source{s.target, s.running} {
 		if source != nil {
 			_ = source.Close() // a directory left behind is removed at the next start
 		}

@@ -45,11 +45,11 @@ type Options struct {
 	Registry     *pluginservice.Registry
 	Commands     *pluginservice.Commands
 	Prepare      planner.Prepare
-	ChangedFiles ChangedFiles
 	// PrepareAhead is Prepare for a stage that has not begun; it may give source.ErrBusy. Default: Prepare.
 	PrepareAhead planner.Prepare
 	// Describe gives a Source without a directory, for stages that look into none. Default: Prepare.
 	Describe     planner.Prepare
+	ChangedFiles ChangedFiles
 	Logger       *slog.Logger
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
@@ -75,14 +75,14 @@ func New(options Options) *Scheduler {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	if options.RestartWait <= 0 {
-		options.RestartWait = defaultRestartWait
-	}
 	if options.PrepareAhead == nil {
 		options.PrepareAhead = options.Prepare
 	}
 	if options.Describe == nil {
 		options.Describe = options.Prepare
+	}
+	if options.RestartWait <= 0 {
+		options.RestartWait = defaultRestartWait
 	}
 	if options.CleanupWait <= 0 {
 		options.CleanupWait = defaultCleanupWait
