@@ -31,6 +31,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
@@ -88,6 +89,7 @@ type Agent struct {
 	metrics    *metrics.Metrics
 	observed   *observe.Client
 	masker     *secrets.Masker
+	tracer     *tracing.Tracer
 	decrypter  secrets.Decrypter
 	introduced atomic.Bool
 	unlock     func()
@@ -140,6 +142,9 @@ func New(options Options) (_ *Agent, err error) {
 		return nil, err
 	}
 	a.client.PipedServiceClient = a.spool
+	if err := a.trace(key); err != nil {
+		return nil, err
+	}
 	if err := a.observe(); err != nil {
 		return nil, err
 	}
@@ -149,6 +154,7 @@ func New(options Options) (_ *Agent, err error) {
 	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.logger); err != nil {
 		return nil, err
 	}
+	a.repos.tracer = a.tracer
 	return a, a.assemble()
 }
 
@@ -182,7 +188,7 @@ func (a *Agent) assemble() (err error) {
 		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
-		LogDir: a.options.LogDir, Mask: a.maskLine, Logger: a.logger,
+		LogDir: a.options.LogDir, Mask: a.maskLine, Calls: a.tracer.Calls, Started: a.tracer.PluginStarted, Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -193,11 +199,11 @@ func (a *Agent) assemble() (err error) {
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, Logger: a.logger,
+			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, Tracer: a.tracer, Logger: a.logger,
 		}),
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,
-			Prepare: a.repos.prepare, PrepareAhead: a.repos.prepareAhead, Describe: a.repos.describe, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Logger: a.logger,
+			Prepare: a.repos.prepare, PrepareAhead: a.repos.prepareAhead, Describe: a.repos.describe, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Tracer: a.tracer, Logger: a.logger,
 		}),
 		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
 	})
@@ -296,6 +302,9 @@ func (a *Agent) problems() []string {
 }
 
 func (a *Agent) close() {
+	if err := a.tracer.Close(); err != nil {
+		a.logger.Debug("the last traces did not get through", "error", err)
+	}
 	if a.service != nil {
 		a.service.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel/attribute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -25,12 +27,14 @@ import (
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/source"
+	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
 // repositories are the mirrors of the configured repositories, by id.
 type repositories struct {
 	byID    map[string]*git.Repository
 	sources *source.Store
+	tracer  *tracing.Tracer
 }
 
 func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, logger *slog.Logger) (*repositories, error) {
@@ -152,9 +156,15 @@ func (r *repositories) make(ctx context.Context, how func(context.Context, sourc
 	if configFilename == "" {
 		configFilename = d.GetGitPath().GetConfigFilename()
 	}
+	ctx, end := r.tracer.Part(ctx, "Prepare source", attribute.String("commit", commit), attribute.Bool("ahead", ahead))
 	made, err := how(ctx, source.Request{
 		Repository: repository, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: configFilename, Ahead: ahead,
 	})
+	if errors.Is(err, source.ErrBusy) {
+		end(nil)
+	} else {
+		end(err)
+	}
 	if err != nil {
 		return nil, err // not made: a nil pointer would not be a nil Source
 	}

@@ -28,7 +28,7 @@ func (a *Agent) observe() (err error) {
 		Healthy: func() bool { return len(a.problems()) == 0 }, ControlPlane: a.client, Logger: a.logger,
 	})
 	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify, a.metrics.Observe)
-	a.client.PipedServiceClient = a.observed
+	a.client.PipedServiceClient = a.tracer.Client(a.observed)
 	return nil
 }
 

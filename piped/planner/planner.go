@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
 const (
@@ -49,6 +50,8 @@ type Options struct {
 	// Describe gives a Source without a directory, for plugins that look into none. Default: Prepare.
 	Describe Prepare
 	Logger   *slog.Logger
+	// Tracer records the planning; nil for none.
+	Tracer *tracing.Tracer
 }
 
 // Planner plans deployments; it keeps no state of its own.
@@ -70,6 +73,13 @@ func New(options Options) *Planner {
 // Plan works out the plan of a pending deployment, reports it and returns the deployment with it. The
 // given deployment is not changed. An error says why there is no plan; nothing was reported then.
 func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+	ctx, end := p.options.Tracer.Plan(ctx, pending)
+	planned, err := p.planAndReport(ctx, pending)
+	end(planned, err)
+	return planned, err
+}
+
+func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
 	planned, err := p.plan(ctx, pending)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause

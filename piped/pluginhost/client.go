@@ -175,11 +175,14 @@ func (p *Plugin) startTimeoutError(proc *process) error {
 }
 
 // dial makes the connection to a new process.
-func dial(proc *process, patience time.Duration) (*grpc.ClientConn, error) {
+func dial(proc *process, patience time.Duration, calls func(plugin string) grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+	}
+	if calls != nil {
+		options = append(options, grpc.WithUnaryInterceptor(calls(proc.plugin)))
 	}
 	if proc.link != nil {
 		return grpc.NewClient("passthrough:///"+fileName(proc.plugin), append(options, overLink(proc.link.serve, patience)...)...)

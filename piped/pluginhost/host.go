@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -48,6 +50,10 @@ type Options struct {
 	HangTimeout time.Duration
 	// NoReload leaves a plugin running when its binary changes, until it is restarted.
 	NoReload bool
+	// Calls looks at the calls to a plugin; nil for nobody.
+	Calls func(plugin string) grpc.UnaryClientInterceptor
+	// Started is told how each start of a process ended; nil for nobody.
+	Started func(plugin string, began time.Time, err error)
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Mask hides secrets in what plugins write; nil hides none.

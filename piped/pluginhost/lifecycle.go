@@ -114,6 +114,9 @@ func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error)
 	able, err := p.awaitReady(ctx, proc)
 	close(ready)
 	<-watched
+	if p.options.Started != nil && !errors.Is(context.Cause(ctx), errStopped) {
+		p.options.Started(p.config.Name, proc.started, err)
+	}
 	if err != nil {
 		proc.stop(min(p.options.GracePeriod, startGrace)) // it has no work to finish
 		p.ended(proc)
@@ -187,7 +190,7 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 		return nil, permanentError{err}
 	}
 	proc.release = p.connect(proc)
-	if proc.conn, err = dial(proc, p.options.StartTimeout); err != nil {
+	if proc.conn, err = dial(proc, p.options.StartTimeout, p.options.Calls); err != nil {
 		proc.stop(0)
 		proc.close()
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", p.Name(), err)}

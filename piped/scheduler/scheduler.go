@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
 const (
@@ -61,6 +62,8 @@ type Options struct {
 	Parallel int
 	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
 	ReportPause time.Duration
+	// Tracer records the deployments; nil for none.
+	Tracer *tracing.Tracer
 	// Failpoints are for tests; nil for none.
 	Failpoints *failpoint.Set
 }
@@ -114,7 +117,7 @@ func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancella
 	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]clock{}}
 	r.sources = newSourceQueue(makers{s.options.Prepare, s.options.PrepareAhead, s.options.Describe}, r.deployment)
 	defer r.sources.close()
-	return r.toEnd(ctx)
+	return r.traced(ctx)
 }
 
 // run is one deployment on its way.

@@ -76,7 +76,7 @@ func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
 	w.begun[stage.GetId()] = true
 	w.running++
 	go func() {
-		err := w.runStage(ctx, work, stage)
+		err := w.tracedStage(ctx, work, stage)
 		w.ends <- stageEnd{stage, err}
 	}()
 }

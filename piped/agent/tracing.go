@@ -1,0 +1,25 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"strings"
+
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/tracing"
+)
+
+// trace makes the part that records traces.
+func (a *Agent) trace(key string) error {
+	transport, err := controlplane.Transport(a.options.Insecure, a.options.CertFile)
+	if err != nil {
+		return err
+	}
+	c := a.options.Config
+	a.tracer, err = tracing.New(tracing.Options{
+		Address: c.APIAddress, Transport: transport, Token: strings.Join([]string{c.ProjectID, c.PipedID, strings.TrimSpace(key)}, ","),
+		ProjectID: c.ProjectID, PipedID: c.PipedID, Version: a.options.Version, Mask: a.masker.Mask, Logger: a.logger,
+	})
+	return err
+}
