@@ -23,6 +23,11 @@ var ErrLinks = errors.New("the commit has symbolic links")
 // writes only what differs. left is what the checkout has returned; the new list is returned. After an error,
 // ErrLinks among them, the directory is of no use.
 func (r *Repository) Advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
+	for _, hash := range []string{from, to} {
+		if _, err := r.ensure(ctx, hash); err != nil {
+			return nil, err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, err := r.newAdvance(ctx, from, to)
@@ -60,11 +65,11 @@ type addition struct {
 }
 
 func (r *Repository) newAdvance(ctx context.Context, from, to string) (*advance, error) {
-	before, err := r.rootTree(ctx, from)
+	before, err := r.rootTree(from)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.rootTree(ctx, to)
+	after, err := r.rootTree(to)
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,12 @@ type LeftOut struct {
 // symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned, as are Git LFS
 // pointers, which stay what they are. When it fails, what it has written stays for the caller to remove.
 func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	if _, err := r.ensure(ctx, hash); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	tree, err := r.rootTree(ctx, hash)
+	tree, err := r.rootTree(hash)
 	if err != nil {
 		return nil, err
 	}

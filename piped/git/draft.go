@@ -37,8 +37,6 @@ type Change struct {
 
 // Draft starts a row of commits upon one that Update or Commit has returned.
 func (r *Repository) Draft(ctx context.Context, base string) (*Draft, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	id, err := r.ensure(ctx, base)
 	if err != nil {
 		return nil, err
@@ -62,7 +60,7 @@ func (d *Draft) Commit(ctx context.Context, c Change) error {
 	r := d.repository
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root, err := r.rootTree(ctx, d.Head())
+	root, err := r.rootTree(d.Head())
 	if err != nil {
 		return err
 	}
@@ -81,6 +79,7 @@ func (d *Draft) Commit(ctx context.Context, c Change) error {
 		return fmt.Errorf("write a commit to the mirror of repository %s: %w", r.options.ID, err)
 	}
 	d.head = head
+	r.used.add(head)
 	return nil
 }
 

@@ -18,6 +18,7 @@ var (
 	ErrNoHistory     = errors.New("the commits cannot be compared")
 	ErrAuth          = errors.New("the Git server refused the credentials")
 	ErrHostKey       = errors.New("the Git server cannot be trusted")
+	ErrSilent        = errors.New("the Git server does not answer")
 	ErrMoved         = errors.New("the branch is not where it was")
 	ErrCheckedOut    = errors.New("the branch is in use by a working tree")
 	ErrRefused       = errors.New("the repository refused the push")

@@ -18,7 +18,7 @@ func (r *Repository) history(ctx context.Context, base, head plumbing.Hash, head
 		return nil, nil, err
 	}
 	if r.local != nil {
-		from, err := r.localHistory(base, head)
+		from, err := r.localHistory(ctx, base, head)
 		return from, func() {}, err
 	}
 	r.historyMu.Lock()
@@ -30,11 +30,13 @@ func (r *Repository) history(ctx context.Context, base, head plumbing.Hash, head
 	return from, r.historyMu.Unlock, nil
 }
 
-func (r *Repository) localHistory(commits ...plumbing.Hash) (*objects, error) {
-	r.mu.Lock() // finding the directory changes nothing, opening it does
+func (r *Repository) localHistory(ctx context.Context, commits ...plumbing.Hash) (*objects, error) {
+	if err := r.lockPacks(ctx); err != nil { // finding the directory changes nothing, opening it does
+		return nil, err
+	}
 	err := r.local.open()
 	dir := r.local.dir
-	r.mu.Unlock()
+	r.unlockPacks()
 	if err != nil {
 		return nil, err
 	}

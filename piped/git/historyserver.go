@@ -7,13 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	gogit "github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // historyRef is where a commit stands that was fetched by its name.
@@ -35,27 +38,13 @@ func (r *Repository) fetchedHistory(ctx context.Context, base, head plumbing.Has
 	if !missing() {
 		return from, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	url, auth, err := r.access()
-	if err != nil {
-		return nil, err
-	}
-	remote := gogit.NewRemote(storage, &config.RemoteConfig{Name: "origin", URLs: []string{url}})
-	specs := []config.RefSpec{branchSpec(r.options.Branch)}
-	if headBranch != "" && headBranch != r.options.Branch && plumbing.NewBranchReferenceName(headBranch).Validate() == nil {
-		specs = append(specs, branchSpec(headBranch))
-	}
-	for _, spec := range append(specs, config.RefSpec(head.String()+":"+historyRef)) {
+	for _, name := range []string{r.options.Branch, headBranch, ""} {
 		if !missing() {
 			break
 		}
-		err = r.fetchRefs(ctx, remote, auth, spec, 0)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil && !isMissing(err) && spec == specs[0] {
-			return nil, r.fetchError(err)
+		err := r.fetchHistory(ctx, storage, name, head)
+		if err != nil && (ctx.Err() != nil || name == r.options.Branch) {
+			return nil, err
 		}
 	}
 	for _, id := range []plumbing.Hash{base, head} {
@@ -66,12 +55,40 @@ func (r *Repository) fetchedHistory(ctx context.Context, base, head plumbing.Has
 	return from, nil
 }
 
-func branchSpec(branch string) config.RefSpec {
-	name := plumbing.NewBranchReferenceName(branch).String()
-	return config.RefSpec("+" + name + ":" + name)
+// fetchHistory brings a branch with its history into the storage, or the commit when there is no name. A branch
+// that is missing brings nothing.
+func (r *Repository) fetchHistory(ctx context.Context, storage *filesystem.Storage, name string, commit plumbing.Hash) error {
+	return r.ask(ctx, func(ctx context.Context, session transport.UploadPackSession, refs *packp.AdvRefs) error {
+		ref := plumbing.ReferenceName(historyRef)
+		if name != "" {
+			ref = plumbing.NewBranchReferenceName(name)
+			id, ok := refs.References[ref.String()]
+			if !ok {
+				return nil
+			}
+			commit = id
+		}
+		if storage.HasEncodedObject(commit) != nil {
+			want := wanted{id: commit, depth: whole, haves: heads(storage)}
+			err := want.fetch(ctx, session, refs, func(read io.Reader) error { return packfile.UpdateObjectStorage(storage, read) })
+			if err != nil {
+				return err
+			}
+		}
+		return storage.SetReference(plumbing.NewHashReference(ref, commit))
+	})
 }
 
-// isMissing tells of answers of a server that other branches may make up for.
-func isMissing(err error) bool {
-	return errors.As(err, &gogit.NoMatchingRefSpecError{}) || errors.Is(err, transport.ErrEmptyRemoteRepository)
+// heads are the commits that the references of a storage name.
+func heads(storage *filesystem.Storage) []plumbing.Hash {
+	var list []plumbing.Hash
+	if known, err := storage.IterReferences(); err == nil {
+		_ = known.ForEach(func(ref *plumbing.Reference) error { // it fails only when the function does
+			if ref.Type() == plumbing.HashReference && len(list) < maxHaves {
+				list = append(list, ref.Hash())
+			}
+			return nil
+		})
+	}
+	return list
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // local is a repository of the user on this machine. It is read in process: starting git for each
-// commit costs more than all the rest.
+// commit costs more than all the rest. Whoever uses it holds the packs of the mirror.
 type local struct {
 	path   string
 	remote string
@@ -160,18 +160,19 @@ func (l *local) problem(reason error, hint string) error {
 }
 
 // copyCommit brings a commit and its tree into the mirror. git gc may move objects at any moment, so
-// what is not found is looked up once more with the packs read anew.
-func (l *local) copyCommit(ctx context.Context, mirror *filesystem.Storage, id plumbing.Hash) error {
+// what is not found is looked up once more with the packs read anew. The caller holds the packs.
+func (r *Repository) copyCommit(ctx context.Context, id plumbing.Hash) error {
+	l := r.local
 	if err := l.open(); err != nil {
 		return err
 	}
-	err := (&transfer{from: l.objects, to: mirror}).commit(ctx, id)
+	err := r.copyFrom(ctx, l.objects, id)
 	if err != nil && ctx.Err() == nil {
 		l.storage = nil
 		if openErr := l.open(); openErr != nil {
 			return openErr
 		}
-		err = (&transfer{from: l.objects, to: mirror}).commit(ctx, id)
+		err = r.copyFrom(ctx, l.objects, id)
 	}
 	if err != nil {
 		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck tells whether the repository is complete", id, l.remote, err)

@@ -37,13 +37,17 @@ func (r *Repository) Merge(ctx context.Context, base, head, headBranch string) (
 		return Commit{}, err
 	}
 
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.lockPacks(ctx); err != nil {
+		return Commit{}, err
+	}
+	defer r.unlockPacks()
 	for _, id := range append([]plumbing.Hash{ours, theirs}, ancestors...) {
-		if err := (&transfer{from: from, to: r.mirror}).commit(ctx, id); err != nil {
+		if err := r.copyFrom(ctx, from, id); err != nil {
 			return Commit{}, fmt.Errorf("copy commit %s of repository %s: %w", id, r.options.ID, err)
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, ancestor := range ancestors {
 		switch ancestor {
 		case theirs:
@@ -112,13 +116,14 @@ func (r *Repository) merge(ctx context.Context, ours, theirs plumbing.Hash, ance
 	if err != nil {
 		return Commit{}, fmt.Errorf("write a commit to the mirror of repository %s: %w", r.options.ID, err)
 	}
+	r.used.add(id)
 	return r.commit(id)
 }
 
 func (r *Repository) mergeTrees(ctx context.Context, ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
 	var roots [3]plumbing.Hash
 	for i, id := range []plumbing.Hash{ancestor, ours, theirs} {
-		root, err := r.rootTree(ctx, id.String())
+		root, err := r.rootTree(id.String())
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}

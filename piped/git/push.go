@@ -16,7 +16,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
 )
 
 // Push moves the branch of the repository from the base of the row to its head. The error is ErrMoved when
@@ -51,7 +50,12 @@ func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	session, err := r.receivePack()
+	leave, err := r.options.Hosts.enter(ctx, r.address.Host)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	session, err := r.receivePack(ctx)
 	if err != nil {
 		return r.pushError(branch, err)
 	}
@@ -88,22 +92,6 @@ func (d *Draft) pack() (*bytes.Buffer, error) {
 	pack := &bytes.Buffer{}
 	_, err := packfile.NewEncoder(pack, d.repository.mirror, false).Encode(d.objects, 0)
 	return pack, err
-}
-
-func (r *Repository) receivePack() (transport.ReceivePackSession, error) {
-	remote, auth, err := r.access()
-	if err != nil {
-		return nil, err
-	}
-	endpoint, err := transport.NewEndpoint(remote)
-	if err != nil {
-		return nil, err
-	}
-	way, err := client.NewClient(endpoint)
-	if err != nil {
-		return nil, err
-	}
-	return way.NewReceivePackSession(endpoint, auth)
 }
 
 func (r *Repository) moved(branch string) error {

@@ -47,6 +47,10 @@ type Options struct {
 	SSHHost, SSHHostName string
 	// KnownHosts are the files with the keys of ssh servers; empty for those of ssh.
 	KnownHosts []string
+	// Idle bounds the silence of a server. Default 1m.
+	Idle time.Duration
+	// Hosts bounds how many repositories of one host are asked at a time; nil for no bound.
+	Hosts *Hosts
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }
@@ -70,10 +74,20 @@ type Repository struct {
 	// local is nil when the remote is not on this machine.
 	local *local
 
-	// mu guards the storage, which is not safe for concurrent use, and head.
-	mu     sync.Mutex
+	// packs holds a value while somebody brings objects into the mirror, or cleans it up, and guards local.
+	packs chan struct{}
+	// due has a value when the mirror may need to be cleaned up.
+	due    chan struct{}
+	bounds bounds
+
+	// mu guards what follows. Nobody waits for a server under it.
+	mu sync.Mutex
+	// mirror is not safe for concurrent use.
 	mirror *filesystem.Storage
 	head   plumbing.Hash
+	used   uses
+	// loads counts what was brought since the mirror was last looked at.
+	loads int
 
 	// historyMu guards the directory with the history of a server's repository.
 	historyMu sync.Mutex
@@ -88,6 +102,9 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Idle <= 0 {
+		options.Idle = idleTimeout
+	}
 	branch := plumbing.NewBranchReferenceName(options.Branch)
 	if err := branch.Validate(); err != nil {
 		return nil, &RepositoryError{Remote: WithoutCredentials(options.Remote), Reason: ErrNoBranch, Hint: fmt.Sprintf("%q cannot be the name of a branch", options.Branch)}
@@ -96,7 +113,10 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	if err != nil {
 		return nil, &RepositoryError{Remote: options.ID, Reason: ErrNotRepository, Hint: err.Error()}
 	}
-	r := &Repository{options: options, address: address, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1)}
+	r := &Repository{
+		options: options, address: address, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1),
+		packs: make(chan struct{}, 1), due: make(chan struct{}, 1), bounds: defaultBounds(),
+	}
 	if address.Scheme == "file" {
 		r.local = &local{path: address.Path, remote: options.Remote, branch: branch}
 	}
@@ -110,9 +130,17 @@ func (r *Repository) openMirror() error {
 	if err := os.MkdirAll(r.options.Dir, 0o700); err != nil {
 		return err
 	}
+	if err := r.checkPacks(); err != nil {
+		return err
+	}
 	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
 	r.mirror = filesystem.NewStorage(files, cache.NewObjectLRU(cacheSize))
 	if _, err := os.Stat(filepath.Join(r.options.Dir, "HEAD")); err == nil {
+		ref, err := r.mirror.Reference(plumbing.NewBranchReferenceName(r.options.Branch))
+		if err == nil && r.mirror.HasEncodedObject(ref.Hash()) == nil {
+			r.head = ref.Hash()
+			r.used.add(r.head)
+		}
 		return nil
 	}
 	_, err := gogit.Init(r.mirror, nil)
@@ -142,44 +170,87 @@ func (r *Repository) signal() {
 	}
 }
 
-// Update brings the newest commit of the branch into the mirror and returns it.
+// Update brings the newest commit of the branch into the mirror and returns it. The mirror stays usable meanwhile.
 func (r *Repository) Update(ctx context.Context) (Commit, error) {
-	var head plumbing.Hash
-	var err error
-	if r.local == nil {
-		if head, err = r.ask(ctx); err != nil {
-			return Commit{}, err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	look := r.lookRemote
 	if r.local != nil {
-		head, err = r.local.head()
-		if err == nil && head != r.head {
-			err = r.local.copyCommit(ctx, r.mirror, head)
-		}
-	} else {
-		head, err = r.fetch(ctx, head)
+		look = r.lookLocal
 	}
+	head, err := look(ctx)
 	if err != nil {
 		return Commit{}, err
 	}
-	r.head = head
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used.add(head)
+	if head != r.head {
+		r.head = head
+		r.remember(head)
+	}
 	return r.commit(head)
+}
+
+// remember points the mirror's branch at the head, for the next process, and marks that its history is not there,
+// for Git's own programs. The caller holds mu.
+func (r *Repository) remember(head plumbing.Hash) {
+	branch := plumbing.NewBranchReferenceName(r.options.Branch)
+	err := r.mirror.SetShallow([]plumbing.Hash{head})
+	if err == nil {
+		err = r.mirror.SetReference(plumbing.NewHashReference(branch, head))
+	}
+	if err != nil {
+		r.logger.Debug("cannot note the head in the mirror", "error", err)
+	}
+}
+
+// recent are commits that the mirror has, the one used last first.
+func (r *Repository) recent() []plumbing.Hash {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var haves []plumbing.Hash
+	for _, id := range r.used.newest(maxUses) {
+		if len(haves) < maxHaves && r.mirror.HasEncodedObject(id) == nil {
+			haves = append(haves, id)
+		}
+	}
+	return haves
+}
+
+func (r *Repository) lookLocal(ctx context.Context) (plumbing.Hash, error) {
+	if err := r.lockPacks(ctx); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer r.unlockPacks()
+	head, err := r.local.head()
+	if err == nil && !r.has(head) {
+		err = r.copyCommit(ctx, head)
+	}
+	return head, err
 }
 
 // Commit returns one commit, fetching it when only the source has it.
 func (r *Repository) Commit(ctx context.Context, hash string) (Commit, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	id, err := r.ensure(ctx, hash)
 	if err != nil {
 		return Commit{}, err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.commit(id)
 }
 
-// ensure makes sure that the commit is in the mirror.
+// has tells whether the mirror has the commit, which is remembered as used.
+func (r *Repository) has(id plumbing.Hash) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mirror.HasEncodedObject(id) != nil {
+		return false
+	}
+	r.used.add(id)
+	return true
+}
+
+// ensure makes sure that the commit is in the mirror. It may wait for a server.
 func (r *Repository) ensure(ctx context.Context, hash string) (plumbing.Hash, error) {
 	if err := ctx.Err(); err != nil {
 		return plumbing.ZeroHash, err
@@ -188,24 +259,43 @@ func (r *Repository) ensure(ctx context.Context, hash string) (plumbing.Hash, er
 		return plumbing.ZeroHash, r.noCommit(hash)
 	}
 	id := plumbing.NewHash(hash)
-	if r.mirror.HasEncodedObject(id) == nil {
+	if r.has(id) {
+		return id, nil
+	}
+	if err := r.lockPacks(ctx); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer r.unlockPacks()
+	if r.has(id) { // somebody else has brought it meanwhile
 		return id, nil
 	}
 	bring := r.fetchCommit
 	if r.local != nil {
-		bring = func(ctx context.Context, id plumbing.Hash) error { return r.local.copyCommit(ctx, r.mirror, id) }
+		bring = r.copyCommit
 	}
 	err := bring(ctx, id)
 	switch {
-	case err == nil:
+	case err == nil && r.has(id):
 		return id, nil
 	case ctx.Err() != nil:
 		return plumbing.ZeroHash, ctx.Err()
-	case !errors.Is(err, plumbing.ErrObjectNotFound) && r.local == nil:
+	case err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) && r.local == nil:
 		return plumbing.ZeroHash, err
 	}
 	return plumbing.ZeroHash, r.noCommit(hash)
 }
+
+// lockPacks waits until nobody else brings objects into the mirror.
+func (r *Repository) lockPacks(ctx context.Context) error {
+	select {
+	case r.packs <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Repository) unlockPacks() { <-r.packs }
 
 func (r *Repository) noCommit(hash string) error {
 	return &RepositoryError{Remote: WithoutCredentials(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}

@@ -29,6 +29,8 @@ type sshServer struct {
 	port       string
 	key        []byte // the client's, in PEM
 	knownHosts string
+	// line is what known_hosts needs.
+	line, fingerprint string
 }
 
 func newKey(t *testing.T) (ssh.Signer, []byte) {
@@ -40,6 +42,15 @@ func newKey(t *testing.T) (ssh.Signer, []byte) {
 	block, err := ssh.MarshalPrivateKey(private, "")
 	require.NoError(t, err)
 	return signer, pem.EncodeToMemory(block)
+}
+
+func lockedKey(t *testing.T) []byte {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("secret"))
+	require.NoError(t, err)
+	return pem.EncodeToMemory(block)
 }
 
 func serveSSH(t *testing.T) *sshServer {
@@ -68,8 +79,8 @@ func serveSSH(t *testing.T) *sshServer {
 	t.Cleanup(func() { listener.Close(); conns.Wait() })
 	s := &sshServer{address: listener.Addr().String(), key: private, knownHosts: filepath.Join(t.TempDir(), "known_hosts")}
 	_, s.port, _ = net.SplitHostPort(s.address)
-	line := knownhosts.Line([]string{s.address}, host.PublicKey())
-	require.NoError(t, os.WriteFile(s.knownHosts, []byte(line+"\n"), 0o600))
+	s.line, s.fingerprint = knownhosts.Line([]string{s.address}, host.PublicKey()), ssh.FingerprintSHA256(host.PublicKey())
+	require.NoError(t, os.WriteFile(s.knownHosts, []byte(s.line+"\n"), 0o600))
 	return s
 }
 
@@ -125,6 +136,15 @@ func (s *sshServer) options(t *testing.T, remote string) Options {
 	return Options{ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), SSHKey: s.key, KnownHosts: []string{s.knownHosts}}
 }
 
+// alsoAt are known hosts that know the server at another address.
+func (s *sshServer) alsoAt(t *testing.T, address string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "known_hosts")
+	line := strings.Replace(s.line, knownhosts.Normalize(s.address), knownhosts.Normalize(address), 1)
+	require.NoError(t, os.WriteFile(file, []byte(line+"\n"), 0o600))
+	return []string{file}
+}
+
 func TestABranchIsFetchedAndPushedBySSH(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
@@ -172,18 +192,21 @@ func TestProblemsWithSSHAreToldWithTheNextStep(t *testing.T) {
 	wrong := filepath.Join(t.TempDir(), "wrong")
 	require.NoError(t, os.WriteFile(wrong, []byte(strings.ReplaceAll(string(lies), other.port, server.port)), 0o600))
 	_, stranger := newKey(t)
+	locked := lockedKey(t)
 	for name, c := range map[string]struct {
 		change func(*Options)
 		want   error
 		hint   string
 	}{
-		"a server that nobody knows":     {func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey, "ssh-keyscan -p " + server.port + " 127.0.0.1 >> ~/.ssh/known_hosts"},
-		"a server with another key":      {func(o *Options) { o.KnownHosts = []string{wrong} }, ErrHostKey, "ssh-keygen -R 127.0.0.1"},
-		"no file of known hosts":         {func(o *Options) { o.KnownHosts = []string{wrong + ".none"} }, ErrHostKey, "known"},
-		"a key that the server refuses":  {func(o *Options) { o.SSHKey = stranger }, ErrAuth, "git.sshKeyFile"},
-		"a key that is none":             {func(o *Options) { o.SSHKey = []byte("hello") }, ErrAuth, "unencrypted private key in PEM"},
-		"a repository that is not there": {func(o *Options) { o.Remote += "/none" }, ErrNotRepository, "check the remote"},
-		"a branch that is not there":     {func(o *Options) { o.Branch = "other" }, ErrNoBranch, "there is main"},
+		"a server that nobody knows":         {func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey, "then add the line: " + server.line},
+		"a server with another key":          {func(o *Options) { o.KnownHosts = []string{wrong} }, ErrHostKey, "ssh-keygen -R '[127.0.0.1]:" + server.port + "'"},
+		"no file of known hosts":             {func(o *Options) { o.KnownHosts = []string{wrong + ".none"} }, ErrHostKey, "its key " + server.fingerprint},
+		"a file of known hosts that is none": {func(o *Options) { o.KnownHosts = []string{u.dir} }, ErrHostKey, "cannot be read"},
+		"a key that the server refuses":      {func(o *Options) { o.SSHKey = stranger }, ErrAuth, "git.sshKeyFile"},
+		"a key with a passphrase":            {func(o *Options) { o.SSHKey = locked }, ErrAuth, "encrypted with a passphrase"},
+		"a key that is none":                 {func(o *Options) { o.SSHKey = []byte("hello") }, ErrAuth, "unencrypted private key in PEM"},
+		"a repository that is not there":     {func(o *Options) { o.Remote += "/none" }, ErrNotRepository, "check the remote"},
+		"a branch that is not there":         {func(o *Options) { o.Branch = "other" }, ErrNoBranch, "there is main"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,49 +5,80 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // packFrom is the number of objects from which one pack is written instead of a file for each.
 const packFrom = 200
 
-// transfer copies one commit between object stores. A tree is written after all that it holds, so a tree
-// that is there is complete, and what two commits share is never looked at twice.
+// copyFrom copies one commit from another store. The mirror stays usable meanwhile; the caller holds the packs.
+func (r *Repository) copyFrom(ctx context.Context, from *objects, id plumbing.Hash) error {
+	t := &transfer{from: from, has: r.hasObject, seen: map[plumbing.Hash]bool{}}
+	if err := t.commit(ctx, id); err != nil || len(t.missing) == 0 {
+		return err
+	}
+	defer r.brought()
+	if len(t.missing) >= packFrom {
+		return r.addPack(func(w io.Writer) error { return encode(w, from, t.missing) })
+	}
+	for _, hash := range t.missing {
+		if err := r.copyLoose(from, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Repository) hasObject(id plumbing.Hash) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mirror.HasEncodedObject(id) == nil
+}
+
+func (r *Repository) copyLoose(from *objects, id plumbing.Hash) error {
+	content, err := from.EncodedObject(plumbing.AnyObject, id)
+	if err != nil {
+		return fmt.Errorf("read object %s: %w", id, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	written, err := r.mirror.SetEncodedObject(content)
+	if err != nil {
+		return fmt.Errorf("write object %s: %w", id, err)
+	}
+	if written != id {
+		return fmt.Errorf("object %s is damaged: its content has the name %s", id, written)
+	}
+	return nil
+}
+
+// transfer finds what one store has of a commit and another lacks. A tree is written after all that it holds, so
+// a tree that is there is complete, and what two commits share is never looked at twice.
 type transfer struct {
 	from    *objects
-	to      *filesystem.Storage
+	has     func(plumbing.Hash) bool
 	missing []plumbing.Hash
 	seen    map[plumbing.Hash]bool
 }
 
+// commit lists what is missing.
 func (t *transfer) commit(ctx context.Context, id plumbing.Hash) error {
-	if t.to.HasEncodedObject(id) == nil {
+	if t.has(id) {
 		return nil
 	}
 	commit, err := object.GetCommit(t.from, id)
 	if err != nil {
 		return fmt.Errorf("read commit: %w", err)
 	}
-	t.seen = map[plumbing.Hash]bool{}
 	if err := t.tree(ctx, commit.TreeHash); err != nil {
 		return err
 	}
 	t.missing = append(t.missing, id)
-	if len(t.missing) >= packFrom {
-		return t.writePack()
-	}
-	for _, hash := range t.missing {
-		if err := t.writeLoose(hash); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -86,32 +117,5 @@ func (t *transfer) known(id plumbing.Hash) bool {
 		return true
 	}
 	t.seen[id] = true
-	return t.to.HasEncodedObject(id) == nil
-}
-
-func (t *transfer) writeLoose(id plumbing.Hash) error {
-	content, err := t.from.EncodedObject(plumbing.AnyObject, id)
-	if err != nil {
-		return fmt.Errorf("read object %s: %w", id, err)
-	}
-	written, err := t.to.SetEncodedObject(content)
-	if err != nil {
-		return fmt.Errorf("write object %s: %w", id, err)
-	}
-	if written != id {
-		return fmt.Errorf("object %s is damaged: its content has the name %s", id, written)
-	}
-	return nil
-}
-
-func (t *transfer) writePack() error {
-	writer, err := t.to.PackfileWriter()
-	if err != nil {
-		return fmt.Errorf("write pack: %w", err)
-	}
-	_, err = packfile.NewEncoder(writer, t.from, false).Encode(t.missing, 0)
-	if err := errors.Join(err, writer.Close()); err != nil {
-		return fmt.Errorf("write pack of %d objects: %w", len(t.missing), err)
-	}
-	return nil
+	return t.has(id)
 }

@@ -23,21 +23,28 @@ const maxFileSize = 16 << 20
 // ChangedFiles returns the paths that differ between two commits, sorted; a renamed file counts as both of
 // its names. When from is empty or exists nowhere any more, every file of to has changed.
 func (r *Repository) ChangedFiles(ctx context.Context, from, to string) ([]string, error) {
+	if _, err := r.ensure(ctx, to); err != nil {
+		return nil, err
+	}
+	if from != "" {
+		if _, err := r.ensure(ctx, from); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			r.logger.Warn("the former commit is gone, every file counts as changed", "commit", from, "error", err)
+			from = ""
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	newTree, err := r.rootTree(ctx, to)
+	newTree, err := r.rootTree(to)
 	if err != nil {
 		return nil, err
 	}
 	var oldTree plumbing.Hash
 	if from != "" {
-		oldTree, err = r.rootTree(ctx, from)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			r.logger.Warn("the former commit is gone, every file counts as changed", "commit", from, "error", err)
-			oldTree = plumbing.ZeroHash
+		if oldTree, err = r.rootTree(from); err != nil {
+			return nil, err
 		}
 	}
 	d := &differ{r: r, ctx: ctx}
@@ -50,9 +57,12 @@ func (r *Repository) ChangedFiles(ctx context.Context, from, to string) ([]strin
 
 // ReadFile returns the content of a regular file of a commit. The error is fs.ErrNotExist when there is no such file.
 func (r *Repository) ReadFile(ctx context.Context, hash, name string) ([]byte, error) {
+	if _, err := r.ensure(ctx, hash); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root, err := r.rootTree(ctx, hash)
+	root, err := r.rootTree(hash)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +78,12 @@ func (r *Repository) ReadFile(ctx context.Context, hash, name string) ([]byte, e
 
 // FindFiles returns the paths of the files of a commit for which match holds, sorted.
 func (r *Repository) FindFiles(ctx context.Context, hash string, match func(path string) bool) ([]string, error) {
+	if _, err := r.ensure(ctx, hash); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root, err := r.rootTree(ctx, hash)
+	root, err := r.rootTree(hash)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +101,9 @@ func (r *Repository) FindFiles(ctx context.Context, hash string, match func(path
 	return found, nil
 }
 
-func (r *Repository) rootTree(ctx context.Context, hash string) (plumbing.Hash, error) {
-	id, err := r.ensure(ctx, hash)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	commit, err := object.GetCommit(r.mirror, id)
+// rootTree is the tree of a commit that is in the mirror. The caller holds mu.
+func (r *Repository) rootTree(hash string) (plumbing.Hash, error) {
+	commit, err := object.GetCommit(r.mirror, plumbing.NewHash(hash))
 	if err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("read commit %s of repository %s: %w", hash, r.options.ID, err)
 	}

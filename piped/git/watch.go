@@ -9,13 +9,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// Run feeds Changed until ctx ends: from file events for a local repository, from the clock for others.
+// Run feeds Changed until ctx ends: from file events for a local repository, from the clock for others. It keeps
+// the mirror clean as well.
 func (r *Repository) Run(ctx context.Context) error {
+	var cleaner sync.WaitGroup
+	defer cleaner.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cleaner.Go(func() { r.keepClean(ctx) })
+	r.cleanUpSoon() // what a former process has left
 	ticker := time.NewTicker(r.options.Interval)
 	defer ticker.Stop()
 	if r.local == nil {

@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"github.com/skeema/knownhosts"
+	gossh "golang.org/x/crypto/ssh"
+	sshhosts "golang.org/x/crypto/ssh/knownhosts"
+)
+
+// hostKeyError is a server's key that is not the known one.
+type hostKeyError struct {
+	address string
+	key     gossh.PublicKey
+	err     error
+}
+
+// Error is the cause.
+func (e *hostKeyError) Error() string { return e.err.Error() }
+
+// Unwrap is the cause.
+func (e *hostKeyError) Unwrap() error { return e.err }
+
+// hostKeys checks a server against the known hosts, and asks it only for keys of the kinds that are known of
+// it, so that it does not show another.
+func (r *Repository) hostKeys(address string) (gossh.HostKeyCallback, []string, error) {
+	known, err := ssh.NewKnownHostsDb(r.knownHosts()...)
+	if err != nil {
+		if r.knownHostsExist() {
+			return nil, nil, r.problem(ErrHostKey, fmt.Sprintf("the known hosts cannot be read: %v", err))
+		}
+		// Without a file nobody is known; the key is looked at to say what to add.
+		return func(_ string, _ net.Addr, key gossh.PublicKey) error {
+			return &hostKeyError{address, key, &sshhosts.KeyError{}}
+		}, nil, nil
+	}
+	check := known.HostKeyCallback()
+	return func(host string, remote net.Addr, key gossh.PublicKey) error {
+		if err := check(host, remote, key); err != nil {
+			return &hostKeyError{address, key, err}
+		}
+		return nil
+	}, known.HostKeyAlgorithms(address), nil
+}
+
+// hostKeyProblem shows the key: its fingerprint is what operators publish, the line is what known_hosts lacks.
+func (r *Repository) hostKeyProblem(e *hostKeyError) error {
+	fingerprint := gossh.FingerprintSHA256(e.key)
+	host := knownhosts.Normalize(e.address)
+	switch {
+	case knownhosts.IsHostKeyChanged(e.err):
+		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is another one than in known_hosts: somebody may be in between. If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' and add the new one", fingerprint, host))
+	case knownhosts.IsHostUnknown(e.err):
+		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is not in known_hosts: compare it with what its operator publishes, then add the line: %s", fingerprint, knownhosts.Line([]string{e.address}, e.key)))
+	}
+	var revoked *sshhosts.RevokedError
+	if errors.As(e.err, &revoked) {
+		return r.problem(ErrHostKey, "its key "+fingerprint+" is marked as revoked in known_hosts")
+	}
+	return r.problem(ErrHostKey, fmt.Sprintf("its key %s cannot be checked (%v)", fingerprint, e.err))
+}
+
+func (r *Repository) knownHostsExist() bool {
+	for _, file := range r.knownHosts() {
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownHosts are the configured files, or ssh's.
+func (r *Repository) knownHosts() []string {
+	if len(r.options.KnownHosts) > 0 {
+		return r.options.KnownHosts
+	}
+	if files := filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS")); len(files) > 0 {
+		return files
+	}
+	files := []string{"/etc/ssh/ssh_known_hosts"}
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, ".ssh", "known_hosts"))
+	}
+	return files
+}
