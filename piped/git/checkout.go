@@ -90,7 +90,7 @@ func (c *checkout) entry(name string, entry object.TreeEntry) error {
 		}
 		return c.tree(entry.Hash, name)
 	case filemode.Submodule:
-		c.left = append(c.left, LeftOut{Path: name, Reason: "a submodule, which is not fetched: make it a repository of its own in the piped configuration, or copy what is deployed"})
+		c.left = append(c.left, LeftOut{Path: name, Reason: submoduleReason})
 		return nil
 	case filemode.Symlink:
 		return c.symlink(name, entry.Hash)
@@ -173,7 +173,7 @@ func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
 		_, err = io.CopyBuffer(file, reader, c.buffer)
 	}
 	if blob.Size <= maxPointer && string(start[:n]) == lfsPointer {
-		c.left = append(c.left, LeftOut{Path: name, Reason: "a Git LFS pointer: the content that it stands for is not fetched; keep files that are deployed in Git itself"})
+		c.left = append(c.left, LeftOut{Path: name, Reason: lfsReason})
 	}
 	return errors.Join(err, file.Close())
 }
