@@ -96,12 +96,21 @@ func newPluginsCommand(t *target) *cobra.Command {
 		for _, p := range s.Plugins() {
 			body = append(body, []string{
 				p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
-				fmt.Sprintf("%.1f MiB", float64(p.RssBytes)/(1<<20)), fmt.Sprintf("%.1f %%", p.CpuPercent),
-				strings.Join(p.Stages, ","), p.Detail,
+				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
+				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), strings.Join(p.Stages, ","), p.Detail,
 			})
 		}
-		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "STAGES", "DETAIL"}, body
+		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "STAGES", "DETAIL"}, body
 	}, func(s *snapshot) any { return s.Plugins() })
+}
+
+// memoryUse shows the limit, too, where there is one.
+func memoryUse(p *deckv1.Plugin) string {
+	used := fmt.Sprintf("%.1f MiB", float64(p.GetRssBytes())/(1<<20))
+	if p.GetMemoryLimitBytes() > 0 {
+		used += fmt.Sprintf(" of %d MiB", p.GetMemoryLimitBytes()>>20)
+	}
+	return used
 }
 
 func printTable(w io.Writer, header []string, body [][]string) error {

@@ -93,6 +93,7 @@ func checkPlugins(d *decoder, p *Piped) {
 			d.fieldf(at+".url", "%q is not allowed here: want file://, https:// or oci://", shorten(plugin.URL))
 		}
 		d.part(known.Plugins, plugin.Name, at+".config")
+		checkLimits(d, at+".limits", plugin.Limits)
 		targets := newUnique(d)
 		for j, target := range plugin.DeployTargets {
 			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)

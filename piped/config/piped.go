@@ -120,6 +120,20 @@ type Plugin struct {
 	Config json.RawMessage `json:"config,omitempty"`
 	// DeployTargets are the places that the plugin deploys to.
 	DeployTargets []DeployTarget `json:"deployTargets,omitempty"`
+	// Stages are those that go to this plugin where other plugins offer them, too. An addition of ours.
+	Stages []string `json:"stages,omitempty"`
+	// Limits are what the process may use at most. An addition of ours.
+	Limits PluginLimits `json:"limits,omitzero"`
+}
+
+// PluginLimits are what a plugin and the programs that it starts may use; zero is no limit.
+type PluginLimits struct {
+	// Memory is a text like 512Mi or 2Gi.
+	Memory string `json:"memory,omitempty"`
+	// CPU is a number of cores, such as 0.5.
+	CPU float64 `json:"cpu,omitempty"`
+	// Pids is the number of processes and threads.
+	Pids int `json:"pids,omitempty"`
 }
 
 // DeployTarget is a place that a plugin deploys to.

@@ -33,6 +33,8 @@ type ExitError struct {
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
+	// OutOfMemory says which memory had run out when the kernel ended the process for it; empty otherwise.
+	OutOfMemory string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
 	Crash []string
 }
@@ -59,6 +61,8 @@ func (e *ExitError) How() string {
 		return "was ended by piped, for " + e.Reason
 	case e.Requested:
 		return "was stopped by piped"
+	case e.OutOfMemory != "":
+		return "was ended by the kernel, for " + e.OutOfMemory
 	case e.Signal != "":
 		return "was ended by signal " + e.Signal
 	default:
@@ -142,6 +146,6 @@ type StageConflictError struct {
 }
 
 func (e *StageConflictError) Error() string {
-	return fmt.Sprintf("stage %q is claimed by the plugins %s: remove all but one of them from the piped configuration",
+	return fmt.Sprintf("stage %q is claimed by the plugins %s: list it under plugins[].stages of the one that should have it in the piped configuration, or remove the others",
 		e.Stage, strings.Join(e.Plugins, " and "))
 }

@@ -69,6 +69,8 @@ type Host struct {
 	options Options
 	plugins []*Plugin
 	changes *broadcast
+	// groups is nil where plugins cannot be put into control groups, or none has limits.
+	groups *cgroups
 }
 
 // New makes a Host; nothing is started before Run. It fails on two plugins with one name.
@@ -115,6 +117,7 @@ func (h *Host) Run(ctx context.Context) error {
 	defer keep.Close()
 	defer lifeline.Close()
 
+	h.confine()
 	var running sync.WaitGroup
 	if !h.options.NoReload {
 		watch := h.watchBinaries()
@@ -197,14 +200,27 @@ func (h *Host) Status() []*agentv1.Plugin {
 	for _, p := range h.plugins {
 		out = append(out, p.Status())
 	}
-	for _, s := range out {
-		for _, stage := range s.Stages {
-			if owners := h.owners(stage); len(owners) > 1 && s.Detail == "" {
-				s.Detail = (&StageConflictError{Stage: stage, Plugins: names(owners)}).Error()
-			}
+	for i, s := range out {
+		if s.Detail == "" {
+			s.Detail = h.stageProblem(h.plugins[i], s.Stages)
 		}
 	}
 	return out
+}
+
+// stageProblem tells what is wrong with the stages of a running plugin; empty for nothing.
+func (h *Host) stageProblem(p *Plugin, stages []string) string {
+	for _, stage := range stages {
+		if owners := h.owners(stage); len(owners) > 1 && slices.Contains(owners, p) {
+			return (&StageConflictError{Stage: stage, Plugins: names(owners)}).Error()
+		}
+	}
+	for _, stage := range p.config.Stages {
+		if len(stages) > 0 && !slices.Contains(stages, stage) {
+			return fmt.Sprintf("its stages in the piped configuration name %q, which it does not offer: correct or remove it", stage)
+		}
+	}
+	return ""
 }
 
 // Changed is closed at the next change of any plugin's state. Take it before Status to miss nothing.
@@ -219,14 +235,22 @@ func (h *Host) find(name string) *Plugin {
 	return nil
 }
 
+// owners are the plugins that offer a stage, or the one among them whose configuration says so.
 func (h *Host) owners(stage string) []*Plugin {
-	var owners []*Plugin
+	var offering, named []*Plugin
 	for _, p := range h.plugins {
-		if slices.Contains(p.stageNames(), stage) {
-			owners = append(owners, p)
+		if !slices.Contains(p.stageNames(), stage) {
+			continue
+		}
+		offering = append(offering, p)
+		if slices.Contains(p.config.Stages, stage) {
+			named = append(named, p)
 		}
 	}
-	return owners
+	if len(named) > 0 {
+		return named
+	}
+	return offering
 }
 
 func (h *Host) settled() bool {

@@ -154,6 +154,22 @@ func TestTwoPluginsWithOneStageAreBothNamed(t *testing.T) {
 	require.Contains(t, host.Status()[0].GetDetail(), "one and two")
 }
 
+func TestTheConfigurationSettlesWhoOwnsAStage(t *testing.T) {
+	t.Parallel()
+	first, second := entry(t, "wait-v1", settings{"stages": []string{"WAIT", "OTHER"}}), entry(t, "wait-v2", settings{"stages": []string{"WAIT"}})
+	second.Stages = []string{"WAIT", "WAITT"}
+	host := start(t, nil, first, second)
+	settle(t, host)
+	owner, err := host.Owner(t.Context(), "WAIT")
+	require.NoError(t, err)
+	require.Equal(t, "wait-v2", owner.Name())
+	owner, err = host.Owner(t.Context(), "OTHER")
+	require.NoError(t, err)
+	require.Equal(t, "wait-v1", owner.Name())
+	require.Empty(t, host.Status()[0].GetDetail())
+	require.Contains(t, host.Status()[1].GetDetail(), `name "WAITT", which it does not offer`)
+}
+
 func TestPluginThatExitsAtOnceFailsWithItsLastOutputAndTheOthersWork(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil,

@@ -182,7 +182,7 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 	if err != nil {
 		return nil, err
 	}
-	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.output)
+	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.confine(), p.output)
 	if err != nil {
 		if private != nil {
 			private.close()
@@ -269,6 +269,7 @@ func (p *Plugin) serving(proc *process, able abilities) {
 	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
 	p.mu.Unlock()
 	proc.guard(p.options.HealthInterval, p.options.HangTimeout)
+	proc.bound(p.limits)
 	p.changes.notify()
 	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
 		"took", time.Since(proc.started).Round(time.Millisecond))

@@ -25,6 +25,8 @@ type Plugin struct {
 	options *Options
 	changes *broadcast
 	logger  *slog.Logger
+	limits  limits
+	groups  *cgroups // nil without limits, or without control groups
 	output  *output
 	restart chan struct{}
 	// renewed gets a value when the binary at the plugin's url may have changed.
@@ -53,6 +55,7 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
 		options: options,
 		changes: changes,
 		logger:  options.Logger.With("plugin", c.Name),
+		limits:  limitsOf(c.Limits),
 		output:  newOutput(options.LogDir, c.Name, options.Mask),
 		restart: make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),
@@ -101,12 +104,20 @@ func (p *Plugin) Status() *agentv1.Plugin {
 		Restarts:   int32(max(0, p.starts-1)),
 		RssBytes:   p.usage.rss,
 		CpuPercent: p.usage.cpu,
+		OpenFiles:  p.usage.files,
+		Threads:    p.usage.threads,
+
+		MemoryLimitBytes: p.limits.memory,
+		CpuLimitCores:    p.limits.cpu,
+		PidsLimit:        uint32(p.limits.pids),
+
 		Stages:     slices.Clone(p.stages),
 		LastOutput: p.output.last(),
 	}
 	if p.process != nil {
 		s.Pid = int32(p.process.command.Process.Pid)
 		s.StartedAt = timestamppb.New(p.process.started)
+		s.Linked = p.process.link != nil
 	}
 	for _, t := range p.config.DeployTargets {
 		s.DeployTargets = append(s.DeployTargets, t.Name)

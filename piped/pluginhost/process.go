@@ -35,6 +35,7 @@ type process struct {
 	command *exec.Cmd
 	started time.Time
 	port    int
+	room    confinement
 	link    *link // nil for a plugin that talks over loopback
 	conn    *grpc.ClientConn
 
@@ -55,7 +56,7 @@ type process struct {
 // launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
 // pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died. A plugin with a link gets
 // its configuration and its connections as descriptors, and a command line without secrets.
-func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, private *link, out *output) (*process, error) {
+func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, private *link, room confinement, out *output) (*process, error) {
 	configuration, err := configArgument(c, port)
 	if err != nil {
 		return nil, err
@@ -79,8 +80,10 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		command.Env = append(command.Env, linkValue)
 	}
 	command.SysProcAttr = processAttributes()
+	command.Env = append(command.Env, room.environment()...)
+	room.enter(command.SysProcAttr)
 
-	p := &process{plugin: c.Name, command: command, port: port, link: private, started: time.Now(), exited: make(chan struct{})}
+	p := &process{plugin: c.Name, command: command, port: port, link: private, room: room, started: time.Now(), exited: make(chan struct{})}
 	p.mark = out.begin()
 	startResult := make(chan error)
 	p.drained.Go(func() {
@@ -88,13 +91,16 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		// as the plugin.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
+		memoryKills := kernelMemoryKills()
 		err := command.Start()
 		writer.Close()
 		startResult <- err
 		if err != nil {
+			room.leave()
 			reader.Close()
 			return
 		}
+		room.started(command.Process.Pid)
 		drained, configured := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(drained)
@@ -116,7 +122,12 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		case <-patience.C: // a child holds the pipe: the news of the end must not wait for it
 		}
 		p.exit = p.exitError(err, out.since(p.mark), out.crash())
+		p.exit.OutOfMemory = room.memoryExhausted()
+		if p.exit.OutOfMemory == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > memoryKills {
+			p.exit.OutOfMemory = "this machine had no memory left, as it seems"
+		}
 		close(p.exited)
+		room.leave()
 		<-drained
 		if private != nil {
 			_ = private.config.SetWriteDeadline(time.Now()) // its reader is gone

@@ -17,6 +17,8 @@ const shortestInterval = time.Second
 type usage struct {
 	rss uint64  // bytes
 	cpu float64 // hundredths of one core, over the time since the sample before
+	// files are open descriptors. Both are 0 where the system does not tell.
+	files, threads uint32
 
 	pid     int32
 	seconds float64 // CPU time in all
@@ -60,13 +62,15 @@ func measure(pid int32, before usage) (usage, bool) {
 	if err != nil {
 		return usage{}, false
 	}
-	now := usage{rss: memory.RSS, pid: pid, seconds: times.User + times.System, at: time.Now()}
+	files, _ := handle.NumFDs()
+	threads, _ := handle.NumThreads()
+	now := usage{rss: memory.RSS, files: uint32(files), threads: uint32(threads), pid: pid, seconds: times.User + times.System, at: time.Now()}
 	if before.pid != pid {
 		return now, true
 	}
 	elapsed := now.at.Sub(before.at)
 	if elapsed < shortestInterval {
-		before.rss = now.rss
+		before.rss, before.files, before.threads = now.rss, now.files, now.threads
 		return before, true
 	}
 	now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed.Seconds())

@@ -1839,8 +1839,17 @@ type Plugin struct {
 	// The last lines that the process wrote, oldest first.
 	LastOutput    []string `protobuf:"bytes,10,rep,name=last_output,json=lastOutput,proto3" json:"last_output,omitempty"`
 	DeployTargets []string `protobuf:"bytes,11,rep,name=deploy_targets,json=deployTargets,proto3" json:"deploy_targets,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Open file descriptors; 0 when the system does not tell.
+	OpenFiles uint32 `protobuf:"varint,12,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
+	Threads   uint32 `protobuf:"varint,13,opt,name=threads,proto3" json:"threads,omitempty"`
+	// The plugin talks over a private link, not over loopback.
+	Linked bool `protobuf:"varint,14,opt,name=linked,proto3" json:"linked,omitempty"`
+	// Limits of the configuration; 0 for none.
+	MemoryLimitBytes uint64  `protobuf:"varint,15,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
+	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
+	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1948,6 +1957,48 @@ func (x *Plugin) GetDeployTargets() []string {
 		return x.DeployTargets
 	}
 	return nil
+}
+
+func (x *Plugin) GetOpenFiles() uint32 {
+	if x != nil {
+		return x.OpenFiles
+	}
+	return 0
+}
+
+func (x *Plugin) GetThreads() uint32 {
+	if x != nil {
+		return x.Threads
+	}
+	return 0
+}
+
+func (x *Plugin) GetLinked() bool {
+	if x != nil {
+		return x.Linked
+	}
+	return false
+}
+
+func (x *Plugin) GetMemoryLimitBytes() uint64 {
+	if x != nil {
+		return x.MemoryLimitBytes
+	}
+	return 0
+}
+
+func (x *Plugin) GetCpuLimitCores() float64 {
+	if x != nil {
+		return x.CpuLimitCores
+	}
+	return 0
+}
+
+func (x *Plugin) GetPidsLimit() uint32 {
+	if x != nil {
+		return x.PidsLimit
+	}
+	return 0
 }
 
 // One entry of a stage log; text may hold several lines.
@@ -2980,7 +3031,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\adisplay\x18\f \x01(\tR\adisplay\x129\n" +
 	"\n" +
 	"started_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12=\n" +
-	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\"\xf4\x03\n" +
+	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\"\xba\x05\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -2996,7 +3047,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vlast_output\x18\n" +
 	" \x03(\tR\n" +
 	"lastOutput\x12%\n" +
-	"\x0edeploy_targets\x18\v \x03(\tR\rdeployTargets\"\x80\x01\n" +
+	"\x0edeploy_targets\x18\v \x03(\tR\rdeployTargets\x12\x1d\n" +
+	"\n" +
+	"open_files\x18\f \x01(\rR\topenFiles\x12\x18\n" +
+	"\athreads\x18\r \x01(\rR\athreads\x12\x16\n" +
+	"\x06linked\x18\x0e \x01(\bR\x06linked\x12,\n" +
+	"\x12memory_limit_bytes\x18\x0f \x01(\x04R\x10memoryLimitBytes\x12&\n" +
+	"\x0fcpu_limit_cores\x18\x10 \x01(\x01R\rcpuLimitCores\x12\x1d\n" +
+	"\n" +
+	"pids_limit\x18\x11 \x01(\rR\tpidsLimit\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -50,6 +50,8 @@ func plugin(p *agentv1.Plugin) *deckv1.Plugin {
 		Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(), Pid: p.GetPid(),
 		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(), CpuPercent: p.GetCpuPercent(),
 		Stages: p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
+		OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Linked: p.GetLinked(),
+		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -32,7 +33,7 @@ type plugin struct {
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
-	// of another session with its output), crash-once (dies in the first attempt), touch (File, then block),
+	// of another session with its output), eat (200 MiB, then block), threads (60, then block), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt).
 	Do string `json:"do"`
@@ -179,6 +180,22 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 			return nil, err
 		}
 		os.Exit(7)
+	case "eat":
+		hoard = make([]byte, 200<<20)
+		for i := range hoard {
+			hoard[i] = byte(i)
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "threads":
+		for range 60 {
+			go func() {
+				runtime.LockOSThread()
+				select {}
+			}()
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
 	case "crash-once":
 		if attempt == 0 {
 			os.Exit(7)
@@ -207,6 +224,9 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 	}
 	return &deployment.ExecuteStageResponse{Status: status}, nil
 }
+
+// hoard is what the plugin has eaten.
+var hoard []byte
 
 // note appends a line to a file.
 func note(path, line string) error {

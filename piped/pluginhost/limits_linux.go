@@ -1,0 +1,69 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// memorySlack is what a process without a control group may have mapped above its memory limit before an
+// allocation fails: it bounds what can happen between two looks, and leaves room for what a Go program maps
+// and does not use.
+const memorySlack = 256 << 20
+
+// enter has the process start in its control group.
+func (c confinement) enter(attributes *syscall.SysProcAttr) {
+	if c.group != nil {
+		attributes.UseCgroupFD, attributes.CgroupFD = true, c.group.fd()
+	}
+}
+
+// started sets what can only be set for a process that is there.
+func (c confinement) started(pid int) {
+	if c.group == nil && c.limits.memory > 0 {
+		most := c.limits.memory + memorySlack
+		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
+	}
+}
+
+// memoryExhausted tells whether the kernel ended a process of the group for its memory.
+func (c confinement) memoryExhausted() string {
+	if c.group == nil || c.group.value("memory.events", "oom_kill") == 0 {
+		return ""
+	}
+	return "it needed more memory than its limit of " + mebibytes(c.limits.memory)
+}
+
+// leave ends what is left in the group, and removes it.
+func (c confinement) leave() {
+	if c.group != nil {
+		c.group.remove()
+	}
+}
+
+// kernelMemoryKills counts the processes that the kernel has ended for want of memory since the machine
+// started.
+func kernelMemoryKills() uint64 {
+	data, err := os.ReadFile("/proc/vmstat")
+	if err != nil {
+		return 0
+	}
+	return keyed(string(data), "oom_kill")
+}
+
+// keyed finds a number in lines like "key 5".
+func keyed(text, key string) uint64 {
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, key+" "); ok {
+			n, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
