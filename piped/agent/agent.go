@@ -199,7 +199,7 @@ func (a *Agent) assemble() (err error) {
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, Tracer: a.tracer, Logger: a.logger,
+			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, LeftOut: a.repos.leftOut, Tracer: a.tracer, Logger: a.logger,
 		}),
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,

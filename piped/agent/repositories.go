@@ -133,6 +133,20 @@ func (r *repositories) changedFiles(ctx context.Context, d *model.Deployment, fr
 	return repository.ChangedFiles(ctx, from, to)
 }
 
+// leftOut is planner.Options.LeftOut.
+func (r *repositories) leftOut(ctx context.Context, d *model.Deployment, commit string) ([]string, error) {
+	repository, err := r.of(d)
+	if err != nil {
+		return nil, err
+	}
+	found, err := repository.LeftOut(ctx, commit, d.GetGitPath().GetPath())
+	var list []string
+	for _, one := range found {
+		list = append(list, strings.ToValidUTF8(one.Path, "?")+" is "+one.Reason) // names in Git are bytes
+	}
+	return list, err
+}
+
 // prepare is planner.Prepare.
 func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
 	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, false)

@@ -49,7 +49,10 @@ type Options struct {
 	Prepare      Prepare
 	// Describe gives a Source without a directory, for plugins that look into none. Default: Prepare.
 	Describe Prepare
-	Logger   *slog.Logger
+	// LeftOut lists what of the application's directory at a commit is not in Git itself, each with its path and
+	// what to do; nil when nobody looks.
+	LeftOut func(ctx context.Context, d *model.Deployment, commit string) ([]string, error)
+	Logger  *slog.Logger
 	// Tracer records the planning; nil for none.
 	Tracer *tracing.Tracer
 }
@@ -139,7 +142,7 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 		return nil, err
 	}
 	d.Stages = stages
-	d.Summary = choice.summary + sources.note
+	d.Summary = choice.summary + sources.note + p.leftOut(ctx, d)
 	d.Trigger.SyncStrategy = choice.strategy
 	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
 	d.StatusReason = "Planned"

@@ -178,6 +178,12 @@ func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *mo
 	t.Helper()
 	return planner.New(planner.Options{
 		Plugins: h, ControlPlane: cp,
+		LeftOut: func(_ context.Context, d *model.Deployment, commit string) ([]string, error) {
+			if commit != "incomplete" {
+				return nil, errors.New("the summary does without")
+			}
+			return []string{"app/a is a submodule", "app/b is a pointer", "app/c is a pointer", "app/d is a pointer"}, nil
+		},
 		Prepare: func(_ context.Context, _ *model.Deployment, commit, _ string) (planner.Source, error) {
 			if commit == "lost" {
 				return nil, errors.New("no such commit")
@@ -308,6 +314,15 @@ func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "unknown", planned.GetVersions()[0].GetVersion())
 	require.Equal(t, "Pipeline: plugin steps has no quick sync", planned.GetSummary())
+}
+
+func TestWhatIsNotInGitIsToldInTheSummary(t *testing.T) {
+	t.Parallel()
+	d := deployment()
+	d.Trigger.Commit.Hash = "incomplete"
+	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", d)
+	require.NoError(t, err)
+	require.Equal(t, "Pipeline: plugin steps has no quick sync (not complete in Git: app/a is a submodule; app/b is a pointer; app/c is a pointer; and 1 more)", planned.GetSummary())
 }
 
 func TestLostRunningCommitDoesNotBlockDeployments(t *testing.T) {

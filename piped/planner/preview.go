@@ -94,6 +94,6 @@ func (p *Planner) foresee(ctx context.Context, d *model.Deployment, sources *sou
 		preview.Problem = err
 		return nil
 	}
-	preview.Strategy, preview.Summary = choice.strategy, choice.summary+sources.note
+	preview.Strategy, preview.Summary = choice.strategy, choice.summary+sources.note+p.leftOut(ctx, d)
 	return nil
 }
