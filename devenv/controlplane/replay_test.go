@@ -24,6 +24,7 @@ import (
 // recorded is one call of a recording of PipeCD v1.
 type recorded struct {
 	Seq    int    `json:"seq"`
+	Link   string `json:"link"`
 	Method string `json:"method"`
 	Code   string `json:"code"`
 	Req    string `json:"req"`
@@ -59,6 +60,8 @@ func recording(t *testing.T, name string) []recorded {
 type replayer struct {
 	t   *testing.T
 	ids map[string]string
+	// differ, when set, gets what differs in the answers; see differences.
+	differ func(c recorded, differences []string)
 }
 
 func newReplayer(t *testing.T) *replayer { return &replayer{t: t, ids: map[string]string{}} }
@@ -73,26 +76,48 @@ func (r *replayer) play(conn *grpc.ClientConn, calls []recorded, before func(seq
 		answer, err := r.call(conn, c)
 		require.Equal(r.t, c.Code, status.Code(err).String(), "call %d, %s: %v", c.Seq, c.Method, err)
 		if err == nil && c.Resp != "" {
-			r.learn(c, answer)
+			want := r.learn(c, answer)
+			if r.differ != nil {
+				r.differ(c, differences(r.t, want, answer))
+			}
 		}
 	}
 }
 
 func (r *replayer) call(conn *grpc.ClientConn, c recorded) (proto.Message, error) {
 	r.t.Helper()
-	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(
-		protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(c.Method, "/"), "/", ".")))
-	require.NoError(r.t, err)
-	method := descriptor.(protoreflect.MethodDescriptor)
+	answer := message(r.t, methodOf(r.t, c).Output())
+	err := conn.Invoke(testContext(r.t), c.Method, r.request(c), answer)
+	return answer, err
+}
+
+// request is what was asked, with the present ids.
+func (r *replayer) request(c recorded) proto.Message {
+	r.t.Helper()
 	data, err := base64.StdEncoding.DecodeString(c.Req)
 	require.NoError(r.t, err)
 	for old, id := range r.ids {
 		data = bytes.ReplaceAll(data, []byte(old), []byte(id))
 	}
-	req, answer := message(r.t, method.Input()), message(r.t, method.Output())
+	req := message(r.t, methodOf(r.t, c).Input())
 	require.NoError(r.t, proto.Unmarshal(data, req))
-	err = conn.Invoke(testContext(r.t), c.Method, req, answer)
-	return answer, err
+	return req
+}
+
+// decode reads what was answered.
+func (r *replayer) decode(text string, into proto.Message) {
+	r.t.Helper()
+	data, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(r.t, err)
+	require.NoError(r.t, proto.Unmarshal(data, into))
+}
+
+func methodOf(t *testing.T, c recorded) protoreflect.MethodDescriptor {
+	t.Helper()
+	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(
+		protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(c.Method, "/"), "/", ".")))
+	require.NoError(t, err)
+	return descriptor.(protoreflect.MethodDescriptor)
 }
 
 func message(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
@@ -102,12 +127,10 @@ func message(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	return kind.New().Interface()
 }
 
-// learn pairs the ids at the top of a recorded answer with those of the present one.
-func (r *replayer) learn(c recorded, answer proto.Message) {
-	data, err := base64.StdEncoding.DecodeString(c.Resp)
-	require.NoError(r.t, err)
+// learn pairs the ids at the top of a recorded answer with those of the present one, and returns the recorded one.
+func (r *replayer) learn(c recorded, answer proto.Message) proto.Message {
 	want := answer.ProtoReflect().New().Interface()
-	require.NoError(r.t, proto.Unmarshal(data, want))
+	r.decode(c.Resp, want)
 	got := answer.ProtoReflect()
 	want.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
@@ -122,6 +145,7 @@ func (r *replayer) learn(c recorded, answer proto.Message) {
 		}
 		return true
 	})
+	return want
 }
 
 func (r *replayer) pair(recorded, actual string) {
