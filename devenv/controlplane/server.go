@@ -87,6 +87,7 @@ func New(cfg Config) (*Server, error) {
 	agentv1.RegisterAgentServiceServer(s.grpc, agent)
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
 	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
+	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

@@ -99,7 +99,8 @@ func (a *Authenticator) check(ctx context.Context, method string) (context.Conte
 		return ctx, nil
 	case "grpc.service.pipedservice.PipedService", "pipedeck.agent.v1.AgentService":
 		c.piped, err = a.pipedCaller(md)
-	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.image.v1.ImageService":
+	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.deck.v1.PlanPreviewService",
+		"pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
 		err = errors.New("no credentials open this service")

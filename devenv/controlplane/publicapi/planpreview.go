@@ -5,7 +5,6 @@ package publicapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	as "github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 const (
@@ -87,10 +87,8 @@ func (s *Server) planPreviewResult(id string, timeout time.Duration) (*model.Pla
 	if now.Sub(time.Unix(c.GetHandledAt(), 0)) > resultsKeptFor {
 		return nil, status.Error(codes.FailedPrecondition, "The output of the command is gone: it was handled more than a day ago")
 	}
-	if len(output) == 0 {
-		result.Error = "The piped did not report a result; its log says why."
-	} else if err := json.Unmarshal(output, result); err != nil {
-		return nil, status.Errorf(codes.Internal, "read the result of command %s that the piped reported: %v", id, err)
+	if result, err = store.DecodePlanPreview(c, output); err != nil {
+		return nil, err
 	}
 	result.PipedName = p.GetName()
 	return result, nil

@@ -4,7 +4,6 @@
 package store
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -27,6 +26,8 @@ type commandBook struct {
 	handled     []*model.Command
 	outputs     map[string][]byte
 	outputBytes int
+	// awaited commands have a channel that is closed when they are handled.
+	awaited map[string]chan struct{}
 }
 
 // AddCommand stores a command for a piped, tells the piped and returns the command's id. Id,
@@ -106,9 +107,8 @@ func (s *Store) WaitingCommands(pipedID string) []*model.Command {
 		if c.GetPipedId() != pipedID {
 			continue
 		}
-		if d := s.deployments[c.GetDeploymentId()]; d != nil && !d.completed.IsZero() && now.Sub(d.completed) > staleAfter {
-			c.Status, c.HandledAt, c.UpdatedAt = model.CommandStatus_COMMAND_TIMEOUT, now.Unix(), now.Unix()
-			s.fileHandled(c, nil)
+		if d := s.deployments[c.GetDeploymentId()]; d != nil && !d.completed.IsZero() && now.Sub(d.completed) > staleAfter || stalePreview(c, now) {
+			s.timeOut(c)
 			continue
 		}
 		found = append(found, proto.CloneOf(c))
@@ -165,6 +165,10 @@ func (s *Store) ReportHandled(pipedID string, h HandledCommand) error {
 func (s *Store) fileHandled(c *model.Command, output []byte) {
 	b := &s.commands
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *model.Command) bool { return w == c })
+	if awaited := b.awaited[c.GetId()]; awaited != nil {
+		close(awaited)
+		delete(b.awaited, c.GetId())
+	}
 	b.handled = append(b.handled, c)
 	if len(output) > 0 {
 		if b.outputs == nil {
@@ -180,30 +184,4 @@ func (s *Store) fileHandled(c *model.Command, output []byte) {
 		delete(b.byID, id)
 		b.handled = slices.Delete(b.handled, 0, 1)
 	}
-}
-
-// PlanPreviewTargets returns a command for every enabled piped that watches the branch of the
-// repository, not stored yet.
-func (s *Store) PlanPreviewTargets(remote, headBranch, headCommit, baseBranch string, timeout time.Duration) []*model.Command {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var commands []*model.Command
-	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
-		if p.model.GetDisabled() {
-			continue
-		}
-		for _, r := range p.model.GetRepositories() {
-			if r.GetRemote() != remote || r.GetBranch() != baseBranch {
-				continue
-			}
-			commands = append(commands, &model.Command{
-				PipedId: p.model.GetId(), Type: model.Command_BUILD_PLAN_PREVIEW, Commander: "pipectl",
-				BuildPlanPreview: &model.Command_BuildPlanPreview{
-					RepositoryId: r.GetId(), HeadBranch: headBranch, HeadCommit: headCommit, BaseBranch: baseBranch,
-					Timeout: int64(timeout / time.Second),
-				},
-			})
-		}
-	}
-	return commands
 }
