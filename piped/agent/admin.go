@@ -6,7 +6,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -25,16 +24,13 @@ const (
 	DefaultAdminHost = "127.0.0.1"
 )
 
-// health tells what is wrong; an empty answer means nothing is.
-type health func() []string
-
 // admin is the HTTP server for operators: /healthz, /livez, /metrics, /version and /debug/pprof/.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-func listenAdmin(host string, port int, version string, problems health, metrics http.Handler) (*admin, error) {
+func listenAdmin(host string, port int, version string, healthy func() health, metrics http.Handler) (*admin, error) {
 	address := net.JoinHostPort(cmp.Or(host, DefaultAdminHost), strconv.Itoa(port))
 	listener, err := net.Listen("tcp", address)
 	switch {
@@ -47,7 +43,7 @@ func listenAdmin(host string, port int, version string, problems health, metrics
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tellHealth(w, problems()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { tellHealth(w, r, healthy()) })
 	mux.Handle("GET /debug/pprof/", fromHere(pprof.Index))
 	mux.Handle("GET /debug/pprof/profile", fromHere(pprof.Profile))
 	mux.Handle("GET /debug/pprof/symbol", fromHere(pprof.Symbol))
@@ -76,16 +72,4 @@ func (a *admin) Run(ctx context.Context) error {
 		return fmt.Errorf("serve administration: %w", err)
 	}
 	return nil
-}
-
-// tellHealth answers "ok" or the reasons why not. PipeCD v1 answers "ok" before anything works; here it means
-// that deployments can run.
-func tellHealth(w http.ResponseWriter, reasons []string) {
-	if len(reasons) == 0 {
-		fmt.Fprint(w, "ok")
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(map[string]any{"status": "unavailable", "reasons": reasons})
 }

@@ -175,7 +175,7 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
-	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.problems, a.metrics.Handler()); err != nil {
+	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.health, a.metrics.Handler()); err != nil {
 		return err
 	}
 	binaries := filepath.Join(a.options.WorkDir, "plugins")
@@ -188,7 +188,7 @@ func (a *Agent) assemble() (err error) {
 		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
-		LogDir: a.options.LogDir, Mask: a.maskLine, Calls: a.tracer.Calls, Started: a.tracer.PluginStarted, Logger: a.logger,
+		LogDir: a.options.LogDir, Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -278,27 +278,6 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 		return f.Run(ctx)
 	})
 	return works.Wait()
-}
-
-// problems is what /healthz tells.
-func (a *Agent) problems() []string {
-	var list []string
-	now, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	if err := a.client.Connected(now); err != nil || !a.introduced.Load() {
-		list = append(list, fmt.Sprintf("not connected to the control plane at %s", a.options.Config.APIAddress))
-	}
-	for _, s := range a.plugins.Status() {
-		detail := a.masker.Mask(s.GetDetail())
-		switch s.GetState() {
-		case agentv1.Plugin_STATE_RUNNING:
-		case agentv1.Plugin_STATE_FAILED, agentv1.Plugin_STATE_STOPPED:
-			list = append(list, fmt.Sprintf("plugin %s does not run: %s", s.GetName(), detail))
-		default:
-			list = append(list, fmt.Sprintf("plugin %s is being started %s", s.GetName(), detail))
-		}
-	}
-	return list
 }
 
 func (a *Agent) close() {

@@ -25,7 +25,8 @@ func (a *Agent) observe() (err error) {
 	a.metrics = metrics.New(metrics.Options{
 		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion, Off: a.options.NoMetrics,
 		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
-		Healthy: func() bool { return len(a.problems()) == 0 }, ControlPlane: a.client, Logger: a.logger,
+		Spool: a.spool.Stats, Connected: func() bool { return a.health().Components.ControlPlane.Connected }, Spans: a.tracer.Exported,
+		Healthy: func() bool { return a.health().Status == "ok" }, ControlPlane: a.client, Logger: a.logger,
 	})
 	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify, a.metrics.Observe)
 	a.client.PipedServiceClient = a.tracer.Client(a.observed)

@@ -4,7 +4,10 @@
 package agent
 
 import (
+	"context"
 	"strings"
+
+	"google.golang.org/grpc"
 
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/tracing"
@@ -22,4 +25,15 @@ func (a *Agent) trace(key string) error {
 		ProjectID: c.ProjectID, PipedID: c.PipedID, Version: a.options.Version, Mask: a.masker.Mask, Logger: a.logger,
 	})
 	return err
+}
+
+// calls times the calls to a plugin and records them.
+func (a *Agent) calls(plugin string) grpc.UnaryClientInterceptor {
+	record, time := a.tracer.Calls(plugin), a.metrics.Calls(plugin)
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		timed := func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, opts ...grpc.CallOption) error {
+			return time(ctx, method, request, reply, conn, invoke, opts...)
+		}
+		return record(ctx, method, request, reply, conn, timed, opts...)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -35,8 +36,12 @@ type Options struct {
 	Off           bool
 	Plugins       func() []*agentv1.Plugin
 	Notifications func() []notifier.Stats
-	// Healthy is what /healthz says.
-	Healthy      func() bool
+	// Healthy is what /healthz says, Connected whether there is a connection to the control plane.
+	Healthy, Connected func() bool
+	// Spool is what waits for the control plane.
+	Spool func() spool.Stats
+	// Spans counts the spans of traces that have arrived, and those that were lost on their way.
+	Spans        func() (sent, failed int64)
 	ControlPlane pipedservice.PipedServiceClient
 	Logger       *slog.Logger
 	// After is the clock of reports. Default: the system's.
@@ -51,6 +56,8 @@ type Metrics struct {
 	stages      *stages
 	events      *prometheus.CounterVec
 	ended       *prometheus.HistogramVec
+	calls       *prometheus.HistogramVec
+	updates     *prometheus.HistogramVec
 	previews    *planPreviews
 }
 
@@ -72,18 +79,27 @@ func New(o Options) *Metrics {
 			Name: "piped_deployment_duration_seconds", Help: "Time from the creation of a deployment to its end, by status.", Buckets: durations,
 		}, []string{"status"}),
 	}
+	m.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "piped_plugin_call_duration_seconds", Help: "Time that calls to plugins took; that of a stage is the whole attempt.", Buckets: latencies,
+	}, []string{"plugin", "method", "outcome"})
+	m.updates = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "piped_git_update_duration_seconds", Help: "Time that looks for a new commit of a repository took, with the fetch if there was one.", Buckets: latencies,
+	}, []string{"repository", "outcome"})
 	labelled := prometheus.WrapRegistererWith(prometheus.Labels{
 		"pipecd_component": "piped", "piped": o.PipedID, "piped_version": o.Version, "launcher_version": o.LauncherVersion, "project": o.ProjectID,
 	}, m.registry)
 	labelled.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, &parts{o},
+		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, m.calls, m.updates, &parts{o},
 	)
 	return m
 }
 
 // durations are the buckets for deployments and stages, in seconds: from a tenth to six hours.
 var durations = []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600}
+
+// latencies are the buckets for calls, in seconds: from two milliseconds to an hour, for a stage is a call.
+var latencies = []float64{0.002, 0.01, 0.05, 0.2, 1, 5, 30, 120, 600, 3600}
 
 // Observe counts an event; it is an observe.Listener.
 func (m *Metrics) Observe(e observe.Event) {

@@ -19,6 +19,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -44,7 +45,11 @@ func newMetrics(adjust ...func(*Options)) *Metrics {
 		Notifications: func() []notifier.Stats {
 			return []notifier.Stats{{Receiver: "hook", Queued: 1, Sent: 2, Failed: 3, Dropped: 4}}
 		},
-		Healthy: func() bool { return true },
+		Healthy: func() bool { return true }, Connected: func() bool { return true },
+		Spool: func() spool.Stats {
+			return spool.Stats{Reports: 3, Bytes: 4096, Oldest: time.Now().Add(-time.Hour), Dropped: spool.Dropped{NoRoom: 1, Refused: 2, Unreadable: 3}}
+		},
+		Spans: func() (int64, int64) { return 7, 8 },
 	}
 	for _, change := range adjust {
 		change(&o)
@@ -128,6 +133,15 @@ func TestStagesPluginsAndReceiversAreCounted(t *testing.T) {
 	stage(observe.StageFailed, "WAIT", time.Second)
 	stage(observe.StageSkipped, "OTHER", 0)
 	m.EventHandled(model.EventStatus_EVENT_OUTDATED)
+	call := func(method string, err error) {
+		got := m.Calls("wait")(t.Context(), method, nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
+		require.Equal(t, err, got)
+	}
+	call("/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/ExecuteStage", nil)
+	call("/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/ExecuteStage", errors.New("broken"))
+	call("/grpc.health.v1.Health/Check", nil)
+	m.RepositoryUpdated("repo", 2*time.Second, nil)
+	m.RepositoryUpdated("repo", time.Second, errors.New("away"))
 	text := scrape(t, m)
 	for series, want := range map[[2]string]string{
 		{"piped_stage_duration_seconds_count", `plugin="wait",stage="WAIT",status="succeeded"`}: "1",
@@ -144,10 +158,25 @@ func TestStagesPluginsAndReceiversAreCounted(t *testing.T) {
 		{"piped_notifications_total", `outcome="failed",receiver="hook"`}:                       "3",
 		{"piped_notifications_total", `outcome="dropped",receiver="hook"`}:                      "4",
 		{"piped_events_total", `status="outdated"`}:                                             "1",
-		{"piped_healthy", ""}: "1",
+		{"piped_healthy", ""}:                 "1",
+		{"piped_control_plane_connected", ""}: "1",
+		{"piped_plugin_up", `plugin="wait"`}:  "1",
+		{"piped_plugin_call_duration_seconds_count", `method="ExecuteStage",outcome="ok",plugin="wait"`}:    "1",
+		{"piped_plugin_call_duration_seconds_count", `method="ExecuteStage",outcome="error",plugin="wait"`}: "1",
+		{"piped_plugin_call_duration_seconds_count", `method="Check",outcome="ok",plugin="wait"`}:           "none",
+		{"piped_git_update_duration_seconds_sum", `outcome="ok",repository="repo"`}:                         "2",
+		{"piped_git_update_duration_seconds_count", `outcome="error",repository="repo"`}:                    "1",
+		{"piped_spool_reports", ""}:                                  "3",
+		{"piped_spool_bytes", ""}:                                    "4096",
+		{"piped_spool_dropped_reports_total", `reason="no_room"`}:    "1",
+		{"piped_spool_dropped_reports_total", `reason="refused"`}:    "2",
+		{"piped_spool_dropped_reports_total", `reason="unreadable"`}: "3",
+		{"piped_trace_spans_total", `outcome="sent"`}:                "7",
+		{"piped_trace_spans_total", `outcome="failed"`}:              "8",
 	} {
 		require.Equal(t, want, value(text, series[0], series[1]), "%v", series)
 	}
+	require.Regexp(t, `^36\d\d`, value(text, "piped_spool_oldest_age_seconds", ""))
 	require.Contains(t, text, "go_goroutines{")
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	require.NoError(t, err)
@@ -205,4 +234,16 @@ func TestReportsGoToTheControlPlaneEachMinute(t *testing.T) {
 	require.Contains(t, text, `deployment="open"`)
 	cancel()
 	require.NoError(t, <-done)
+}
+
+func TestOffMeasuresNothingAndStillReports(t *testing.T) {
+	t.Parallel()
+	r := &reports{got: make(chan string, 1)}
+	m := newMetrics(func(o *Options) { o.Off, o.ControlPlane = true, r })
+	m.deployment("d", observe.DeploymentStarted, model.DeploymentStatus_DEPLOYMENT_RUNNING, 0)
+	m.RepositoryUpdated("repo", time.Second, nil)
+	require.Empty(t, scrape(t, m))
+	require.Empty(t, m.deployments.byID)
+	require.NoError(t, m.report(t.Context()))
+	require.Empty(t, <-r.got)
 }

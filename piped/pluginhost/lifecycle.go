@@ -114,7 +114,7 @@ func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error)
 	able, err := p.awaitReady(ctx, proc)
 	close(ready)
 	<-watched
-	if p.options.Started != nil && !errors.Is(context.Cause(ctx), errStopped) {
+	if p.options.Started != nil && !errors.Is(context.Cause(ctx), context.Canceled) { // which is piped's own end
 		p.options.Started(p.config.Name, proc.started, err)
 	}
 	if err != nil {
