@@ -45,15 +45,21 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 		return nil, err
 	}
 	r := &repositories{byID: map[string]*git.Repository{}, sources: sources}
-	password, key, err := gitSecrets(piped.Git)
-	if err != nil {
-		return nil, err
-	}
+	hosts := &git.Hosts{}
 	for _, c := range piped.Repositories {
+		login := piped.GitOf(c)
+		password, key, err := gitSecrets(login)
+		if err != nil {
+			return nil, fmt.Errorf("log in to repository %s: %w", c.RepoID, err)
+		}
+		var knownHosts []string
+		if login.KnownHostsFile != "" {
+			knownHosts = []string{login.KnownHostsFile}
+		}
 		repository, err := git.Open(context.Background(), git.Options{
 			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
-			Interval: piped.SyncInterval.Std(), Username: piped.Git.Username, Password: password, SSHKey: key,
-			SSHConfigFile: piped.Git.SSHConfigFilePath, SSHHost: piped.Git.Host, SSHHostName: piped.Git.HostName, Logger: logger,
+			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key, KnownHosts: knownHosts, Hosts: hosts,
+			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: logger,
 		})
 		if err != nil {
 			return nil, err

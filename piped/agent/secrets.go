@@ -44,6 +44,11 @@ func secretFiles(piped *config.Piped) []string {
 		}
 	}
 	add(piped.Git.SSHKeyFile)
+	for _, repository := range piped.Repositories {
+		if repository.Git != nil {
+			add(repository.Git.SSHKeyFile)
+		}
+	}
 	for _, receiver := range piped.Notifications.Receivers {
 		if receiver.Slack != nil {
 			add(receiver.Slack.OAuthTokenFile)

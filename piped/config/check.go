@@ -30,17 +30,13 @@ func checkPiped(d *decoder, p *Piped) {
 	if _, _, err := net.SplitHostPort(p.APIAddress); p.APIAddress != "" && err != nil {
 		d.fieldf("spec.apiAddress", "%q is not host:port", shorten(p.APIAddress))
 	}
-	if p.Git.SSHKeyFile != "" || p.Git.SSHKeyData != "" {
-		d.atMostOne("spec.git", "sshKeyFile", p.Git.SSHKeyFile, "sshKeyData", p.Git.SSHKeyData)
-		if p.Git.Password != "" {
-			d.fieldf("spec.git.password", "cannot be used together with an ssh key")
-		}
-	}
-	d.base64("spec.git.sshKeyData", p.Git.SSHKeyData)
-	d.base64("spec.git.password", p.Git.Password)
+	checkGitLogin(d, "spec.git", p.Git.Password, p.Git.SSHKeyFile, p.Git.SSHKeyData)
 	repositories := newUnique(d)
 	for i, repository := range p.Repositories {
 		repositories.add(fmt.Sprintf("spec.repositories[%d].repoId", i), repository.RepoID)
+		if own := repository.Git; own != nil {
+			checkGitLogin(d, fmt.Sprintf("spec.repositories[%d].git", i), own.Password, own.SSHKeyFile, own.SSHKeyData)
+		}
 	}
 	checkPlugins(d, p)
 	checkNotifications(d, p.Notifications)

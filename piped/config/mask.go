@@ -54,6 +54,11 @@ func (p *Piped) masked() *Piped {
 	m.Repositories = slices.Clone(p.Repositories)
 	for i := range m.Repositories {
 		m.Repositories[i].Remote = maskUserinfo(m.Repositories[i].Remote)
+		if own := m.Repositories[i].Git; own != nil {
+			login := *own
+			hide(&login.Password, &login.SSHKeyFile, &login.SSHKeyData)
+			m.Repositories[i].Git = &login
+		}
 	}
 	m.Plugins = slices.Clone(p.Plugins)
 	for i := range m.Plugins {

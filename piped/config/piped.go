@@ -82,6 +82,8 @@ type Git struct {
 	Password string `json:"password,omitempty"`
 	// SSHConfigFilePath is the ssh configuration. Default: the user's own.
 	SSHConfigFilePath string `json:"sshConfigFilePath,omitempty"`
+	// KnownHostsFile holds the keys of ssh servers, as ssh writes it. Default: those of ssh.
+	KnownHostsFile string `json:"knownHostsFile,omitempty"`
 	// Host is the host that the ssh key is for. Default github.com.
 	Host string `json:"host,omitempty"`
 	// HostName is the real name of the host, when that is an alias. Default: the host.
@@ -106,6 +108,8 @@ type Repository struct {
 	Remote string `json:"remote" config:"required"`
 	// Branch is the branch that is deployed.
 	Branch string `json:"branch" config:"required"`
+	// Git is how to log in to this repository, where that differs from spec.git.
+	Git *RepositoryGit `json:"git,omitempty"`
 }
 
 // Plugin is one plugin process.

@@ -17,6 +17,9 @@ func (p *Piped) Secrets() []string {
 	list := []string{p.PipedKeyData, p.Git.Password, p.Git.SSHKeyData}
 	for _, repository := range p.Repositories {
 		list = append(list, urlPassword(repository.Remote))
+		if own := repository.Git; own != nil {
+			list = append(list, own.Password, own.SSHKeyData)
+		}
 	}
 	for _, plugin := range p.Plugins {
 		list = append(list, urlPassword(plugin.URL))
