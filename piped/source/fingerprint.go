@@ -15,12 +15,16 @@ import (
 // to this one.
 const checkoutTime = 1_000_000_000
 
-// fingerprint tells whether anything in a directory has changed, without reading the files.
-type fingerprint map[string]mark
+// fingerprint tells whether anything in a directory has changed, without reading the files, nor the directories:
+// those change when something comes or goes.
+type fingerprint struct {
+	paths []string
+	marks []mark
+}
 
 // mark is what changes with a file. Its status change time cannot be set back by a program.
 type mark struct {
-	mode     fs.FileMode
+	mode     uint32
 	size     int64
 	modified int64
 	changed  int64
@@ -29,41 +33,35 @@ type mark struct {
 
 func takeFingerprint(dir string) (fingerprint, error) {
 	at := time.Unix(checkoutTime, 0)
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
-			return err
-		}
-		return os.Chtimes(path, at, at)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return readFingerprint(dir)
-}
-
-func readFingerprint(dir string) (fingerprint, error) {
-	print := fingerprint{}
+	var taken fingerprint
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
+		if entry.Type()&fs.ModeSymlink == 0 {
+			if err := os.Chtimes(path, at, at); err != nil {
+				return err
+			}
 		}
-		print[path] = markOf(info)
+		taken.paths = append(taken.paths, path)
 		return nil
 	})
-	return print, err
+	if err != nil {
+		return fingerprint{}, err
+	}
+	taken.marks = make([]mark, len(taken.paths))
+	for i, path := range taken.paths {
+		if taken.marks[i], err = markOf(path); err != nil {
+			return fingerprint{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
+		}
+	}
+	return taken, nil
 }
 
-func (f fingerprint) matches(dir string) bool {
-	now, err := readFingerprint(dir)
-	if err != nil || len(now) != len(f) {
-		return false
-	}
-	for path, mark := range now {
-		if f[path] != mark {
+// matches is false as well when it cannot be told.
+func (f fingerprint) matches() bool {
+	for i, path := range f.paths {
+		if now, err := markOf(path); err != nil || now != f.marks[i] {
 			return false
 		}
 	}

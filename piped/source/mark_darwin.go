@@ -3,16 +3,15 @@
 
 package source
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
-func markOf(info fs.FileInfo) mark {
-	m := mark{mode: info.Mode(), size: info.Size(), modified: info.ModTime().UnixNano()}
-	if status, ok := info.Sys().(*syscall.Stat_t); ok {
-		m.changed = status.Ctimespec.Nano()
-		m.inode = status.Ino
+func markOf(path string) (mark, error) {
+	var status syscall.Stat_t
+	err := syscall.Lstat(path, &status)
+	for err == syscall.EINTR {
+		err = syscall.Lstat(path, &status)
 	}
-	return m
+	return mark{
+		mode: uint32(status.Mode), size: status.Size, modified: status.Mtimespec.Nano(), changed: status.Ctimespec.Nano(), inode: status.Ino,
+	}, err
 }

@@ -57,16 +57,21 @@ type Store struct {
 	used int
 	// waiting are those who want a checkout that is not there, in the order in which they came.
 	waiting []*waiter
-	// making bounds the checkouts that are made at the same time, by repository.
-	making map[string]chan struct{}
+	// held counts those of used that are ready, by what they are a checkout of.
+	held map[content]int
+	// makers are by repository.
+	makers map[string]*maker
 }
+
+// content is what a checkout holds.
+type content struct{ repository, commit string }
 
 // tree is one checkout.
 type tree struct {
-	repository, commit string
-	dir                string
-	left               []git.LeftOut
-	print              fingerprint
+	content
+	dir   string
+	left  []git.LeftOut
+	print fingerprint
 	// private trees hold what only one application may see, and are never given to a later call.
 	private bool
 }
@@ -89,7 +94,7 @@ func New(options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the directory for sources: %w", err)
 	}
-	return &Store{options: options, dir: absolute, logger: options.Logger, making: map[string]chan struct{}{}}, nil
+	return &Store{options: options, dir: absolute, logger: options.Logger, held: map[content]int{}, makers: map[string]*maker{}}, nil
 }
 
 // Close removes everything. Sources that are still open lose their directory.
@@ -124,7 +129,7 @@ func (s *Store) oldest(repository Repository) *tree {
 
 func (s *Store) newTree(repository string) *tree {
 	s.next++
-	return &tree{repository: repository, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
+	return &tree{content: content{repository: repository}, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
 }
 
 // bring makes the tree a checkout of the commit: from what it holds when that is possible, else anew.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 )
 
 const (
@@ -22,14 +23,23 @@ var ErrBusy = errors.New("the sources are prepared when they are needed: too man
 
 // waiter wants a checkout. It gets one that another caller gives back, or makes one in its turn.
 type waiter struct {
-	repository, commit string
-	// ready gets an unchanged checkout of the commit; the waiter is in no list any more then.
+	content
+	// ready gets an unchanged checkout; the waiter is in no list any more then.
 	ready chan *tree
+}
+
+// maker is the making of a repository's checkouts.
+type maker struct {
+	// turns has room for those that are made at the same time.
+	turns chan struct{}
+	// cost is what the last one took.
+	cost time.Duration
 }
 
 // take returns a checkout for the caller alone, who has to give it back. With ahead it is for later: ErrBusy
 // when others have to wait or much is in use.
 func (s *Store) take(ctx context.Context, repository Repository, commit string, ahead bool) (*tree, error) {
+	want := content{repository.ID(), commit}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -39,38 +49,61 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string, 
 		s.mu.Unlock()
 		return nil, ErrBusy
 	}
-	if t := s.unchanged(repository.ID(), commit); t != nil {
+	if t := s.unchanged(want); t != nil {
 		s.used++
+		s.held[want]++
 		s.mu.Unlock()
 		return t, nil
 	}
-	w := &waiter{repository: repository.ID(), commit: commit, ready: make(chan *tree, 1)}
+	w := &waiter{content: want, ready: make(chan *tree, 1)}
 	s.waiting = append(s.waiting, w)
-	turn := s.making[repository.ID()]
-	if turn == nil {
-		turn = make(chan struct{}, maxMaking)
-		s.making[repository.ID()] = turn
+	m := s.makers[want.repository]
+	if m == nil {
+		m = &maker{turns: make(chan struct{}, maxMaking)}
+		s.makers[want.repository] = m
+	}
+	var patience time.Duration
+	if s.held[want] > 0 {
+		patience = m.cost
 	}
 	s.mu.Unlock()
 
+	if t, err := s.await(ctx, w, patience); t != nil || err != nil {
+		return t, err
+	}
 	select {
 	case t := <-w.ready:
 		return t, nil
 	case <-ctx.Done():
-		if t := s.leave(w); t != nil {
-			return nil, errors.Join(context.Cause(ctx), s.give(t))
-		}
-		return nil, context.Cause(ctx)
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-		return s.make(ctx, w, repository)
+		return nil, s.desert(ctx, w)
+	case m.turns <- struct{}{}:
+		defer func() { <-m.turns }()
+		return s.make(ctx, w, m, repository)
 	}
 }
 
-// unchanged takes an idle checkout of the commit; nil when there is none. It is called with the lock held.
-func (s *Store) unchanged(repository, commit string) *tree {
+// await waits for a checkout in use to be given back, no longer than it would take to make another: then at most
+// twice as much time is spent as by somebody who knew how long it is in use.
+func (s *Store) await(ctx context.Context, w *waiter, patience time.Duration) (*tree, error) {
+	if patience <= 0 {
+		return nil, nil
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case t := <-w.ready:
+		return t, nil
+	case <-ctx.Done():
+		return nil, s.desert(ctx, w)
+	case <-timer.C:
+		return nil, nil
+	}
+}
+
+// unchanged takes an idle checkout; nil when there is none. It is called with the lock held.
+func (s *Store) unchanged(want content) *tree {
 	for i := len(s.idle) - 1; i >= 0; i-- {
-		if t := s.idle[i]; t.repository == repository && t.commit == commit {
+		if t := s.idle[i]; t.content == want {
 			s.idle = slices.Delete(s.idle, i, i+1)
 			return t
 		}
@@ -91,15 +124,25 @@ func (s *Store) leave(w *waiter) *tree {
 	}
 }
 
+// desert ends the wait of a caller whose context has ended.
+func (s *Store) desert(ctx context.Context, w *waiter) error {
+	err := context.Cause(ctx)
+	if t := s.leave(w); t != nil {
+		return errors.Join(err, s.give(t))
+	}
+	return err
+}
+
 // make brings a checkout of another commit to the one that is wanted, or makes a new one.
-func (s *Store) make(ctx context.Context, w *waiter, repository Repository) (*tree, error) {
+func (s *Store) make(ctx context.Context, w *waiter, m *maker, repository Repository) (*tree, error) {
 	if t := s.leave(w); t != nil {
 		return t, nil
 	}
 	s.mu.Lock()
-	t := s.unchanged(w.repository, w.commit)
 	s.used++
+	t := s.unchanged(w.content)
 	if t != nil {
+		s.held[w.content]++
 		s.mu.Unlock()
 		return t, nil
 	}
@@ -108,13 +151,17 @@ func (s *Store) make(ctx context.Context, w *waiter, repository Repository) (*tr
 	}
 	s.mu.Unlock()
 
+	began := time.Now()
 	t, err := s.bring(ctx, t, repository, w.commit)
+	s.mu.Lock()
 	if err != nil {
-		s.mu.Lock()
 		s.used--
 		s.mu.Unlock()
 		return nil, err
 	}
+	s.held[w.content]++
+	m.cost = time.Since(began)
+	s.mu.Unlock()
 	for _, one := range t.left {
 		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", w.commit, "path", one.Path, "reason", one.Reason)
 	}
@@ -124,19 +171,19 @@ func (s *Store) make(ctx context.Context, w *waiter, repository Repository) (*tr
 // give takes a checkout back: for the one who has waited for it longest, to keep when nobody does, to remove
 // when it has changed or enough are kept.
 func (s *Store) give(t *tree) error {
-	clean := !t.private && t.print.matches(t.dir)
+	clean := !t.private && t.print.matches()
 	s.mu.Lock()
 	var superfluous *tree
-	i := slices.IndexFunc(s.waiting, func(w *waiter) bool { return w.repository == t.repository && w.commit == t.commit })
+	i := slices.IndexFunc(s.waiting, func(w *waiter) bool { return w.content == t.content })
 	switch {
 	case !clean || s.closed:
 		superfluous = t
-		s.used--
+		s.release(t)
 	case i >= 0:
 		s.waiting[i].ready <- t // has room: a waiter in the list has got none
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	default:
-		s.used--
+		s.release(t)
 		if s.idle = append(s.idle, t); len(s.idle) > maxIdle {
 			superfluous = s.idle[0]
 			s.idle = slices.Delete(s.idle, 0, 1)
@@ -147,4 +194,12 @@ func (s *Store) give(t *tree) error {
 		return s.remove(superfluous)
 	}
 	return nil
+}
+
+// release counts a checkout that nobody has any more. It is called with the lock held.
+func (s *Store) release(t *tree) {
+	s.used--
+	if s.held[t.content]--; s.held[t.content] == 0 {
+		delete(s.held, t.content)
+	}
 }

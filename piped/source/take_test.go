@@ -97,6 +97,40 @@ func TestAReturnedDirectoryGoesToWhoeverWaitsWhileOthersAreMade(t *testing.T) {
 	require.Len(t, store.idle, 1)
 }
 
+func TestADirectoryInUseIsWaitedForAsLongAsAnotherWouldTake(t *testing.T) {
+	t.Parallel()
+	store, repository := newStore(t), newGated()
+	repository.gate <- struct{}{}
+	first := <-prepare(t.Context(), store, repository)
+	require.NoError(t, first.err)
+	<-repository.began
+	store.makers["apps"].cost = time.Hour
+
+	waiting := prepare(t.Context(), store, repository)
+	waits(t, store, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	impatient := prepare(ctx, store, repository)
+	waits(t, store, 2)
+	cancel()
+	require.ErrorIs(t, (<-impatient).err, context.Canceled)
+	require.NoError(t, first.source.Close())
+	second := <-waiting
+	require.NoError(t, second.err)
+	require.NoError(t, second.source.Close())
+	require.Empty(t, repository.began, "no other was made")
+
+	store.makers["apps"].cost = time.Millisecond
+	first = <-prepare(t.Context(), store, repository)
+	require.NoError(t, first.err)
+	repository.gate <- struct{}{}
+	third := <-prepare(t.Context(), store, repository)
+	require.NoError(t, third.err, "in the end it is made")
+	require.Len(t, repository.began, 1)
+	require.NoError(t, third.source.Close())
+	require.NoError(t, first.source.Close())
+	require.Empty(t, store.held)
+}
+
 func TestManyAtOnceShareFewDirectories(t *testing.T) {
 	t.Parallel()
 	const callers = 100
