@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"golang.org/x/sync/errgroup"
@@ -37,7 +38,10 @@ type repositories struct {
 	tracer  *tracing.Tracer
 }
 
-func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, logger *slog.Logger) (*repositories, error) {
+// updated is told of each look for a new commit of a repository.
+type updated func(repository string, took time.Duration, err error)
+
+func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, logger *slog.Logger) (*repositories, error) {
 	sources, err := source.New(source.Options{
 		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
 	})
@@ -60,6 +64,7 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
 			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key, KnownHosts: knownHosts, Hosts: hosts,
 			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: logger,
+			Updated: func(took time.Duration, err error) { updated(c.RepoID, took, err) },
 		})
 		if err != nil {
 			return nil, err

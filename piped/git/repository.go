@@ -51,6 +51,8 @@ type Options struct {
 	Idle time.Duration
 	// Hosts bounds how many repositories of one host are asked at a time; nil for no bound.
 	Hosts *Hosts
+	// Updated is told how long each Update took and how it ended; nil for nobody.
+	Updated func(took time.Duration, err error)
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }
@@ -172,6 +174,15 @@ func (r *Repository) signal() {
 
 // Update brings the newest commit of the branch into the mirror and returns it. The mirror stays usable meanwhile.
 func (r *Repository) Update(ctx context.Context) (Commit, error) {
+	began := time.Now()
+	commit, err := r.update(ctx)
+	if r.options.Updated != nil && ctx.Err() == nil {
+		r.options.Updated(time.Since(began), err)
+	}
+	return commit, err
+}
+
+func (r *Repository) update(ctx context.Context) (Commit, error) {
 	look := r.lookRemote
 	if r.local != nil {
 		look = r.lookLocal
