@@ -71,7 +71,7 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(target), newAppsCommand(target), newDeploymentsCommand(target), newPluginsCommand(target),
 		newLogsCommand(target),
 		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
-		newOpenCommand(target), newEncryptCommand(target),
+		newOpenCommand(target), newPlanPreviewCommand(target), newEncryptCommand(target),
 		newDownCommand(target), newDoctorCommand(target), newEmbeddedCommand(), newVersionCommand(),
 		newValidateCommand(), newMigrateCommand(),
 	)

@@ -1,0 +1,165 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// previewWish is what the user wants to see.
+type previewWish struct {
+	branch, commit string
+	timeout        time.Duration
+	json           bool
+}
+
+func newPlanPreviewCommand(t *target) *cobra.Command {
+	wish := previewWish{}
+	var output string
+	cmd := &cobra.Command{
+		Use: "plan-preview", Short: "Show what merging a branch would deploy, without deploying it", Args: cobra.NoArgs,
+		Long: `Merge a commit of the watched repository into the branch that the environment watches, in a copy,
+and show for each application that it concerns the strategy of its deployment and what would change in
+the cluster. Nothing is merged, committed or applied. Without --branch and --commit it is what you have
+checked out.
+
+The exit code is 1 when the branches conflict, or when an application could not be deployed.`,
+		Example: `  pipedeck plan-preview
+  pipedeck plan-preview --branch feature
+  pipedeck plan-preview --branch origin/feature --timeout 1m
+  pipedeck plan-preview --commit 3f2b9c1 -o json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if wish.branch != "" && wish.commit != "" {
+				return usageError(errors.New("give --branch or --commit, not both"), "see pipedeck plan-preview --help")
+			}
+			if wish.timeout < time.Second {
+				return usageError(fmt.Errorf("--timeout %s is too short", wish.timeout), "give a second or more")
+			}
+			wish.json = output == "json"
+			return explain(cmd.Context(), planPreview(cmd.Context(), t, wish, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+	}
+	cmd.Flags().StringVar(&wish.branch, "branch", "", "branch of the watched repository to preview")
+	cmd.Flags().StringVar(&wish.commit, "commit", "", "commit of the watched repository to preview")
+	cmd.Flags().DurationVar(&wish.timeout, "timeout", 5*time.Minute, "give up after this time")
+	addOutputFlag(cmd, &output)
+	return cmd
+}
+
+func planPreview(ctx context.Context, t *target, wish previewWish, stdout, stderr io.Writer) error {
+	deck, conn, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	bounded, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s, err := takeSnapshot(bounded, deck)
+	if err != nil {
+		return err
+	}
+	name, hash, err := findHead(s.Environment().GetRepository(), wish)
+	if err != nil {
+		return err
+	}
+	result, err := askPreview(ctx, deckv1.NewPlanPreviewServiceClient(conn), &deckv1.PlanPreviewRequest{
+		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(wish.timeout),
+	}, stderr)
+	if err != nil {
+		return err
+	}
+	if wish.json {
+		err = printJSON(stdout, result)
+	} else {
+		text.CleanMessage(result)
+		err = printPreview(stdout, result, colours(stdout))
+	}
+	if err == nil && previewFailed(result) {
+		err = &exitError{code: exitFailed} // said above
+	}
+	return err
+}
+
+// findHead resolves what the user has named in the repository, and gives its name and its full hash.
+func findHead(dir string, wish previewWish) (name, hash string, err error) {
+	if dir == "" {
+		return "", "", &exitError{exitNotStarted, errors.New("the environment has not opened its repository yet"), "try again in a moment"}
+	}
+	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	if err != nil {
+		return "", "", fmt.Errorf("open the watched repository %s: %w", dir, err)
+	}
+	switch {
+	case wish.commit != "":
+		id, err := repository.ResolveRevision(plumbing.Revision(wish.commit))
+		if err != nil {
+			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", wish.commit, dir), "list them with: git -C "+dir+" log --oneline --all")
+		}
+		return short(id.String()), id.String(), nil
+	case wish.branch != "":
+		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(wish.branch), plumbing.ReferenceName("refs/remotes/" + wish.branch)} {
+			if found, err := repository.Reference(ref, true); err == nil {
+				return wish.branch, found.Hash().String(), nil
+			}
+		}
+		return "", "", usageError(fmt.Errorf("there is no branch %q in %s", wish.branch, dir), "list them with: git -C "+dir+" branch --all")
+	}
+	head, err := repository.Head()
+	if err != nil {
+		return "", "", usageError(fmt.Errorf("read what is checked out in %s: %w", dir, err), "name a branch with --branch")
+	}
+	name = head.Name().Short()
+	if !head.Name().IsBranch() {
+		name = short(head.Hash().String())
+	}
+	return name, head.Hash().String(), nil
+}
+
+// askPreview waits for the result. Leaving before takes the request back.
+func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r *deckv1.PlanPreviewRequest, stderr io.Writer) (*deckv1.PlanPreview, error) {
+	stream, err := previews.PlanPreview(ctx, r)
+	for err == nil {
+		var answer *deckv1.PlanPreviewResponse
+		if answer, err = stream.Recv(); err != nil {
+			break
+		}
+		if result := answer.GetResult(); result != nil {
+			return result, nil
+		}
+		p := answer.GetProgress()
+		fmt.Fprintf(stderr, "waiting for piped: what merging %s (%s) into %s would deploy (%d of %d answered)\n",
+			text.Line(r.GetHeadBranch()), short(r.GetHeadCommit()), text.Line(p.GetBaseBranch()), p.GetAnswered(), p.GetAsked())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case status.Code(err) == codes.DeadlineExceeded:
+		return nil, &exitError{exitTimedOut, errors.New("piped did not answer in time"), "give more time with --timeout, or see pipedeck status"}
+	case status.Code(err) == codes.Unimplemented:
+		return nil, &exitError{exitNotStarted, errors.New("the environment is of an older pipedeck, which has no plan previews"), "end it with pipedeck down, and start it again"}
+	}
+	return nil, unreachable(err)
+}
+
+func previewFailed(p *deckv1.PlanPreview) bool {
+	failed := len(p.GetErrors()) > 0
+	for _, a := range p.GetApplications() {
+		failed = failed || a.GetError() != ""
+	}
+	return failed
+}
