@@ -68,11 +68,17 @@ func (s *Server) permit(ctx context.Context, request any) error {
 	if !ok {
 		return nil
 	}
+	stage := changedStage(request)
 	d, err := s.options.Registry.find(r.GetDeploymentId())
 	if err != nil {
-		return nil
+		if stage == "" {
+			return nil
+		}
+		// The last log lines may come after the end.
+		if d = s.options.Registry.findEnded(r.GetDeploymentId()); d == nil {
+			return err
+		}
 	}
-	stage := changedStage(request)
 	if slices.ContainsFunc(plugins, func(plugin string) bool { return d.inHandsOf(plugin, stage) }) {
 		return nil
 	}

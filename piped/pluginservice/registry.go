@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -23,14 +24,20 @@ type Registry struct {
 	logger      *slog.Logger
 	mu          sync.Mutex
 	deployments map[string]*deployment
+	// ended are the last ones that were removed, and order their ids, oldest first.
+	ended map[string]*deployment
+	order []string
 }
+
+// maxEnded bounds the deployments that are remembered for log lines after their end.
+const maxEnded = 200
 
 // NewRegistry makes an empty Registry that seals nothing.
 func NewRegistry() *Registry { return NewSealingRegistry(nil, slog.New(slog.DiscardHandler)) }
 
 // NewSealingRegistry makes an empty Registry. Metadata that holds secrets is kept sealed.
 func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
-	return &Registry{sealer: sealer, logger: logger, deployments: map[string]*deployment{}}
+	return &Registry{sealer: sealer, logger: logger, deployments: map[string]*deployment{}, ended: map[string]*deployment{}}
 }
 
 // deployment is the metadata of one deployment. saving orders the saves; mu guards the maps.
@@ -105,6 +112,7 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		defer r.mu.Unlock()
 		if r.deployments[d.GetId()] == entry {
 			delete(r.deployments, d.GetId())
+			r.remember(d.GetId(), entry)
 		}
 	}
 }
@@ -201,6 +209,25 @@ func (r *Registry) Metadata(deploymentID string) (all *model.DeploymentMetadata,
 		stages[stage] = maps.Clone(values)
 	}
 	return all, stages
+}
+
+// remember keeps an ended deployment while there are not too many younger ones.
+func (r *Registry) remember(id string, d *deployment) {
+	if _, again := r.ended[id]; !again {
+		r.order = append(r.order, id)
+	}
+	r.ended[id] = d
+	if len(r.order) > maxEnded {
+		delete(r.ended, r.order[0])
+		r.order = slices.Delete(r.order, 0, 1)
+	}
+}
+
+// findEnded returns a deployment that piped is done with, or nil.
+func (r *Registry) findEnded(deploymentID string) *deployment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended[deploymentID]
 }
 
 // find answers an unknown deployment with the code that PipeCD v1 uses.
