@@ -37,6 +37,10 @@ func (t *Trigger) listApplications(ctx context.Context) error {
 		return fmt.Errorf("list the applications: %w", err)
 	}
 	t.applications = answer.GetApplications()
+	t.byID = make(map[string]int, len(t.applications))
+	for i, a := range t.applications {
+		t.byID[a.GetId()] = i
+	}
 	maps.DeleteFunc(t.newest, func(id, _ string) bool { return t.findApplication(id) == nil })
 	maps.DeleteFunc(t.mistakes, func(id string, _ mistake) bool { return t.findApplication(id) == nil })
 	for _, a := range t.applications {
@@ -180,11 +184,10 @@ func (t *Trigger) update(ctx context.Context, list []*model.ApplicationInfo) err
 
 // findApplication returns the application with the id; nil when it is unknown, disabled or another piped's.
 func (t *Trigger) findApplication(id string) *model.Application {
-	i := slices.IndexFunc(t.applications, func(a *model.Application) bool { return a.GetId() == id })
-	if i < 0 {
-		return nil
+	if i, known := t.byID[id]; known {
+		return t.applications[i]
 	}
-	return t.applications[i]
+	return nil
 }
 
 // configFileOf is where the configuration of a registered application is, relative to the repository.

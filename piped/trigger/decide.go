@@ -35,37 +35,59 @@ func dueOnCommit(rule config.OnCommit, dir, previous, head string, changed func(
 
 // touches looks for a file that belongs to the application.
 func touches(rule config.OnCommit, dir string, files []string) (reason string, touched bool, err error) {
-	ignores, err := patternmatcher.New(rule.Ignores)
+	ignores, err := matcher("ignores", rule.Ignores)
 	if err != nil {
-		return "", false, fmt.Errorf("read trigger.onCommit.ignores: %w", err)
+		return "", false, err
 	}
-	paths, err := patternmatcher.New(rule.Paths)
+	paths, err := matcher("paths", rule.Paths)
 	if err != nil {
-		return "", false, fmt.Errorf("read trigger.onCommit.paths: %w", err)
+		return "", false, err
 	}
+	inside := within(dir)
 	for _, file := range files {
-		ignored, err := ignores.MatchesOrParentMatches(file)
+		ignored, err := ignores(file)
 		if err != nil {
-			return "", false, fmt.Errorf("match %s with trigger.onCommit.ignores: %w", file, err)
+			return "", false, err
 		}
 		if ignored {
 			continue
 		}
-		matched, err := paths.MatchesOrParentMatches(file)
+		matched, err := paths(file)
 		if err != nil {
-			return "", false, fmt.Errorf("match %s with trigger.onCommit.paths: %w", file, err)
+			return "", false, err
 		}
-		if matched || within(dir, file) {
+		if matched || inside(file) {
 			return file + " was changed", true, nil
 		}
 	}
 	return "", false, nil
 }
 
-// within reports whether the file is somewhere under the directory; both are relative to the repository.
-func within(dir, file string) bool {
+// matcher reads the patterns under a key of trigger.onCommit. Without patterns it looks at nothing: one commit may
+// change thousands of files, and they are matched for each of a thousand applications.
+func matcher(key string, patterns []string) (func(file string) (bool, error), error) {
+	if len(patterns) == 0 {
+		return func(string) (bool, error) { return false, nil }, nil
+	}
+	compiled, err := patternmatcher.New(patterns)
+	if err != nil {
+		return nil, fmt.Errorf("read trigger.onCommit.%s: %w", key, err)
+	}
+	return func(file string) (bool, error) {
+		matched, err := compiled.MatchesOrParentMatches(file)
+		if err != nil {
+			return false, fmt.Errorf("match %s with trigger.onCommit.%s: %w", file, key, err)
+		}
+		return matched, nil
+	}, nil
+}
+
+// within tells whether files are somewhere under the directory; both are relative to the repository.
+func within(dir string) func(file string) bool {
 	dir = path.Clean(dir)
-	return dir == "." || strings.HasPrefix(file, dir+"/")
+	return func(file string) bool {
+		return dir == "." || strings.HasPrefix(file, dir) && len(file) > len(dir) && file[len(dir)] == '/'
+	}
 }
 
 // dueOnOutOfSync says whether drift calls for a deployment now; when it does so only later, it says when.

@@ -158,3 +158,17 @@ func TestABrokenConfigurationStillGivesAName(t *testing.T) {
 	}
 	require.Equal(t, "application", guessName(nil, "."))
 }
+
+func BenchmarkACommitToEveryOfAThousandApplications(b *testing.B) {
+	var files []string
+	for i := range 1000 {
+		files = append(files, fmt.Sprintf("app-%04d/round", i))
+	}
+	for b.Loop() {
+		for i := range files {
+			_, touched, err := touches(config.OnCommit{}, fmt.Sprintf("app-%04d", i), files)
+			require.NoError(b, err)
+			require.True(b, touched)
+		}
+	}
+}

@@ -18,8 +18,9 @@ const (
 	// A pass or a look that failed is repeated after a pause that doubles between these.
 	firstPause   = time.Second
 	longestPause = time.Minute
-	// maxCommits bounds the memory of commits that were looked at. PipeCD v1: 500 applications.
-	maxCommits = 500
+	// maxCommits bounds the memory of commits that were looked at, by applications. Beyond it each pass asks the
+	// control plane for those that were forgotten. PipeCD v1: 500.
+	maxCommits = 10_000
 )
 
 // Deployments takes new deployments; they are not changed afterwards.
@@ -68,6 +69,7 @@ type Trigger struct {
 	// What is known, across passes.
 	listed       bool
 	applications []*model.Application
+	byID         map[string]int               // index in applications
 	unregistered []*model.ApplicationInfo     // as reported last
 	commits      *memory                      // looked at last, by application
 	open         map[string]*model.Deployment // found at the start, by application; nil before that
