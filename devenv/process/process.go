@@ -52,16 +52,15 @@ func Start(spec Spec) (*Process, error) {
 	p := &Process{name: spec.Name, cmd: exec.Command(spec.Path, spec.Args...), tail: &tail{}, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), spec.Env...)
 	p.cmd.SysProcAttr = attributes()
-	p.cmd.Stderr = io.MultiWriter(log, p.tail)
-	stdout, err := p.cmd.StdoutPipe()
+	out, err := newOutput(p.cmd)
 	if err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, errors.Join(fmt.Errorf("make pipes for the output of %s: %w", spec.Name, err), log.Close())
 	}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, errors.Join(err, out.close(), log.Close())
 	}
 	started := make(chan error, 1)
-	go p.own(started, stdout, log, spec.Line)
+	go p.own(started, out, log, spec.Line)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
@@ -70,16 +69,31 @@ func Start(spec Spec) (*Process, error) {
 
 // own starts the child and waits for it on one thread: on Linux a child gets its parent-death
 // signal when the thread that started it ends, not the process.
-func (p *Process) own(started chan<- error, stdout io.Reader, log io.WriteCloser, line func(string)) {
+func (p *Process) own(started chan<- error, out *output, log io.WriteCloser, line func(string)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(p.done)
 	defer log.Close()
+	defer out.close()
 	err := p.cmd.Start()
 	started <- err
 	if err != nil {
 		return
 	}
+	var read sync.WaitGroup
+	out.started()
+	read.Go(func() { copyLines(log, out.stdout, line) })
+	read.Go(func() { _, _ = io.Copy(io.MultiWriter(log, p.tail), out.stderr) })
+	p.err = p.cmd.Wait()
+	// What the child started may have outlived it, and holds its output open: PipeCD's piped leaves
+	// plugins behind when it dies.
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
+	out.ended()
+	read.Wait()
+}
+
+// copyLines copies everything to log and tells line of each line.
+func copyLines(log io.Writer, stdout io.Reader, line func(string)) {
 	scanner := bufio.NewScanner(stdout)
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
@@ -90,13 +104,12 @@ func (p *Process) own(started chan<- error, stdout io.Reader, log io.WriteCloser
 	}
 	// A line that is too long ends the scan; the rest must still be read, or the child blocks.
 	_, _ = io.Copy(log, stdout)
-	p.err = p.cmd.Wait()
 }
 
 // PID is the process id, which is also the id of the process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child has ended and all of its output was read.
+// Done is closed when the child has ended, its process group is gone and all of its output was read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err says how the child ended, with its last lines of standard error. Valid after Done.
@@ -130,7 +143,6 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	// Also after a clean end: what the child started may have outlived it.
 	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
 	<-p.done
 	_ = p.stdin.Close()

@@ -78,6 +78,30 @@ func TestStopKillsAStubbornChildWithItsChildren(t *testing.T) {
 	require.Eventually(t, func() bool { return !alive(grandchild) }, 10*time.Second, 10*time.Millisecond)
 }
 
+func TestAChildIsDoneAlsoWhenItsChildrenHoldItsOutput(t *testing.T) {
+	t.Parallel()
+	for what, outlives := range map[string]bool{"orphan": false, "orphan-elsewhere": true} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p, lines, _ := start(t, what)
+			grandchild, err := strconv.Atoi(<-lines)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = syscall.Kill(grandchild, syscall.SIGKILL) })
+			select {
+			case <-p.Done():
+			case <-time.After(30 * time.Second):
+				require.Fail(t, "the child has ended, and nobody is told")
+			}
+			require.Equal(t, 3, p.ExitCode())
+			if outlives {
+				require.True(t, alive(grandchild), "it left the group")
+				return
+			}
+			require.Eventually(t, func() bool { return !alive(grandchild) }, 10*time.Second, 10*time.Millisecond)
+		})
+	}
+}
+
 // alive tells whether a process runs; one that only waits to be collected does not.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

@@ -33,6 +33,15 @@ func main() {
 		forever := make(chan os.Signal, 1)
 		signal.Notify(forever, syscall.SIGUSR1) // which nobody sends
 		<-forever
+	case "orphan", "orphan-elsewhere": // dies before its child, which holds both outputs
+		grandchild := exec.Command("sleep", "600")
+		grandchild.Stdout, grandchild.Stderr = os.Stdout, os.Stderr
+		grandchild.SysProcAttr = &syscall.SysProcAttr{Setpgid: os.Args[1] == "orphan-elsewhere"}
+		if err := grandchild.Start(); err != nil {
+			panic(err)
+		}
+		fmt.Println(grandchild.Process.Pid)
+		os.Exit(3)
 	case "long":
 		fmt.Println(strings.Repeat("x", 3<<20))
 		fmt.Println("after")
