@@ -54,8 +54,12 @@ func (w *Workspace) makePrivateKey() (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
-	return private, WriteFile(w.PrivateKeyFile(), text)
+	// The one form that PipeCD's piped reads.
+	bytes, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, err
+	}
+	return private, WriteFile(w.PrivateKeyFile(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes}))
 }
 
 func readPrivateKey(path string) (*rsa.PrivateKey, error) {
@@ -67,9 +71,13 @@ func readPrivateKey(path string) (*rsa.PrivateKey, error) {
 	if block == nil {
 		return nil, fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications anew", path)
 	}
-	private, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no RSA key: %w; move it away, and encrypt the secrets of your applications anew", path, err)
+		return nil, fmt.Errorf("%s is not in the form PKCS #8: %w; turn it into that with openssl pkcs8 -topk8 -nocrypt", path, err)
+	}
+	private, ok := key.(*rsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s is no RSA key; move it away, and encrypt the secrets of your applications anew", path)
 	}
 	return private, nil
 }

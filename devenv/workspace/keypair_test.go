@@ -4,6 +4,9 @@
 package workspace_test
 
 import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"testing"
 
@@ -28,6 +31,13 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 		return string(text)
 	}
 	private, public := read(w.PrivateKeyFile()), read(w.PublicKeyFile())
+	// PipeCD's piped reads no other form, and dies at its start.
+	block, _ := pem.Decode([]byte(private))
+	require.NotNil(t, block)
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	require.NoError(t, err)
+	require.IsType(t, &rsa.PrivateKey{}, key)
+
 	require.NoError(t, os.Remove(w.PublicKeyFile()))
 	require.NoError(t, w.EnsureKeyPair())
 	require.Equal(t, private, read(w.PrivateKeyFile()))
