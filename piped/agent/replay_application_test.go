@@ -99,7 +99,7 @@ func (s *stage) tellOfChanges(ctx context.Context, position int64) (*livestate.A
 
 // lookedAt tells that the state of every application was reported so often.
 func lookedAt(times int) func(*stage) bool {
-	return func(s *stage) bool { return s.rounds() == times }
+	return func(s *stage) bool { return s.rounds() >= times }
 }
 
 // polledTwice is for what the agent should not do: it has had the time of a poll to do it.
