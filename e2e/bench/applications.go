@@ -50,7 +50,21 @@ var (
 	leakLimit        = limit{"max", 1}
 )
 
-const waitAndScript = `apiVersion: pipecd.dev/v1beta1
+const (
+	scriptOnly = `apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: %s
+  planner:
+    alwaysUsePipeline: true
+    autoRollback: false
+  pipeline:
+    stages:
+      - name: SCRIPT_RUN
+        with:
+          run: echo
+`
+	waitAndScript = `apiVersion: pipecd.dev/v1beta1
 kind: Application
 spec:
   name: %s
@@ -66,6 +80,7 @@ spec:
         with:
           run: echo
 `
+)
 
 // benchApplications measures the agent with one application, then with many in one repository. There is no
 // cluster: the stages wait and run a script.
@@ -74,7 +89,7 @@ func benchApplications(ctx context.Context, bin, dir string, size scale) error {
 		return fmt.Errorf("one application: %w", err)
 	}
 	repository := filepath.Join(dir, "repository")
-	if err := makeApplications(repository, size.applications); err != nil {
+	if err := makeApplications(repository, waitAndScript, size.applications); err != nil {
 		return err
 	}
 	state := filepath.Join(dir, "state")
@@ -95,7 +110,7 @@ func benchApplications(ctx context.Context, bin, dir string, size scale) error {
 
 func benchSingle(ctx context.Context, bin, dir string, n int) error {
 	repository := filepath.Join(dir, "repository")
-	if err := makeApplications(repository, 1); err != nil {
+	if err := makeApplications(repository, scriptOnly, 1); err != nil {
 		return err
 	}
 	s, err := start(ctx, bin, filepath.Join(dir, "state"), repository, "--cluster", "none", "--keep=false")
@@ -106,9 +121,9 @@ func benchSingle(ctx context.Context, bin, dir string, n int) error {
 		if _, err := s.await("the first deployment", deployment(application(0), "SUCCESS")); err != nil {
 			return err
 		}
-		var first []time.Duration
+		var first, withGit []time.Duration
 		for i := range n {
-			_, committed, err := commit(repository, application(0)+"/round", fmt.Sprint(i+1))
+			began, committed, err := commit(repository, application(0)+"/round", fmt.Sprint(i+1))
 			if err != nil {
 				return err
 			}
@@ -116,12 +131,13 @@ func benchSingle(ctx context.Context, bin, dir string, n int) error {
 			if err != nil {
 				return err
 			}
-			first = append(first, running.at.Sub(committed))
+			first, withGit = append(first, running.at.Sub(committed)), append(withGit, running.at.Sub(began))
 			if _, err := s.await("the deployment ends", deployment(application(0), "SUCCESS")); err != nil {
 				return err
 			}
 		}
 		figures("1 application: commit -> first stage RUNNING", first, firstStageLimits...)
+		figures("the same from the start of git commit", withGit, firstStageLimits...)
 		return nil
 	}()
 	return errors.Join(err, s.stop())
@@ -129,13 +145,13 @@ func benchSingle(ctx context.Context, bin, dir string, n int) error {
 
 func application(i int) string { return fmt.Sprintf("app-%04d", i) }
 
-func makeApplications(dir string, n int) error {
+func makeApplications(dir, configuration string, n int) error {
 	for i := range n {
 		own := filepath.Join(dir, application(i))
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			return err
 		}
-		files := map[string]string{"app.pipecd.yaml": fmt.Sprintf(waitAndScript, application(i)), "round": "0"}
+		files := map[string]string{"app.pipecd.yaml": fmt.Sprintf(configuration, application(i)), "round": "0"}
 		for name, content := range files {
 			if err := os.WriteFile(filepath.Join(own, name), []byte(content), 0o644); err != nil {
 				return err
