@@ -23,52 +23,92 @@ const (
 // stackTime is how long a hung process may take to write its stacks.
 const stackTime = time.Second
 
+// secondTimeout bounds a second question. It is asked because the first one may have timed out for a reason
+// that is not the plugin's: piped itself was stopped for a while.
+const secondTimeout = 2 * time.Second
+
 // guard asks the process for its health until it ends, and ends it when it does not answer in time. An
 // answer of any kind will do: PipeCD's plugins do not know the question, but only a live one can say so.
-func (p *process) guard(interval, timeout time.Duration) {
+// Unwell is called when a plugin that knows it says that it does not serve, or serves again.
+func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 	if timeout <= 0 {
 		return
 	}
 	p.guarded.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
+		said := false
 		for {
 			select {
 			case <-p.exited:
 				return
 			case <-ticker.C:
 			}
-			if p.stopping.Load() || p.answers(timeout) || p.stopping.Load() || traced(p.command.Process.Pid) {
+			if p.stopping.Load() {
 				continue
 			}
-			select {
-			case <-p.exited:
-				return
-			default:
+			health := p.ask(timeout)
+			if health == noAnswer || health == noConnection {
+				health = p.ask(min(timeout, secondTimeout))
 			}
-			p.abort(fmt.Sprintf("it did not answer a health check within %s%s", timeout, stoppedBySignal(p.command.Process.Pid)))
-			return
+			if notServing := health == answerNotServing; notServing != said && !p.stopping.Load() {
+				said = notServing
+				unwell(said)
+			}
+			pid := p.command.Process.Pid
+			switch {
+			case p.stopping.Load() || traced(pid):
+			case health == noConnection:
+				p.abort("it has closed its connection to piped")
+				return
+			case health == noAnswer:
+				p.abort(fmt.Sprintf("it did not answer a health check within %s%s", timeout, stoppedBySignal(pid)))
+				return
+			}
 		}
 	})
 }
 
-// answers asks once.
-func (p *process) answers(timeout time.Duration) bool {
+// health is what a question has shown.
+type health int
+
+const (
+	answer health = iota
+	answerNotServing
+	noAnswer
+	noConnection
+)
+
+// ask asks once. A process that ends meanwhile counts as one that answers: its end is told elsewhere.
+func (p *process) ask(timeout time.Duration) health {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	asked := make(chan error, 1)
+	asked := make(chan health, 1)
 	go func() {
-		_, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
-		asked <- err
+		response, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+		switch {
+		case status.Code(err) == codes.DeadlineExceeded:
+			asked <- noAnswer
+		case status.Code(err) == codes.Unavailable:
+			asked <- noConnection
+		case response.GetStatus() == grpc_health_v1.HealthCheckResponse_NOT_SERVING:
+			asked <- answerNotServing
+		default:
+			asked <- answer
+		}
 	}()
 	select {
-	case err := <-asked:
-		code := status.Code(err)
-		return code != codes.DeadlineExceeded && code != codes.Unavailable
+	case h := <-asked:
+		select {
+		case <-p.exited:
+			return answer
+		default:
+			return h
+		}
 	case <-p.exited:
 		cancel()
 		<-asked
-		return true // the end is told elsewhere
+		return answer
 	}
 }
 

@@ -74,3 +74,37 @@ func TestTheEndOfAPluginIsToldThoughAChildHoldsItsOutput(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL), "the child still lives")
 }
+
+func TestAPluginThatClosesItsLinkIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	server, _, _ := service(t)
+	host := start(t, func(o *pluginhost.Options) {
+		o.Service, o.ServiceAddress = server, server.Address()
+		o.HealthInterval, o.RestartPause = 50*time.Millisecond, 200*time.Millisecond
+	}, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	before := host.Status()[0].GetPid()
+	_, err = execute(t.Context(), p, `{"do":"unlink"}`)
+	require.Error(t, err)
+	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
+	require.Equal(t, `plugin "p" was ended by piped, for it has closed its connection to piped`, s.GetDetail())
+	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+	require.NotEqual(t, before, s.GetPid())
+}
+
+func TestAPluginIsAskedForItsOwnHealth(t *testing.T) {
+	t.Parallel()
+	host := start(t, func(o *pluginhost.Options) { o.HealthInterval = 20 * time.Millisecond },
+		entry(t, "p", settings{"stages": []string{"A"}, "health": true}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	_, err = execute(t.Context(), p, `{"do":"unwell"}`)
+	require.NoError(t, err)
+	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() != "" })
+	require.Equal(t, "it says of its own health that it does not serve", s.GetDetail())
+	require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState())
+	_, err = execute(t.Context(), p, `{"do":"well"}`)
+	require.NoError(t, err)
+	await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() == "" })
+}

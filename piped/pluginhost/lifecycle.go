@@ -268,11 +268,24 @@ func (p *Plugin) serving(proc *process, able abilities) {
 	p.ready, p.stages, p.sources, p.settled = true, able.stages, able.sources, true
 	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
 	p.mu.Unlock()
-	proc.guard(p.options.HealthInterval, p.options.HangTimeout)
+	proc.guard(p.options.HealthInterval, p.options.HangTimeout, func(unwell bool) { p.unwell(proc, unwell) })
 	proc.bound(p.limits)
 	p.changes.notify()
 	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
 		"took", time.Since(proc.started).Round(time.Millisecond))
+}
+
+// unwell shows what a plugin says of its own health; only an author knows what follows from it.
+func (p *Plugin) unwell(proc *process, unwell bool) {
+	p.mu.Lock()
+	if p.process == proc && p.state == agentv1.Plugin_STATE_RUNNING {
+		p.detail = ""
+		if unwell {
+			p.detail = "it says of its own health that it does not serve"
+		}
+	}
+	p.mu.Unlock()
+	p.changes.notify()
 }
 
 // ended forgets a process that is gone.
@@ -280,7 +293,7 @@ func (p *Plugin) ended(proc *process) {
 	p.mu.Lock()
 	p.process, p.ready, p.usage = nil, false, usage{}
 	if p.state == agentv1.Plugin_STATE_RUNNING {
-		p.state = agentv1.Plugin_STATE_RESTARTING
+		p.state, p.detail = agentv1.Plugin_STATE_RESTARTING, proc.exit.Error()
 	}
 	p.mu.Unlock()
 	proc.close()

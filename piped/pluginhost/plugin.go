@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,7 @@ type Plugin struct {
 	sources *deployment.GetSourceUseResponse
 	process *process // set while one exists
 	ready   bool     // process answers
+	leaving []string // replaced processes that have calls, as "pid 5"
 	crashes []time.Time
 	usage   usage
 }
@@ -113,6 +115,9 @@ func (p *Plugin) Status() *agentv1.Plugin {
 
 		Stages:     slices.Clone(p.stages),
 		LastOutput: p.output.last(),
+	}
+	if len(p.leaving) > 0 && s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
+		s.Detail = "running stages finish on the process before: " + strings.Join(p.leaving, ", ")
 	}
 	if p.process != nil {
 		s.Pid = int32(p.process.command.Process.Pid)

@@ -64,7 +64,7 @@ func TestAChangedBinaryTakesOverAndRunningStagesFinishOnTheOldOne(t *testing.T) 
 
 			replace("new")
 			s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING })
-			require.Empty(t, s.GetDetail())
+			require.Equal(t, fmt.Sprint("running stages finish on the process before: pid ", old), s.GetDetail())
 			_, err = execute(t.Context(), p, "{}")
 			require.NoError(t, err, "new stages go to the new process")
 			require.NoError(t, syscall.Kill(int(old), 0), "the old process has work to do")
@@ -73,6 +73,7 @@ func TestAChangedBinaryTakesOverAndRunningStagesFinishOnTheOldOne(t *testing.T) 
 			require.NoError(t, release.Close())
 			require.NoError(t, <-stage)
 			require.Eventually(t, func() bool { return syscall.Kill(int(old), 0) == syscall.ESRCH }, wait, time.Millisecond)
+			await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() == "" })
 		})
 	}
 }
@@ -96,8 +97,7 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 
 	replace("mended")
-	s = await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old })
-	require.Empty(t, s.GetDetail())
+	await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetDetail() == "" })
 }
 
 func TestAChangedBinaryEndsAQuarantine(t *testing.T) {

@@ -6,7 +6,9 @@ package pluginhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 )
 
 // successor is a process of a changed binary that answers, or why there is none. Both are nil when the
@@ -51,8 +53,13 @@ func (p *Plugin) discard(proc *process) {
 
 // retire lets a replaced process finish the calls it has, and then stops it.
 func (p *Plugin) retire(ctx context.Context, proc *process) {
+	name := fmt.Sprint("pid ", proc.command.Process.Pid)
+	p.setLeaving(func(leaving []string) []string { return append(leaving, name) })
 	p.retired.Go(func() {
 		defer proc.close()
+		defer p.setLeaving(func(leaving []string) []string {
+			return slices.DeleteFunc(leaving, func(other string) bool { return other == name })
+		})
 		finished := make(chan struct{})
 		go func() {
 			defer close(finished)
@@ -67,4 +74,11 @@ func (p *Plugin) retire(ctx context.Context, proc *process) {
 		<-finished // its calls end with it
 		p.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
 	})
+}
+
+func (p *Plugin) setLeaving(change func([]string) []string) {
+	p.mu.Lock()
+	p.leaving = change(p.leaving)
+	p.mu.Unlock()
+	p.changes.notify()
 }

@@ -31,20 +31,23 @@ func link() *connections {
 	if err != nil {
 		log.Fatal("config: ", err)
 	}
-	serve, err := net.FileConn(os.NewFile(5, "serve"))
-	if err != nil {
-		log.Fatal("serve: ", err)
-	}
-	service, err := net.FileConn(os.NewFile(6, "service"))
-	if err != nil {
-		log.Fatal("service: ", err)
-	}
+	serve, service := inherited(5), inherited(6)
 	piped, err := grpc.NewClient("passthrough:///piped", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return service, nil }))
 	if err != nil {
 		log.Fatal(err)
 	}
 	return &connections{config: strings.TrimSpace(string(config)), listener: &one{conn: serve}, piped: piped}
+}
+
+func inherited(fd uintptr) net.Conn {
+	file := os.NewFile(fd, "link")
+	defer file.Close() // the connection has a descriptor of its own
+	conn, err := net.FileConn(file)
+	if err != nil {
+		log.Fatal("link: ", err)
+	}
+	return conn
 }
 
 // one is a listener with one connection.

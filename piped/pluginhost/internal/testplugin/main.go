@@ -18,6 +18,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
@@ -35,6 +37,8 @@ type settings struct {
 	Marker string `json:"marker"`
 	// IgnoreTerm makes it deaf to SIGTERM.
 	IgnoreTerm bool `json:"ignoreTerm"`
+	// Health makes it answer questions for its health.
+	Health bool `json:"health"`
 	// Strategy is its opinion: PIPELINE, QUICK_SYNC, "error", or "" for none.
 	Strategy string `json:"strategy"`
 	// Quick is the name of its quick sync stage; empty for none.
@@ -82,8 +86,13 @@ func main() {
 	if given == nil {
 		given = loopback(*service, entry.Port)
 	}
-	server := grpc.NewServer()
-	deployment.RegisterDeploymentServiceServer(server, &plugin{settings: entry.Config, piped: pluginservice.NewPluginServiceClient(given.piped)})
+	server, own := grpc.NewServer(), health.NewServer()
+	if entry.Config.Health {
+		grpc_health_v1.RegisterHealthServer(server, own)
+	}
+	deployment.RegisterDeploymentServiceServer(server, &plugin{
+		settings: entry.Config, listener: given.listener, health: own, piped: pluginservice.NewPluginServiceClient(given.piped),
+	})
 	if entry.Config.Preview != "" {
 		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview})
 	}

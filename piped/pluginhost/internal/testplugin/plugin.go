@@ -10,12 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
 	"syscall"
 	"time"
+
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -26,6 +30,8 @@ import (
 type plugin struct {
 	deployment.UnimplementedDeploymentServiceServer
 	settings settings
+	listener net.Listener
+	health   *health.Server
 	piped    pluginservice.PluginServiceClient
 }
 
@@ -33,7 +39,8 @@ type plugin struct {
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
-	// of another session with its output), eat (200 MiB, then block), threads (60, then block), crash-once (dies in the first attempt), touch (File, then block),
+	// of another session with its output), eat (200 MiB, then block), threads (60, then block), unlink
+	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt).
 	Do string `json:"do"`
@@ -180,6 +187,14 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 			return nil, err
 		}
 		os.Exit(7)
+	case "unlink":
+		if err := p.listener.(*one).conn.Close(); err != nil {
+			return nil, err
+		}
+	case "unwell":
+		p.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	case "well":
+		p.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
 	case "eat":
 		hoard = make([]byte, 200<<20)
 		for i := range hoard {
