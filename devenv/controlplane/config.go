@@ -34,6 +34,9 @@ type Config struct {
 	Images imagev1.ImageServiceServer
 	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.
 	Open deckapi.Opener
+	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. It is
+	// nobody else's.
+	KeepFile string
 	// Logger gets refused and failed calls; nil logs nothing.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.

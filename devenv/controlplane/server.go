@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/pipedapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/publicapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
@@ -40,6 +41,7 @@ const (
 
 // Server is the control plane. Use New, then Run once.
 type Server struct {
+	log   *slog.Logger
 	store *store.Store
 	grpc  *grpc.Server
 	deck  *deckapi.Server
@@ -49,6 +51,8 @@ type Server struct {
 	// Holds a token when the answer to a Shutdown call has been sent.
 	shutdown chan struct{}
 	callback func(remove bool)
+	// kept is nil when the state is kept nowhere.
+	kept *journal.Journal
 }
 
 // New returns a server that knows the piped of the configuration and nothing else.
@@ -61,6 +65,7 @@ func New(cfg Config) (*Server, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	state := store.New(store.Options{ProjectID: cfg.ProjectID, Now: cfg.Now, Limits: cfg.Limits})
+	kept := restore(cfg.KeepFile, log, state)
 	state.AddPiped(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
 	if cfg.Environment != nil {
 		state.SetEnvironment(cfg.Environment)
@@ -69,7 +74,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
-	s := &Server{store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown}
+	s := &Server{
+		log: log, store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown, kept: kept,
+	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
 	s.grpc = grpc.NewServer(
@@ -98,6 +105,7 @@ func New(cfg Config) (*Server, error) {
 // Run serves on the listener, which it closes, until ctx ends. Then it ends all streams, waits a
 // short while for calls that are under way and returns nil.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	defer s.forget()
 	defer s.stop()
 	served := make(chan error, 1)
 	go func() { served <- s.grpc.Serve(limit(listener, maxConnections)) }()
@@ -134,6 +142,43 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve the control plane on %s: %w", listener.Addr(), err)
 	}
 	return nil
+}
+
+// restore takes back what an earlier control plane has kept, and keeps what follows. A file that cannot be
+// used is no reason not to start.
+func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal {
+	if file == "" {
+		return nil
+	}
+	kept, err := journal.Open(file, log, state.Restore)
+	if err != nil {
+		log.Error("the history of this environment is not kept", "error", err)
+		return nil
+	}
+	state.KeepIn(kept)
+	return kept
+}
+
+// Watching says which repository the applications come from. What was kept of those of another one is
+// forgotten. It is called before a piped is there.
+func (s *Server) Watching(repository string) { s.store.Watching(repository) }
+
+// forget gives the file back in which the state is kept.
+func (s *Server) forget() {
+	if s.kept == nil {
+		return
+	}
+	s.store.KeepIn(nil)
+	if err := s.kept.Close(); err != nil {
+		s.log.Error("the end of the kept state may be missing after a restart", "error", err)
+	}
+}
+
+// Recognise says which cluster the deploy targets of a name lead to, by an identity of its own. When that
+// is another one than an earlier control plane has kept, its applications are deployed anew; it returns
+// their number.
+func (s *Server) Recognise(cluster, identity string) (again int) {
+	return s.store.Recognise(cluster, identity)
 }
 
 // awaitShutdown calls back for the first Shutdown call that was answered.

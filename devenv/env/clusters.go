@@ -87,6 +87,8 @@ func clusterComponent(name string) string {
 
 func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	e.components.starting(c.component, "starting")
+	var recognising sync.WaitGroup
+	defer recognising.Wait()
 	err := c.provider.Run(ctx,
 		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
 		func(detail string) {
@@ -96,6 +98,7 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 			// Which kind it has become may only be known now.
 			e.server.SetEnvironment(e.describe())
 			e.components.ready(c.component, detail)
+			recognising.Go(func() { e.recognise(ctx, c) })
 		})
 	if err != nil {
 		hint := e.seeLogs()

@@ -96,9 +96,10 @@ func (e *Environment) run(ctx context.Context) error {
 			default: // one is waiting already
 			}
 		},
-		Images: e.imageService(),
-		Open:   e.open,
-		Logger: e.Logger,
+		Images:   e.imageService(),
+		Open:     e.open,
+		KeepFile: e.keepFile(),
+		Logger:   e.Logger,
 	})
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
@@ -130,6 +131,14 @@ func (e *Environment) run(ctx context.Context) error {
 	return err
 }
 
+// keepFile is where the history of an environment lies that outlasts its run; empty for others.
+func (e *Environment) keepFile() string {
+	if e.Remove {
+		return ""
+	}
+	return e.Workspace.History()
+}
+
 // imageService is what plugins get images from; nil when the environment builds none.
 func (e *Environment) imageService() imagev1.ImageServiceServer {
 	if e.Images == nil {
@@ -142,12 +151,12 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 // another, stages that need a cluster do.
 func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
+	built := e.buildPlugins(ctx, children)
 	keys := make(chan error, 1) // beside the rest, for it takes a moment
 	children.Go(func() error {
 		keys <- e.Workspace.EnsureKeyPair()
 		return nil
 	})
-	built := e.buildPlugins(ctx, children)
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
 	}
@@ -196,6 +205,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 		return &StartError{componentRepository, err, hint}
 	}
 	e.repository.Store(repository)
+	e.server.Watching(repository.Root)
 	e.server.SetEnvironment(e.describe())
 	if e.Live {
 		return e.openTree(ctx)

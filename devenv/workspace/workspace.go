@@ -86,6 +86,9 @@ func (w *Workspace) PipedDir() string { return w.Path("piped") }
 // PipedConfig is the piped configuration made for this environment.
 func (w *Workspace) PipedConfig() string { return w.Path("piped.yaml") }
 
+// History holds what the control plane knows of applications and deployments.
+func (w *Workspace) History() string { return w.Path("history") }
+
 // ClusterDir holds what is stored about the named cluster, or all of it if it lives on this machine.
 func (w *Workspace) ClusterDir(name string) string { return w.Path("cluster", name) }
 

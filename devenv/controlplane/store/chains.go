@@ -47,6 +47,7 @@ func (s *Store) CreateChain(pipedID string, r *pipedservice.CreateDeploymentChai
 		return err
 	}
 	s.chainOrder = append(s.chainOrder, c.id)
+	s.keepChain(c)
 	if len(s.chainOrder) > s.limits.Chains {
 		delete(s.chains, s.chainOrder[0])
 		s.chainOrder = slices.Delete(s.chainOrder, 0, 1)
@@ -157,6 +158,7 @@ func (s *Store) refuseChain(command *model.Command) {
 			node.status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
 		}
 	}
+	s.keepChain(c)
 	s.tellBlocks(c, block)
 }
 

@@ -61,6 +61,7 @@ func (s *Store) addCommand(c *model.Command) (string, error) {
 	c.CreatedAt, c.UpdatedAt = now, now
 	s.commands.byID[c.GetId()] = c
 	s.commands.waiting = append(s.commands.waiting, c)
+	s.keepCommand(c)
 	s.signal(c.GetPipedId(), commandsChanged)
 	return c.GetId(), nil
 }
@@ -170,6 +171,7 @@ func (s *Store) fileHandled(c *model.Command, output []byte) {
 		delete(b.awaited, c.GetId())
 	}
 	b.handled = append(b.handled, c)
+	s.keepCommand(c)
 	if len(output) > 0 {
 		if b.outputs == nil {
 			b.outputs = map[string][]byte{}

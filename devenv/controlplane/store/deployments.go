@@ -220,6 +220,7 @@ func (s *Store) MergeMetadata(pipedID, id string, metadata map[string]string) er
 	}
 	maps.Copy(d.model.Metadata, metadata)
 	d.model.UpdatedAt = s.now().Unix()
+	s.keepDeployment(d)
 	return nil
 }
 
@@ -235,6 +236,7 @@ func (s *Store) mergeMetadata(pipedID, id string, merge func(*model.DeploymentMe
 	}
 	merge(d.model.MetadataV2)
 	d.model.UpdatedAt = s.now().Unix()
+	s.keepDeployment(d)
 	return nil
 }
 

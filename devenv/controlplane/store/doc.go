@@ -9,5 +9,8 @@
 // change. Watchers get every change in the order in which it happened; a watcher that falls behind
 // is told so and starts again from a snapshot. Everything is bounded by Limits.
 //
+// With a Journal, what a restart of the control plane should not forget is kept there as well: applications,
+// deployments with their logs, commands that wait, events, chains and shared objects. Restore takes it back.
+//
 // The API packages call it. Errors are *Error, which gRPC turns into the status code it names.
 package store

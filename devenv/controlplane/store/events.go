@@ -37,6 +37,7 @@ func (s *Store) RegisterEvent(e *model.Event) string {
 	e.Id, e.ProjectId, e.EventKey = newID(), s.project, EventKey(e.GetName(), e.GetLabels())
 	e.Status, e.CreatedAt, e.UpdatedAt = model.EventStatus_EVENT_NOT_HANDLED, now, now
 	s.events = append(s.events, e)
+	s.keepEvent(e)
 	if len(s.events) > s.limits.Events {
 		s.events = slices.Delete(s.events, 0, 1)
 	}
@@ -85,6 +86,7 @@ func (s *Store) ReportEventStatus(id string, status model.EventStatus, descripti
 		if status != model.EventStatus_EVENT_NOT_HANDLED {
 			e.HandledAt = now
 		}
+		s.keepEvent(e)
 		return nil
 	}
 	return notFound("event %s is not found", id)

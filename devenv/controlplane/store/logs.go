@@ -46,6 +46,9 @@ func (s *Store) AppendLog(pipedID string, r LogReport) error {
 	s.logBytes += log.bytes - before
 	log.attempt(r.Attempt).sealed = r.Completed
 	s.boundLogs(log)
+	if r.Completed {
+		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, nil, true)
+	}
 	if len(added) > 0 {
 		s.publish(Change{Log: &LogChange{DeploymentID: r.DeploymentID, StageID: r.StageID, Blocks: added}})
 	}

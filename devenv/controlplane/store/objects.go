@@ -40,6 +40,7 @@ func (s *Store) PutSharedObject(pipedID, application, plugin, key string, object
 		return exhausted("shared objects would take more than %d bytes; plugin %s should store less", s.limits.ObjectBytes, plugin)
 	}
 	s.objects[k] = slices.Clone(object)
+	s.keepObject(k, object)
 	s.objectBytes += grown
 	return nil
 }

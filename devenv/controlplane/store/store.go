@@ -48,6 +48,9 @@ type Store struct {
 	logBytes    int
 	sequence    int
 	watchers    map[*Subscription]struct{}
+	// clusters are their own identities by their names here, as they were seen last.
+	clusters map[string]string
+	keep     Journal // nil for nowhere
 }
 
 // New returns an empty store.
@@ -68,6 +71,7 @@ func New(o Options) *Store {
 		objects:      map[objectKey][]byte{},
 		analyses:     map[string]*model.AnalysisResult{},
 		watchers:     map[*Subscription]struct{}{},
+		clusters:     map[string]string{},
 	}
 }
 

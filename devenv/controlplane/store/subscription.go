@@ -151,8 +151,20 @@ func (sub *Subscription) add(c Change, size int, limits Limits) {
 	}
 }
 
-// publish hands a change to every watcher. The caller holds s.mu, which keeps the order.
+// restart has the watcher begin again with the state as it is.
+func (sub *Subscription) restart() {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	sub.queue, sub.bytes, sub.behind = nil, 0, true
+	select {
+	case sub.wake <- struct{}{}:
+	default:
+	}
+}
+
+// publish keeps a change and hands it to every watcher. The caller holds s.mu, which keeps the order.
 func (s *Store) publish(c Change) {
+	s.keepChange(c)
 	if len(s.watchers) == 0 {
 		return
 	}

@@ -1,0 +1,225 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
+)
+
+// Journal keeps records. Its methods are called by one goroutine at a time.
+type Journal interface {
+	// Append returns true when a Rewrite would make what is kept much smaller.
+	Append(journal.Record) (large bool)
+	// Rewrite replaces everything by what all emits.
+	Rewrite(all func(emit func(journal.Record)))
+}
+
+// What a rewrite keeps of logs: the end of each, and those of the newest deployments.
+const (
+	keptStageLog = 256 << 10
+	keptLogs     = 16 << 20
+	// keptObject is the largest shared object that is kept.
+	keptObject = 4 << 20
+)
+
+// KeepIn has every change kept in the journal from now on; nil ends that.
+func (s *Store) KeepIn(j Journal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep = j
+}
+
+// Kept emits all that a journal should hold.
+func (s *Store) Kept(emit func(journal.Record)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records(emit)
+}
+
+// append keeps a record. The caller holds s.mu.
+func (s *Store) append(r journal.Record) {
+	if s.keep.Append(r) {
+		s.keep.Rewrite(s.records)
+	}
+}
+
+// keepChange keeps what is published. The caller holds s.mu.
+func (s *Store) keepChange(c Change) {
+	switch {
+	case s.keep == nil:
+	case c.Application != nil:
+		s.keepApplication(s.applications[c.Application.Model.GetId()])
+	case c.RemovedApplication != "":
+		s.keepApplication(s.applications[c.RemovedApplication])
+	case c.Deployment != nil:
+		s.keepDeployment(s.deployments[c.Deployment.Model.GetId()])
+	case c.Log != nil:
+		for attempt, blocks := range byAttempt(c.Log.Blocks) {
+			s.keepLog(c.Log.DeploymentID, c.Log.StageID, attempt, blocks, false)
+		}
+	}
+}
+
+func (s *Store) keepApplication(a *application) {
+	if s.keep != nil && a != nil {
+		s.append(applicationRecord(a))
+	}
+}
+
+func (s *Store) keepDeployment(d *deployment) {
+	if s.keep != nil && d != nil {
+		s.append(deploymentRecord(d))
+	}
+}
+
+func (s *Store) keepLog(deployment, stage string, attempt int32, blocks []LogBlock, sealed bool) {
+	if s.keep != nil {
+		s.append(logRecord(deployment, stage, attempt, blocks, sealed))
+	}
+}
+
+func (s *Store) keepCommand(c *model.Command) {
+	if s.keep != nil {
+		s.append(journal.Record{Kind: journal.Command, Model: encode(c)})
+	}
+}
+
+func (s *Store) keepEvent(e *model.Event) {
+	if s.keep != nil {
+		s.append(journal.Record{Kind: journal.Event, Model: encode(e)})
+	}
+}
+
+func (s *Store) keepChain(c *chain) {
+	if s.keep != nil {
+		s.append(chainRecord(c))
+	}
+}
+
+func (s *Store) keepObject(k objectKey, object []byte) {
+	if s.keep != nil && len(object) <= keptObject {
+		s.append(objectRecord(k, object))
+	}
+}
+
+// records emits everything once: what others refer to comes first. The caller holds s.mu.
+func (s *Store) records(emit func(journal.Record)) {
+	for name, identity := range s.clusters {
+		emit(journal.Record{Kind: journal.Cluster, ID: name, Name: identity})
+	}
+	for _, a := range sorted(s.applications, func(a, b *application) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
+		emit(applicationRecord(a))
+	}
+	for _, id := range s.chainOrder {
+		emit(chainRecord(s.chains[id]))
+	}
+	deployments := sorted(s.deployments, func(a, b *deployment) int { return cmp.Compare(a.sequence, b.sequence) })
+	for _, d := range deployments {
+		emit(deploymentRecord(d))
+	}
+	room := keptLogs
+	for _, d := range slices.Backward(deployments) {
+		for stage, log := range d.logs {
+			room -= emitLog(d.model.GetId(), stage, log, min(room, keptStageLog), emit)
+		}
+	}
+	for k, object := range s.objects {
+		if len(object) <= keptObject {
+			emit(objectRecord(k, object))
+		}
+	}
+	for _, e := range s.events {
+		emit(journal.Record{Kind: journal.Event, Model: encode(e)})
+	}
+	for _, c := range s.commands.waiting {
+		emit(journal.Record{Kind: journal.Command, Model: encode(c)})
+	}
+}
+
+// emitLog emits the end of a log that fits in room, and returns how much that is.
+func emitLog(deployment, stage string, log *stageLog, room int, emit func(journal.Record)) int {
+	from, used := len(log.blocks), 0
+	for from > 0 && used+log.blocks[from-1].size() <= room {
+		from--
+		used += log.blocks[from].size()
+	}
+	blocks := byAttempt(log.blocks[from:])
+	for attempt, a := range log.attempts {
+		if len(blocks[attempt]) > 0 || a.sealed {
+			emit(logRecord(deployment, stage, attempt, blocks[attempt], a.sealed))
+		}
+	}
+	return used
+}
+
+// byAttempt keeps the order within each attempt.
+func byAttempt(blocks []LogBlock) map[int32][]LogBlock {
+	parts := map[int32][]LogBlock{}
+	for _, b := range blocks {
+		parts[b.Attempt] = append(parts[b.Attempt], b)
+	}
+	return parts
+}
+
+func applicationRecord(a *application) journal.Record {
+	return journal.Record{Kind: journal.Application, Model: encode(a.model), Automatic: a.automatic}
+}
+
+func deploymentRecord(d *deployment) journal.Record {
+	r := journal.Record{Kind: journal.Deployment, Model: encode(d.model), Created: d.created, Completed: d.completed}
+	for id, times := range d.stages {
+		r.Stages = append(r.Stages, journal.Stage{ID: id, Started: times.Started, Completed: times.Completed})
+	}
+	return r
+}
+
+func logRecord(deployment, stage string, attempt int32, blocks []LogBlock, sealed bool) journal.Record {
+	r := journal.Record{Kind: journal.Log, ID: deployment, Name: stage, Attempt: attempt, Sealed: sealed}
+	for _, b := range blocks {
+		r.Blocks = append(r.Blocks, encode(b.Block))
+		r.Received = b.Received
+	}
+	return r
+}
+
+func objectRecord(k objectKey, object []byte) journal.Record {
+	return journal.Record{Kind: journal.Object, ID: k.application, Name: k.plugin, Key: k.key, Model: object}
+}
+
+// keptChain is a chain as it is kept.
+type keptChain struct {
+	ID     string
+	Blocks [][]keptNode
+}
+
+type keptNode struct {
+	Application, Deployment string
+	Status                  int32
+}
+
+func chainRecord(c *chain) journal.Record {
+	kept := keptChain{ID: c.id}
+	for _, block := range c.blocks {
+		nodes := []keptNode{}
+		for _, n := range block {
+			nodes = append(nodes, keptNode{n.application, n.deployment, int32(n.status)})
+		}
+		kept.Blocks = append(kept.Blocks, nodes)
+	}
+	data, _ := json.Marshal(kept) // strings and numbers only
+	return journal.Record{Kind: journal.Chain, Model: data}
+}
+
+// encode cannot fail: the messages came over the wire, or are made of such.
+func encode(m proto.Message) []byte {
+	data, _ := proto.Marshal(m)
+	return data
+}

@@ -1,0 +1,234 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// reopen is what the next control plane knows. Nobody has said goodbye to the file: the one before was
+// killed.
+func reopen(t *testing.T, path string, limits store.Limits) (*store.Store, *journal.Journal) {
+	t.Helper()
+	s, _ := newStore(limits)
+	j, err := journal.Open(path, slog.New(slog.DiscardHandler), s.Restore)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	s.KeepIn(j)
+	return s, j
+}
+
+// all is the state as those who watch see it, without the moment at which they look.
+func all(s *store.Store) []store.Change {
+	sub, changes := s.Subscribe(true)
+	defer sub.Close()
+	for i := range changes {
+		changes[i].Time = time.Time{}
+	}
+	return changes
+}
+
+func requireSame(t *testing.T, want, got []store.Change) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		if a, b := want[i].Application, got[i].Application; a != nil {
+			require.True(t, proto.Equal(a.Model, b.Model), "%v\n%v", a.Model, b.Model)
+			require.Equal(t, a.LatestDeploymentID, b.LatestDeploymentID)
+		}
+		if a, b := want[i].Deployment, got[i].Deployment; a != nil {
+			require.True(t, proto.Equal(a.Model, b.Model), "%v\n%v", a.Model, b.Model)
+			require.True(t, a.Created.Equal(b.Created) && a.Completed.Equal(b.Completed))
+			require.Len(t, b.Stages, len(a.Stages))
+			for id, times := range a.Stages {
+				require.True(t, times.Started.Equal(b.Stages[id].Started) && times.Completed.Equal(b.Stages[id].Completed))
+			}
+		}
+		if a, b := want[i].Log, got[i].Log; a != nil {
+			require.Len(t, b.Blocks, len(a.Blocks))
+		}
+	}
+}
+
+// live brings a store to a state that has something of everything.
+func live(t *testing.T, s *store.Store) (command string) {
+	t.Helper()
+	for _, id := range []string{"a", "b", "gone"} {
+		importApplication(s, id, nil)
+	}
+	require.NoError(t, s.DeleteApplication("gone"))
+	require.NoError(t, s.SetApplicationDisabled("b", true))
+	stage := run(t, s, "done", "a")
+	require.NoError(t, s.ReportStage(piped, stageReport("done", stage, model.StageStatus_STAGE_RUNNING, 0)))
+	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "done", StageID: stage, Blocks: blocks(1, 3, "x")}))
+	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "done", StageID: stage, Checkpoint: true, Completed: true}))
+	require.NoError(t, s.ReportStage(piped, stageReport("done", stage, model.StageStatus_STAGE_SUCCESS, 0)))
+	finish(t, s, "done", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.NoError(t, s.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "done"}))
+
+	stage = run(t, s, "open", "a")
+	require.NoError(t, s.ReportStage(piped, stageReport("open", stage, model.StageStatus_STAGE_RUNNING, 2)))
+	require.NoError(t, s.MergeStageMetadata(piped, "open", stage, map[string]string{"startTime": "7"}))
+	require.NoError(t, s.MergePluginMetadata(piped, "open", "p", map[string]string{"k": "v"}))
+	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "open", StageID: stage, Attempt: 2, Blocks: blocks(1, 2, "y")}))
+	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("object")))
+	s.RegisterEvent(&model.Event{Name: "e"})
+	handled, err := s.AddCommand(&model.Command{PipedId: piped, Type: model.Command_SYNC_APPLICATION})
+	require.NoError(t, err)
+	require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: handled, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
+	command, err = s.AddCommand(&model.Command{PipedId: piped, Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "open"})
+	require.NoError(t, err)
+	return command
+}
+
+func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	first, j := reopen(t, path, store.Limits{})
+	command := live(t, first)
+	check := func(next *store.Store) {
+		requireSame(t, all(first), all(next))
+		open := next.OpenDeployments(piped)
+		require.Len(t, open, 1)
+		require.Equal(t, "7", open[0].GetStages()[0].GetMetadata()["startTime"])
+		require.Equal(t, "v", open[0].GetMetadataV2().GetPlugins()["p"].GetKeyValues()["k"])
+		waiting := next.WaitingCommands(piped)
+		require.Len(t, waiting, 1)
+		require.Equal(t, command, waiting[0].GetId())
+		object, err := next.SharedObject(piped, "a", "p", "k")
+		require.NoError(t, err)
+		require.Equal(t, "object", string(object))
+		require.Len(t, next.Events(func(*model.Event) bool { return true }), 1)
+		page, err := next.ReadLog("done", "done-stage", 0)
+		require.NoError(t, err)
+		require.Len(t, page.Blocks, 3)
+		require.True(t, page.Completed)
+		_, err = next.Application("gone")
+		requireCode(t, codes.NotFound, err)
+		ref, err := next.MostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+		require.NoError(t, err)
+		require.Equal(t, "done", ref.GetDeploymentId())
+	}
+	second, _ := reopen(t, path, store.Limits{})
+	check(second)
+	first.KeepIn(j)
+	first.Watching("/one")
+	first.Watching("/one")
+	third, rewritten := reopen(t, path, store.Limits{})
+	check(third)
+	rewritten.Rewrite(third.Kept)
+	fourth, _ := reopen(t, path, store.Limits{})
+	check(fourth)
+
+	// It goes on: repeated log blocks are known, the deployment ends.
+	require.NoError(t, fourth.AppendLog(piped, store.LogReport{DeploymentID: "open", StageID: "open-stage", Attempt: 2, Blocks: blocks(1, 3, "y")}))
+	page, err := fourth.ReadLog("open", "open-stage", 0)
+	require.NoError(t, err)
+	require.Len(t, page.Blocks, 3)
+	finish(t, fourth, "open", model.DeploymentStatus_DEPLOYMENT_FAILURE)
+	fifth, _ := reopen(t, path, store.Limits{})
+	require.Empty(t, fifth.OpenDeployments(piped))
+}
+
+func TestAnotherRepositoryBeginsAnew(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	first, _ := reopen(t, path, store.Limits{})
+	first.Watching("/one")
+	live(t, first)
+	second, _ := reopen(t, path, store.Limits{})
+	sub, _ := second.Subscribe(false)
+	defer sub.Close()
+	second.Watching("/two")
+	_, err := sub.Next(t.Context())
+	require.ErrorIs(t, err, store.ErrFellBehind, "those who watch are told to look again")
+	require.Empty(t, sub.Resync())
+	third, _ := reopen(t, path, store.Limits{})
+	require.Empty(t, all(third))
+	require.Empty(t, third.WaitingCommands(piped))
+}
+
+func TestAnotherClusterGetsItsApplicationsAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	first, _ := reopen(t, path, store.Limits{})
+	require.Zero(t, first.Recognise("local", "uid-1"))
+	for _, id := range []string{"a", "elsewhere", "never"} {
+		importApplication(first, id, nil)
+	}
+	require.NoError(t, first.SetDeployTargets("a", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, first.SetDeployTargets("never", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	for _, id := range []string{"a", "elsewhere"} {
+		require.NoError(t, first.ReportMostRecentDeployment(piped, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
+	}
+	second, _ := reopen(t, path, store.Limits{})
+	require.Zero(t, second.Recognise("local", "uid-1"), "the same one")
+	require.Equal(t, 1, second.Recognise("local", "uid-2"))
+	waiting := second.WaitingCommands(piped)
+	require.Len(t, waiting, 1)
+	require.Equal(t, "a", waiting[0].GetSyncApplication().GetApplicationId())
+	_, err := second.MostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	requireCode(t, codes.NotFound, err)
+	_, err = second.MostRecentDeployment(piped, "elsewhere", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.NoError(t, err)
+}
+
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	limits := store.Limits{DeploymentsPerApplication: 3}
+	s, j := reopen(t, path, limits)
+	importApplication(s, "a", nil)
+	text := string(make([]byte, 64<<10))
+	for i := range 40 {
+		id := string(rune('A' + i))
+		stage := run(t, s, id, "a")
+		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(0, 20, text)}))
+		finish(t, s, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	}
+	require.Less(t, j.Size(), int64(12<<20), "of 50 MiB of logs")
+	next, _ := reopen(t, path, limits)
+	require.Len(t, next.Deployments(func(*model.Deployment) bool { return true }), 3)
+}
+
+func TestAChainGoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	s, _ := reopen(t, path, store.Limits{})
+	importApplication(s, "a", nil)
+	importApplication(s, "b", map[string]string{"next": "yes"})
+	importApplication(s, "c", nil)
+	require.NoError(t, s.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
+		FirstDeployment: newDeployment("first", "a"),
+		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Labels: map[string]string{"next": "yes"}}},
+	}))
+	next, _ := reopen(t, path, store.Limits{})
+	waiting := next.WaitingCommands(piped)
+	require.Len(t, waiting, 1)
+	chain := waiting[0].GetChainSyncApplication()
+	require.Equal(t, "b", chain.GetApplicationId())
+	second := newDeployment("second", "b")
+	second.DeploymentChainId, second.DeploymentChainBlockIndex = chain.GetDeploymentChainId(), chain.GetBlockIndex()
+	require.NoError(t, next.CreateDeployment(piped, second))
+	verdict, err := next.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
+	require.NoError(t, err)
+	require.Equal(t, store.ChainVerdict{}, verdict, "it waits")
+	require.NoError(t, next.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: "first", Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1}))
+	last, _ := reopen(t, path, store.Limits{})
+	verdict, err = last.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
+	require.NoError(t, err)
+	require.True(t, verdict.Plannable)
+}
