@@ -40,15 +40,26 @@ func (r *Repository) hostKeys(address string) (gossh.HostKeyCallback, []string, 
 		// Without a file nobody is known; the key is looked at to say what to add.
 		return func(_ string, _ net.Addr, key gossh.PublicKey) error {
 			return &hostKeyError{address, key, &sshhosts.KeyError{}}
-		}, nil, nil
+		}, shownKeys(), nil
 	}
-	check := known.HostKeyCallback()
+	check, algorithms := known.HostKeyCallback(), known.HostKeyAlgorithms(address)
+	if len(algorithms) == 0 {
+		algorithms = shownKeys()
+	}
 	return func(host string, remote net.Addr, key gossh.PublicKey) error {
 		if err := check(host, remote, key); err != nil {
 			return &hostKeyError{address, key, err}
 		}
 		return nil
-	}, known.HostKeyAlgorithms(address), nil
+	}, algorithms, nil
+}
+
+// shownKeys are the kinds of keys to ask a server for that is not known, in the order of preference of ssh: that key
+// is shown to the user.
+func shownKeys() []string {
+	return []string{
+		gossh.KeyAlgoED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256,
+	}
 }
 
 // hostKeyProblem shows the key: its fingerprint is what operators publish, the line is what known_hosts lacks.
@@ -57,15 +68,23 @@ func (r *Repository) hostKeyProblem(e *hostKeyError) error {
 	host := knownhosts.Normalize(e.address)
 	switch {
 	case knownhosts.IsHostKeyChanged(e.err):
-		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is another one than in known_hosts: somebody may be in between. If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' and add the new one", fingerprint, host))
+		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is another one than in %s: somebody may be in between. If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' -f %[2]s and add the new one", fingerprint, r.knownHostsFile(), host))
 	case knownhosts.IsHostUnknown(e.err):
-		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is not in known_hosts: compare it with what its operator publishes, then add the line: %s", fingerprint, knownhosts.Line([]string{e.address}, e.key)))
+		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is not known: compare it with what its operator publishes, then add to %s the line: %s", fingerprint, r.knownHostsFile(), knownhosts.Line([]string{e.address}, e.key)))
 	}
 	var revoked *sshhosts.RevokedError
 	if errors.As(e.err, &revoked) {
 		return r.problem(ErrHostKey, "its key "+fingerprint+" is marked as revoked in known_hosts")
 	}
 	return r.problem(ErrHostKey, fmt.Sprintf("its key %s cannot be checked (%v)", fingerprint, e.err))
+}
+
+// knownHostsFile is the file that users add hosts to.
+func (r *Repository) knownHostsFile() string {
+	if len(r.options.KnownHosts) > 0 {
+		return r.options.KnownHosts[0]
+	}
+	return "~/.ssh/known_hosts"
 }
 
 func (r *Repository) knownHostsExist() bool {

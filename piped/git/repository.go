@@ -145,7 +145,7 @@ func (r *Repository) openMirror() error {
 		}
 		return nil
 	}
-	_, err := gogit.Init(r.mirror, nil)
+	_, err := gogit.InitWithOptions(r.mirror, nil, gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName(r.options.Branch)})
 	if errors.Is(err, gogit.ErrRepositoryAlreadyExists) {
 		return nil
 	}

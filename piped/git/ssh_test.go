@@ -198,7 +198,7 @@ func TestProblemsWithSSHAreToldWithTheNextStep(t *testing.T) {
 		want   error
 		hint   string
 	}{
-		"a server that nobody knows":         {func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey, "then add the line: " + server.line},
+		"a server that nobody knows":         {func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey, "then add to " + other.knownHosts + " the line: " + server.line},
 		"a server with another key":          {func(o *Options) { o.KnownHosts = []string{wrong} }, ErrHostKey, "ssh-keygen -R '[127.0.0.1]:" + server.port + "'"},
 		"no file of known hosts":             {func(o *Options) { o.KnownHosts = []string{wrong + ".none"} }, ErrHostKey, "its key " + server.fingerprint},
 		"a file of known hosts that is none": {func(o *Options) { o.KnownHosts = []string{u.dir} }, ErrHostKey, "cannot be read"},
