@@ -4,10 +4,7 @@
 package main
 
 import (
-	"path/filepath"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
@@ -18,16 +15,15 @@ const recordedStage = "00000000-0000-4000-8000-000000000012"
 
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.jsonl")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for _, name := range []string{
+		"a0-start-up", "a2-approval-by-two",
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{Name: "waitapproval"})
 			h.Piped.Approve(recordedStage, "alice")
 			h.Piped.Approve(recordedStage, "bob")
-			h.Replay(t, file, t.TempDir())
+			h.Replay(t, "../../api/testdata/recordings/"+name+".jsonl", t.TempDir())
 		})
 	}
 }

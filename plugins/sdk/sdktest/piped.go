@@ -197,9 +197,7 @@ func (p *Piped) Wait(t testing.TB, what string, condition func() bool) {
 	limit := time.NewTimer(waitLimit)
 	defer limit.Stop()
 	for {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
+		changed := p.next()
 		if condition() {
 			return
 		}
@@ -225,6 +223,13 @@ func (p *Piped) command(stageID, commander string, kind model.Command_Type) {
 			StageId: stageID, Commander: commander, Type: kind, CreatedAt: 1, UpdatedAt: 1,
 		})
 	})
+}
+
+// next ends with the next report.
+func (p *Piped) next() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed
 }
 
 func (p *Piped) update(change func()) {
