@@ -120,7 +120,7 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 	if err != nil {
 		return nil, err
 	}
-	sources, err := p.prepare(ctx, d, running, lookInto(plugins))
+	sources, err := p.prepare(ctx, d, running, lookInto(application, plugins))
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +184,13 @@ func (p *Planner) partakers(ctx context.Context, d *model.Deployment) (*config.A
 	return described.Application(), plugins, nil
 }
 
-// lookInto is what any of the plugins looks into.
-func lookInto(plugins []applicationPlugin) deployment.SourceUse {
+// lookInto is what any of the plugins looks into. Secrets and attachments are filled in for none of them as well: a
+// mistake there ends the deployment before anything is done.
+func lookInto(application *config.Application, plugins []applicationPlugin) deployment.SourceUse {
 	use := deployment.SourceUse_SOURCE_USE_NONE
+	if application.Encryption != nil || application.Attachment != nil {
+		use = deployment.SourceUse_SOURCE_USE_TARGET
+	}
 	for _, plugin := range plugins {
 		use = min(use, plugin.PlanningSources()) // the values are in order, the most first
 	}
