@@ -61,9 +61,8 @@ func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
 		}
 	}
 	if len(r.GetPluginNames()) == 0 {
-		r.PluginNames = []string{unknownPlugin}
+		r.PluginNames, r.PlanSummary = []string{unknownPlugin}, []byte(says)
 	}
-	r.PlanSummary = []byte(says)
 }
 
 // ask asks the plugins what would change. What one of them cannot tell does not keep the others' answers back.

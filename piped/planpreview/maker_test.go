@@ -81,7 +81,7 @@ func TestApplicationsComeAndGoWithABranch(t *testing.T) {
 		require.NotEmpty(t, r.GetPluginNames())
 	}
 	require.Len(t, byName, 3, "disabled was there before and is not registered")
-	require.Contains(t, string(byName["old"].GetPlanSummary()), "configuration is removed")
+	require.Contains(t, string(byName["old"].GetPluginPlanResults()[0].GetPlanSummary()), "configuration is removed")
 	require.Empty(t, byName["old"].GetError())
 	require.Equal(t, "-none\n+1\n", string(byName["new"].GetPluginPlanResults()[0].GetPlanDetails()))
 	require.Equal(t, model.SyncStrategy_QUICK_SYNC, byName["new"].GetSyncStrategy())
@@ -118,7 +118,7 @@ func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 		says   string
 	}{
 		"unknown repository": {func(c *model.Command) { c.BuildPlanPreview.RepositoryId = "other" }, `repository "other" is not in the piped configuration`},
-		"another branch":     {func(c *model.Command) { c.BuildPlanPreview.BaseBranch = "release" }, "this piped watches branch main of repository repo, not release"},
+		"another branch":     {func(c *model.Command) { c.BuildPlanPreview.BaseBranch = "release" }, "this piped watches branch main of repository repo1, not release"},
 		"no such commit":     {func(c *model.Command) { c.BuildPlanPreview.HeadCommit = strings.Repeat("1", 40) }, "no such commit"},
 		"long ago":           {func(c *model.Command) { c.CreatedAt -= 600 }, "was asked for 10m"},
 	} {

@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// controlPlane keeps what it is told; success is the last successful deployment of every application.
+// controlPlane keeps what it is told; success is the last successful deployment of every application, and calls are
+// the questions for it and the answers to commands.
 type controlPlane struct {
 	pipedservice.PipedServiceClient
 	applications []*model.Application
@@ -57,13 +58,17 @@ type controlPlane struct {
 	handled map[string]*pipedservice.ReportCommandHandledRequest
 	changed chan struct{}
 	refuse  error
+	calls   []string
 }
 
 func (c *controlPlane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
 	return &pipedservice.ListApplicationsResponse{Applications: c.applications}, nil
 }
 
-func (c *controlPlane) GetApplicationMostRecentDeployment(context.Context, *pipedservice.GetApplicationMostRecentDeploymentRequest, ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, _ ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, "GetApplicationMostRecentDeployment "+r.GetApplicationId()+" "+r.GetStatus().String())
 	if c.success == nil {
 		return nil, status.Error(codes.NotFound, "none")
 	}
@@ -79,6 +84,7 @@ func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.R
 		c.tell()
 		return nil, err
 	}
+	c.calls = append(c.calls, "ReportCommandHandled "+r.GetCommandId()+" "+r.GetStatus().String())
 	c.handled[r.GetCommandId()] = r
 	c.tell()
 	return &pipedservice.ReportCommandHandledResponse{}, r.Validate()
@@ -121,7 +127,7 @@ type worldOptions struct {
 	preview string // of plugin deployer
 	mask    func(string) string
 	limits  config.PlanPreview
-	remote  string
+	plugins []config.Plugin // in place of deployer and steps
 }
 
 func newWorld(t *testing.T, o worldOptions) *world {
@@ -135,16 +141,18 @@ func newWorld(t *testing.T, o worldOptions) *world {
 		o.preview = "value"
 	}
 	var err error
-	remote := o.remote
-	if remote == "" {
-		remote = w.dir
+	if o.plugins == nil {
+		o.plugins = []config.Plugin{
+			plugin(t, "steps", map[string]any{"stages": []string{"WAIT"}}),
+			plugin(t, "deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE", "preview": o.preview}),
+		}
 	}
-	w.mirror, err = git.Open(t.Context(), git.Options{ID: "repo", Remote: remote, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
+	w.mirror, err = git.Open(t.Context(), git.Options{ID: "repo1", Remote: w.dir, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
 	require.NoError(t, err)
 	sources, err := source.New(source.Options{Dir: filepath.Join(t.TempDir(), "sources")})
 	require.NoError(t, err)
 	plans := planner.New(planner.Options{
-		Plugins: w.host(o.preview), ControlPlane: w.plane,
+		Plugins: w.host(o.plugins), ControlPlane: w.plane,
 		Prepare: func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
 			s, err := sources.Prepare(ctx, source.Request{Repository: w.mirror, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: file})
 			if err != nil {
@@ -170,21 +178,17 @@ func newWorld(t *testing.T, o worldOptions) *world {
 	return w
 }
 
-// host runs "deployer", which deploys, and "steps", which has a stage only.
-func (w *world) host(preview string) *pluginhost.Host {
+// plugin is an entry of the piped configuration for the test plugin.
+func plugin(t *testing.T, name string, settings map[string]any) config.Plugin {
+	t.Helper()
+	data, err := json.Marshal(settings)
+	require.NoError(t, err)
+	return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
+}
+
+func (w *world) host(plugins []config.Plugin) *pluginhost.Host {
 	w.t.Helper()
-	entry := func(name string, settings map[string]any) config.Plugin {
-		data, err := json.Marshal(settings)
-		require.NoError(w.t, err)
-		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
-	}
-	h, err := pluginhost.New(pluginhost.Options{
-		Plugins: []config.Plugin{
-			entry("steps", map[string]any{"stages": []string{"WAIT"}}),
-			entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE", "preview": preview}),
-		},
-		BinaryDir: w.t.TempDir(), GracePeriod: 2 * time.Second,
-	})
+	h, err := pluginhost.New(pluginhost.Options{Plugins: plugins, BinaryDir: w.t.TempDir(), GracePeriod: 2 * time.Second})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -236,7 +240,7 @@ func appConfig(name, rest string) string {
 func (w *world) register(name, deployed string) {
 	a := &model.Application{
 		Id: "id-" + name, Name: name, PipedId: "piped", ProjectId: "project",
-		GitPath:               &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: name, ConfigFilename: "app.pipecd.yaml"},
+		GitPath:               &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name, ConfigFilename: "app.pipecd.yaml"},
 		DeployTargetsByPlugin: map[string]*model.DeployTargets{"deployer": {DeployTargets: []string{"local"}}},
 	}
 	if deployed != "" {
@@ -252,7 +256,7 @@ func (w *world) register(name, deployed string) {
 func command(id, head string) *model.Command {
 	return &model.Command{
 		Id: id, PipedId: "piped", ProjectId: "project", Type: model.Command_BUILD_PLAN_PREVIEW, CreatedAt: time.Now().Unix(),
-		BuildPlanPreview: &model.Command_BuildPlanPreview{RepositoryId: "repo", HeadBranch: "feature", HeadCommit: head, BaseBranch: "main", Timeout: 60},
+		BuildPlanPreview: &model.Command_BuildPlanPreview{RepositoryId: "repo1", HeadBranch: "feature", HeadCommit: head, BaseBranch: "main", Timeout: 60},
 	}
 }
 

@@ -29,8 +29,9 @@ func source(t *testing.T, commit, value, configuration string) *stage.Source {
 	return s
 }
 
-func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
-	t.Parallel()
+// unreachable is a previewer, and a deploy target whose cluster nobody answers for.
+func unreachable(t *testing.T, name string) (*Previewer, stage.Target) {
+	t.Helper()
 	// A port that nobody listens on.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -43,8 +44,14 @@ func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
 	t.Cleanup(pool.Close)
 	p := New(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
 	p.reach = 300 * time.Millisecond
+	return p, stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: kubeconfig}}
+}
+
+func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
+	t.Parallel()
+	p, first := unreachable(t, "first")
 	req := &Request{
-		ApplicationID: "a", Targets: []stage.Target{{Name: "first", Config: config.DeployTarget{KubeConfigPath: kubeconfig}}, {Name: "second"}},
+		ApplicationID: "a", Targets: []stage.Target{first, {Name: "second"}},
 		Running: source(t, "1", "old", ""), Target: source(t, "2", "new", ""),
 	}
 	previews, err := p.Preview(t.Context(), req)

@@ -46,8 +46,10 @@ type settings struct {
 	// Rollback is the name of the rollback stage that it adds for each of its stages; empty for none.
 	Rollback string   `json:"rollback"`
 	Versions []string `json:"versions"`
-	// Preview is how it answers plan previews: "value", "error" or "hang"; empty for not at all.
+	// Preview is how it answers plan previews: "value", "error", "hang" or "recorded"; empty for not at all.
 	Preview string `json:"preview"`
+	// Previews are recorded answers, by application id.
+	Previews map[string][]byte `json:"previews"`
 }
 
 func main() {
@@ -94,7 +96,7 @@ func main() {
 		settings: entry.Config, listener: given.listener, health: own, piped: pluginservice.NewPluginServiceClient(given.piped),
 	})
 	if entry.Config.Preview != "" {
-		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview})
+		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview, recorded: entry.Config.Previews})
 	}
 	log.Fatal(server.Serve(given.listener))
 }

@@ -11,15 +11,17 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 )
 
-// preview answers with the file "value" of both sources, for each target; or with an error, or never.
+// preview answers with the file "value" of both sources, for each target; with what was recorded; with an error, or never.
 type preview struct {
 	planpreview.UnimplementedPlanPreviewServiceServer
-	kind string
+	kind     string
+	recorded map[string][]byte
 }
 
 func (p *preview) GetPlanPreview(ctx context.Context, r *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
@@ -29,6 +31,10 @@ func (p *preview) GetPlanPreview(ctx context.Context, r *planpreview.GetPlanPrev
 	case "hang":
 		<-ctx.Done()
 		return nil, ctx.Err()
+	}
+	if p.kind == "recorded" {
+		answer := &planpreview.GetPlanPreviewResponse{}
+		return answer, proto.Unmarshal(p.recorded[r.GetApplicationId()], answer)
 	}
 	was, is := value(r.GetRunningDeploymentSource()), value(r.GetTargetDeploymentSource())
 	answer := &planpreview.GetPlanPreviewResponse{}
