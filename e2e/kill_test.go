@@ -61,10 +61,33 @@ func TestAKilledPipedeckIsTakenOverByTheNext(t *testing.T) {
 		return e.is("component", "name", "control plane", "state", "READY") && strings.Contains(detail, "took over")
 	})
 	require.Contains(t, said["detail"], "killed")
-	again.await("hello-world is deployed", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
+	again.await("what was deployed is known", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
+	again.await("the cluster is there", func(e event) bool { return e.is("component", "name", "kubernetes", "state", "READY") })
+	again.await("the plugins are there", func(e event) bool { return e.is("plugin", "name", "kubernetes", "state", "RUNNING") })
+	require.Len(t, e.list("deployments"), 2, "the commit was not deployed twice to the two applications")
 	require.Zero(t, e.pipedeck("down").code)
 	_, code := again.wait()
 	require.Zero(t, code, "it was asked to end by another")
+	e.leavesNothing()
+}
+
+func TestTheNextPipedeckGoesOnWithWhatAKilledOneWasDoing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 4s")),
+	})
+	s := e.start("up", repo, "--cluster", "none")
+	began := s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
+	require.NoError(t, s.cmd.Process.Kill())
+	s.wait()
+
+	again := e.start("up", repo, "--cluster", "none")
+	ended := again.await("the deployment succeeds", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	require.Equal(t, began["deployment"], ended["id"])
+	require.Len(t, e.list("deployments"), 1, "the commit was not deployed twice")
+	require.Zero(t, e.pipedeck("down").code)
+	again.wait()
 	e.leavesNothing()
 }
 

@@ -86,7 +86,8 @@ func (r *Record) encode(b []byte) []byte {
 	for _, s := range r.Stages {
 		inner := appendBytes(nil, fieldID, []byte(s.ID))
 		inner = appendTime(inner, fieldCreated, s.Started)
-		b = appendBytes(b, fieldStage, appendTime(inner, fieldCompleted, s.Completed))
+		inner = appendTime(inner, fieldCompleted, s.Completed)
+		b = protowire.AppendBytes(protowire.AppendTag(b, fieldStage, protowire.BytesType), inner)
 	}
 	b = appendNumber(b, fieldAutomatic, protowire.EncodeBool(r.Automatic))
 	b = appendNumber(b, fieldAttempt, uint64(uint32(r.Attempt)))
