@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -37,6 +38,18 @@ func TestHelpNamesEveryFlagOfPipeCDAndExamples(t *testing.T) {
 		require.Contains(t, out.String(), "piped run --config-file piped.yaml")
 		require.NotContains(t, out.String(), "app-manifest-cache-count")
 	}
+}
+
+func TestEveryFlagIsDescribed(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/piped.md")
+	require.NoError(t, err)
+	root := rootCommand()
+	run, _, err := root.Find([]string{"run"})
+	require.NoError(t, err)
+	described := func(f *pflag.Flag) { require.Contains(t, string(docs), "`--"+f.Name+"`") }
+	run.LocalFlags().VisitAll(described)
+	root.PersistentFlags().VisitAll(described)
 }
 
 func TestTheLaunchersCommandLineWorks(t *testing.T) {

@@ -5,10 +5,12 @@ package tracing
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -38,16 +41,17 @@ type receiver struct {
 	fail     error
 	calls    int
 	keys     []string
+	parents  []string
 	resource map[string]string
 	spans    map[string]*spans.Span
 }
 
-func newReceiver(t testing.TB, register bool) *receiver {
+func newReceiver(t testing.TB, register bool, options ...grpc.ServerOption) *receiver {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	r := &receiver{address: listener.Addr().String(), spans: map[string]*spans.Span{}, resource: map[string]string{}}
-	server := grpc.NewServer()
+	server := grpc.NewServer(options...)
 	if register {
 		collector.RegisterTraceServiceServer(server, r)
 	}
@@ -69,6 +73,7 @@ func (r *receiver) Export(ctx context.Context, request *collector.ExportTraceSer
 	}
 	given, _ := metadata.FromIncomingContext(ctx)
 	r.keys = append(r.keys, given.Get("authorization")...)
+	r.parents = append(r.parents, given.Get("traceparent")...)
 	for _, of := range request.GetResourceSpans() {
 		for _, a := range of.GetResource().GetAttributes() {
 			r.resource[a.GetKey()] = a.GetValue().GetStringValue()
@@ -161,6 +166,49 @@ func TestADeploymentIsOneTrace(t *testing.T) {
 	sent, failed := tracer.Exported()
 	require.EqualValues(t, 5, sent)
 	require.Zero(t, failed)
+}
+
+func TestPluginsAreToldOfTheTrace(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, true)
+	plugin := newReceiver(t, true) // any service does
+	tracer := newTracer(t, r.address)
+	conn, err := grpc.NewClient(plugin.address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithUnaryInterceptor(tracer.Calls("p")))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	service := collector.NewTraceServiceClient(conn)
+	_, err = service.Export(t.Context(), &collector.ExportTraceServiceRequest{})
+	require.NoError(t, err)
+	require.Empty(t, plugin.parents, "a call that belongs to no deployment")
+	ctx, end := tracer.Plan(t.Context(), deployment)
+	_, err = service.Export(ctx, &collector.ExportTraceServiceRequest{})
+	require.NoError(t, err)
+	end(deployment, nil)
+	require.NoError(t, tracer.Close())
+	trace := traceID("deployment-1")
+	require.Equal(t, []string{"00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(r.spans["Export"].GetSpanId()) + "-01"}, plugin.parents)
+}
+
+func TestSpansGoOverTLS(t *testing.T) {
+	t.Parallel()
+	// httptest has a certificate for 127.0.0.1.
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	t.Cleanup(web.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	r := newReceiver(t, true, grpc.Creds(credentials.NewServerTLSFromCert(&web.TLS.Certificates[0])))
+	tracer := newTracer(t, r.address, func(o *Options) { o.Transport = credentials.NewClientTLSFromCert(roots, "") })
+	tracer.PluginStarted("p", time.Now(), nil)
+	require.NoError(t, tracer.Close())
+	require.NotNil(t, r.spans["Start plugin"])
+	require.Equal(t, []string{"Bearer project,piped,key"}, r.keys)
+
+	stranger := newTracer(t, r.address, func(o *Options) { o.Transport = credentials.NewClientTLSFromCert(x509.NewCertPool(), "") })
+	stranger.PluginStarted("p", time.Now(), nil)
+	_ = stranger.Close()
+	sent, _ := stranger.Exported()
+	require.Zero(t, sent)
 }
 
 func TestTheEndOfPipedIsNoError(t *testing.T) {
