@@ -164,6 +164,21 @@ func TestWhatNeedsNoMergeIsFound(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoHistory)
 }
 
+func TestABranchIsMergedInARepositoryThatBorrowsItsObjects(t *testing.T) {
+	t.Parallel()
+	u, main, feature := branches(t, map[string]string{"a": "1\n", "b": "1\n"}, map[string]string{"a": "2\n"}, map[string]string{"b": "2\n"})
+	borrower := filepath.Join(t.TempDir(), "borrower.git")
+	u.git("clone", "-q", "--bare", "--shared", u.dir, borrower)
+	merged, err := open(t, borrower).Merge(t.Context(), main, feature, "feature")
+	require.NoError(t, err)
+	require.NotEqual(t, main, merged.Hash)
+	linked := filepath.Join(t.TempDir(), "linked")
+	u.git("worktree", "add", "-q", linked, "feature")
+	again, err := open(t, linked).Merge(t.Context(), main, feature, "feature")
+	require.NoError(t, err)
+	require.Equal(t, merged.Hash, again.Hash)
+}
+
 func TestABranchOfAServerIsMerged(t *testing.T) {
 	t.Parallel()
 	u, main, feature := branches(t, map[string]string{"a": lines("1", "2", "3")}, map[string]string{"a": lines("1", "2", "C")}, map[string]string{"a": lines("A", "2", "3")})
@@ -230,6 +245,27 @@ func TestTextsAreMergedAsGitDoes(t *testing.T) {
 	}
 	require.Greater(t, clean, tries/10)
 	require.Less(t, stricter, tries/20)
+}
+
+// A side that has changed nothing takes the other as it is, whatever the texts are.
+func FuzzMergeText(f *testing.F) {
+	f.Add("a\nb\n", "a\nc\n", "x\na\nb\n")
+	f.Add("", "no line end", "\n\n")
+	f.Add("a\na\na\n", "a\na\n", "a\na\na\na\n")
+	f.Fuzz(func(t *testing.T, base, ours, theirs string) {
+		for _, side := range []string{ours, theirs} {
+			for _, pair := range [][2]string{{side, base}, {base, side}, {side, side}} {
+				if merged, clean := mergeText(base, pair[0], pair[1]); !clean || merged != side {
+					t.Fatalf("%q becomes %q", side, merged)
+				}
+			}
+		}
+		one, cleanOne := mergeText(base, ours, theirs)
+		other, cleanOther := mergeText(base, theirs, ours)
+		if cleanOne != cleanOther || one != other {
+			t.Fatalf("it matters which side is which: %q, %q", one, other)
+		}
+	})
 }
 
 func mutate(random *rand.Rand, base []string) []string {
