@@ -94,7 +94,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.pluginStartTimeout, "plugin-start-timeout", pluginhost.DefaultStartTimeout, "time for a plugin to answer after its start")
 	flags.DurationVar(&f.pluginHangTimeout, "plugin-hang-timeout", pluginhost.DefaultHangTimeout, "time for a plugin to answer a question for its health, before it is started again; negative for ever")
 	flags.BoolVar(&f.pluginReload, "plugin-reload", true, "start a plugin whose binary has changed beside the running one, which then only finishes its stages")
-	flags.StringVar(&f.logFileDir, "log-file-dir", "", "directory for one file of output per plugin")
+	flags.StringVar(&f.logFileDir, "log-file-dir", "", "directory for one file of output per plugin (default plugin-logs in WORK-DIR, and piped's own log)")
 
 	// PipeCD's launcher passes on what it does not know; a flag of v0 gets a better answer than "unknown".
 	flags.BoolVar(&f.defaultKubernetesProvider, "enable-default-kubernetes-cloud-provider", false, "")

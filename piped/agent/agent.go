@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,8 @@ type Options struct {
 	// WorkDir holds mirrors, sources and plugin binaries; ToolsDir what plugins install. One process may
 	// use a WorkDir at a time.
 	WorkDir, ToolsDir string
-	// LogDir gets a file of output per plugin; empty for none.
+	// LogDir gets a file of output per plugin. Empty puts the files into the work directory, and the output into
+	// piped's log as well.
 	LogDir string
 	// GracePeriod is the time for plugins to stop, PluginStartTimeout that to answer after a start.
 	GracePeriod, PluginStartTimeout time.Duration
@@ -188,7 +190,8 @@ func (a *Agent) assemble() (err error) {
 		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
-		LogDir: a.options.LogDir, Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Logger: a.logger,
+		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
+		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Logger: a.logger,
 	})
 	if err != nil {
 		return err

@@ -56,6 +56,8 @@ type Options struct {
 	Started func(plugin string, began time.Time, err error)
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
+	// Echo writes each line of output to Logger, too, with the plugin's name.
+	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.
 	Mask   Mask
 	Logger *slog.Logger

@@ -4,15 +4,18 @@
 package pluginhost_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -331,6 +334,37 @@ func TestStopKillsWhatDoesNotEndByItself(t *testing.T) {
 	require.NoError(t, <-done)
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 	require.Equal(t, agentv1.Plugin_STATE_STOPPED, host.Status()[0].GetState())
+}
+
+// lockedBuffer is written by several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestOutputGoesIntoTheLogWithThePluginsName(t *testing.T) {
+	t.Parallel()
+	log := &lockedBuffer{}
+	host := start(t, func(o *pluginhost.Options) {
+		o.Echo, o.Logger = true, slog.New(slog.NewTextHandler(log, nil))
+		o.Mask = func(line string, _ bool) string { return strings.ReplaceAll(line, "hello", "******") }
+	}, entry(t, "p", settings{}))
+	settle(t, host)
+	require.Eventually(t, func() bool {
+		return strings.Contains(log.String(), `msg="plugin output" plugin=p line="****** from p"`)
+	}, wait, time.Millisecond, log)
 }
 
 func TestOutputGoesToAFilePerPlugin(t *testing.T) {

@@ -32,6 +32,8 @@ type output struct {
 	file    *os.File
 	size    int64
 	fatal   crashLines
+	// echo gets each line, too; nil for nobody.
+	echo func(line string)
 }
 
 // newOutput writes to <dir>/<plugin>.log as well unless dir is empty.
@@ -111,6 +113,9 @@ func (o *output) endLine(whole bool) {
 		o.total++
 		o.lines = append(o.lines, shorten(text))
 		o.fatal.see(shorten(text))
+		if o.echo != nil {
+			o.echo(shorten(text))
+		}
 		if len(o.lines) > keptLines {
 			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
 		}

@@ -52,7 +52,7 @@ type Plugin struct {
 }
 
 func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
-	return &Plugin{
+	p := &Plugin{
 		config:  c,
 		options: options,
 		changes: changes,
@@ -63,6 +63,10 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
 		renewed: make(chan struct{}, 1),
 		state:   agentv1.Plugin_STATE_STARTING,
 	}
+	if options.Echo {
+		p.output.echo = func(line string) { p.logger.Info("plugin output", "line", line) }
+	}
+	return p
 }
 
 // Name is the name in the piped configuration: the key in applications and deploy targets.
