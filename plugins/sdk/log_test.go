@@ -4,7 +4,9 @@
 package sdk_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -87,6 +89,33 @@ func TestProgramOutputBecomesValidBlocks(t *testing.T) {
 			}
 			require.Equal(t, tc.want, got.String())
 			require.True(t, h.Piped.Completed("test"))
+		})
+	}
+}
+
+func TestAnyBlockFitsIntoALineOfPipeCDsStore(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"colours":            strings.Repeat("\x1b", 200_000),
+		"markup":             strings.Repeat("<", 200_000) + "\n",
+		"short lines":        strings.Repeat("\x1b[32m<ok>\x1b[0m\n", 20_000),
+		"not UTF-8":          strings.Repeat("\xff<", 100_000),
+		"separators of JSON": strings.Repeat("\u2028", 70_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+				_, _ = log.Write([]byte(text))
+				log.Info(text)
+			}), sdktest.Options{})
+			h.Execute(t, "TEST", "{}")
+			blocks := h.Piped.Blocks("test", true)
+			require.NotEmpty(t, blocks)
+			for _, block := range blocks {
+				line, err := json.Marshal(block)
+				require.NoError(t, err)
+				require.Less(t, len(line), bufio.MaxScanTokenSize)
+			}
 		})
 	}
 }

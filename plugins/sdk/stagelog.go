@@ -12,8 +12,10 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// maxBlockBytes is the largest log block; longer texts become several. A message to piped may hold 4 MiB.
-const maxBlockBytes = 64 << 10
+// maxBlockBytes is the largest log block; longer texts become several. PipeCD's control plane stores each
+// block as a line of JSON, reads lines of less than 64 KiB only, and forgets without a word what comes
+// after a longer one. JSON takes up to six bytes for one.
+const maxBlockBytes = 10 << 10
 
 // StageLog is the log of one stage, seen by users as it is written. Its methods may be called from
 // several goroutines. They wait only when piped does not take the log for so long that the queue is full.
@@ -64,7 +66,7 @@ func (l *StageLog) write(severity model.LogSeverity, text string) {
 }
 
 // LineWriter passes whole lines to the stage log, line ends included, as they are written; what is
-// written faster than piped takes it is sent several lines a block. A line longer than 64 KiB is split.
+// written faster than piped takes it is sent several lines a block. A line longer than 10 KiB is split.
 // Bytes that are not UTF-8 are replaced by U+FFFD.
 type LineWriter struct {
 	sender *logSender
