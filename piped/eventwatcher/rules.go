@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/moby/patternmatcher"
 
@@ -49,8 +51,9 @@ func (w *Watcher) rules(ctx context.Context) (map[key][]*rule, error) {
 		return nil, fmt.Errorf("list the applications: %w", err)
 	}
 	var unread error
-	for _, repository := range w.options.Repositories {
-		head, err := repository.Update(ctx)
+	heads, errs := w.heads(ctx)
+	for i, repository := range w.options.Repositories {
+		head, err := heads[i], errs[i]
 		if err != nil {
 			unread = errors.Join(unread, err)
 			continue
@@ -65,6 +68,27 @@ func (w *Watcher) rules(ctx context.Context) (map[key][]*rule, error) {
 		}
 	}
 	return found, unread
+}
+
+// headTimeout bounds how long events wait for a repository that they may not be for. A download that takes longer is
+// the trigger's; once it has ended, the next try finds the commit in the mirror.
+const headTimeout = 10 * time.Second
+
+// heads asks all repositories at the same time; a server that does not answer holds up no other for long.
+func (w *Watcher) heads(ctx context.Context) ([]git.Commit, []error) {
+	heads, errs := make([]git.Commit, len(w.options.Repositories)), make([]error, len(w.options.Repositories))
+	var looks sync.WaitGroup
+	for i, repository := range w.options.Repositories {
+		looks.Go(func() {
+			ctx, cancel := context.WithTimeoutCause(ctx, w.headTimeout, fmt.Errorf("repository %s did not tell its head within %s", repository.ID(), w.headTimeout))
+			defer cancel()
+			if heads[i], errs[i] = repository.Update(ctx); errs[i] != nil && ctx.Err() != nil {
+				errs[i] = context.Cause(ctx)
+			}
+		})
+	}
+	looks.Wait()
+	return heads, errs
 }
 
 func (w *Watcher) ofApplication(ctx context.Context, repository *git.Repository, head string, a *model.Application, add func(string, map[string]string, *rule)) {

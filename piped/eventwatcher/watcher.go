@@ -48,6 +48,8 @@ type Watcher struct {
 	options Options
 	logger  *slog.Logger
 	wake    chan struct{}
+	// headTimeout is headTimeout but in tests.
+	headTimeout time.Duration
 }
 
 // New makes a Watcher; nothing starts before Run.
@@ -67,7 +69,7 @@ func New(o Options) *Watcher {
 	if o.Config.CheckInterval <= 0 {
 		o.Config.CheckInterval = config.Duration(time.Minute)
 	}
-	return &Watcher{options: o, logger: o.Logger, wake: make(chan struct{}, 1)}
+	return &Watcher{options: o, logger: o.Logger, wake: make(chan struct{}, 1), headTimeout: headTimeout}
 }
 
 // Changed says that there may be new events, or applications that want them.

@@ -6,9 +6,13 @@ package eventwatcher
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -270,6 +274,35 @@ func TestARepositoryThatCannotBeReadLeavesItsEventsOpen(t *testing.T) {
 	require.ErrorIs(t, err, git.ErrNotRepository)
 	w.plane.require(t, id, succeeded, "")
 	w.plane.require(t, other, notHandled, "")
+}
+
+func TestSilentServersHoldUpNoEventsOfOthers(t *testing.T) {
+	t.Parallel()
+	const silent = 10
+	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	var asking atomic.Int32
+	together := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if now := asking.Add(1); now == silent {
+			close(together)
+		}
+		defer asking.Add(-1)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	for i := range silent {
+		w.options.Repositories = append(w.options.Repositories, mirror(t, fmt.Sprint("silent", i), server.URL+"/x.git"))
+	}
+	w.headTimeout = 4 * time.Second
+	id := w.plane.register(0, "image", "shop:v2", nil)
+	_, err := w.pass(t.Context())
+	require.ErrorContains(t, err, "repository silent3 did not tell its head within 4s")
+	w.plane.require(t, id, succeeded, "")
+	select {
+	case <-together:
+	default:
+		t.Fatal("not all were asked at the same time")
+	}
 }
 
 func TestRunWaitsForWordAndTriesAgainAfterFailures(t *testing.T) {
