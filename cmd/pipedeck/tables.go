@@ -84,9 +84,9 @@ func newDeploymentsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "deployments", "List the deployments, the newest first", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
 		for _, d := range s.deployments() {
-			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), short(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), d.StatusReason})
+			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), short(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
 		}
-		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "REASON"}, body
+		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
 	}, func(s *snapshot) any { return s.deployments() })
 }
 
@@ -215,6 +215,14 @@ func stagesLine(d *deckv1.Deployment) string {
 		}
 	}
 	return fmt.Sprintf("%d/%d%s", done, total, running)
+}
+
+// chainLine names the deployment chain by the beginning of its id, and the block in it.
+func chainLine(d *deckv1.Deployment) string {
+	if d.ChainId == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s block %d", d.ChainId[:min(8, len(d.ChainId))], d.ChainBlock)
 }
 
 func short(hash string) string { return hash[:min(7, len(hash))] }

@@ -99,7 +99,10 @@ func (v Deployment) head(width int) []string {
 	lines := []string{split(th, first, th.Dim.Render(took)+" ", width)}
 
 	who := ""
-	if d.GetCommander() != "" {
+	switch chain := text.Line(d.GetChainId()); {
+	case chain != "": // which asks for those after the first
+		who = fmt.Sprintf("block %d of chain %s", d.GetChainBlock(), text.Cut(chain, 8, ""))
+	case d.GetCommander() != "":
 		who = "asked for by " + text.Line(d.GetCommander())
 	}
 	strategy := d.GetStrategy()

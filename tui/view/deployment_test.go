@@ -1,0 +1,27 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+func TestADeploymentSaysWhichBlockOfWhichChainItIs(t *testing.T) {
+	t.Parallel()
+	d := &deckv1.Deployment{Strategy: "PIPELINE", Commander: "3f2b9a52-7c0f-4e0b-9d39-5d2f0f2c8b11"}
+	draw := func() string {
+		return strings.Join(Deployment{Theme: theme.Theme{}, Deployment: d, Now: time.Unix(1, 0)}.head(80), "\n")
+	}
+	require.Contains(t, draw(), "asked for by 3f2b9a52-7c0f")
+	d.ChainId, d.ChainBlock = d.Commander, 2
+	require.Contains(t, draw(), "block 2 of chain 3f2b9a52")
+	require.NotContains(t, draw(), "asked for by")
+}
