@@ -40,6 +40,14 @@ func newGoogle(t *testing.T, e *environment, secret []byte, damaged bool) []stri
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"access_token": "the-token", "token_type": "Bearer", "expires_in": 3600}`)
 	})
+	mux.HandleFunc("GET /computeMetadata/v1/instance/service-accounts/default/token", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Metadata-Flavor") != "Google" {
+			http.Error(w, "not for browsers", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Metadata-Flavor", "Google")
+		fmt.Fprint(w, `{"access_token": "the-token", "token_type": "Bearer", "expires_in": 3600}`)
+	})
 	mux.HandleFunc("GET /v1/projects/{project}/secrets/{secret}/versions/{call}", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("Authorization") != "Bearer the-token":
@@ -72,6 +80,7 @@ func newGoogle(t *testing.T, e *environment, secret []byte, damaged bool) []stri
 	return []string{
 		"GOOGLE_APPLICATION_CREDENTIALS=" + e.write(t, "account.json", string(account)),
 		"CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER=" + server.URL + "/",
+		"GCE_METADATA_HOST=" + server.Listener.Addr().String(), "HOME=" + e.dir, // without credentials of gcloud
 	}
 }
 
@@ -120,10 +129,11 @@ func TestConfigurationFromSecretsOfClouds(t *testing.T) {
 		plain   bool
 		problem string
 		code    int
-		unset   string
+		set     string
 	}{
 		"Google, version":       {flag: "--config-gcp-secret=projects/p/secrets/piped/versions/latest"},
 		"Google, no version":    {flag: "--config-gcp-secret=projects/p/secrets/piped"},
+		"Google, in a pod":      {flag: "--config-gcp-secret=projects/p/secrets/piped", set: "GOOGLE_APPLICATION_CREDENTIALS="},
 		"Google, no name":       {flag: "--config-gcp-secret=piped", problem: "write projects/PROJECT/secrets/SECRET", code: 1},
 		"Google, not allowed":   {flag: "--config-gcp-secret=projects/p/secrets/closed", problem: "roles/secretmanager.secretAccessor", code: 1},
 		"Google, not there":     {flag: "--config-gcp-secret=projects/p/secrets/other", problem: "gcloud secrets versions list", code: 1},
@@ -133,7 +143,7 @@ func TestConfigurationFromSecretsOfClouds(t *testing.T) {
 		"AWS, ARN":              {flag: "--config-aws-secret=arn:aws:secretsmanager:us-east-2:1:secret:piped"},
 		"AWS, not allowed":      {flag: "--config-aws-secret=closed", problem: "allow secretsmanager:GetSecretValue", code: 1},
 		"AWS, not there":        {flag: "--config-aws-secret=other", problem: "see that the name and the region are right", code: 1},
-		"AWS, no region":        {flag: "--config-aws-secret=piped", unset: "AWS_REGION=", problem: "set AWS_REGION", code: 1},
+		"AWS, no region":        {flag: "--config-aws-secret=piped", set: "AWS_REGION=", problem: "set AWS_REGION", code: 1},
 		"AWS, parameter":        {flag: "--config-aws-ssm-parameter=/piped"},
 		"AWS, not there in SSM": {flag: "--config-aws-ssm-parameter=/other", problem: "ssm in eu-west-1", code: 1},
 	} {
@@ -148,8 +158,8 @@ func TestConfigurationFromSecretsOfClouds(t *testing.T) {
 				content = string(text)
 			}
 			variables = append(variables, newAWS(t, content)...)
-			if c.unset != "" {
-				variables = append(variables, c.unset)
+			if c.set != "" {
+				variables = append(variables, c.set)
 			}
 			p := execute(t, variables, append(e.flags("run"), c.flag)...)
 			if c.problem == "" {

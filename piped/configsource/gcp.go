@@ -66,7 +66,7 @@ func gcpTokenError(err error) error {
 	var retrieve *oauth2.RetrieveError
 	if errors.As(err, &retrieve) && retrieve.Response != nil {
 		answer := &refusedError{code: retrieve.Response.StatusCode}
-		return &credentialsError{fmt.Errorf("Google gives no token for these credentials: %w", answer), !answer.passing()}
+		return &credentialsError{fmt.Errorf("get a token from Google for these credentials: %w", answer), !answer.passing()}
 	}
 	return &credentialsError{fmt.Errorf("get a token from Google: %w", err), false}
 }

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2/google"
 )
 
 const configuration = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: a2V5\n  apiAddress: 127.0.0.1:1\n"
@@ -92,6 +94,33 @@ func TestAnswersAreBounded(t *testing.T) {
 func get(t *testing.T, url string) func() (*http.Request, error) {
 	return func() (*http.Request, error) {
 		return http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	variables := map[string]string{}
+	c := &cloud{getenv: func(name string) string { return variables[name] }}
+	google := &google.Credentials{}
+	for location, want := range map[string]string{"": "https://secretmanager.googleapis.com", "europe-west1": "https://secretmanager.europe-west1.rep.googleapis.com"} {
+		address, err := c.gcpAddress(google, location)
+		require.NoError(t, err)
+		require.Equal(t, want, address)
+	}
+	require.Equal(t, "https://secretsmanager.eu-west-1.amazonaws.com/", c.awsAddress(aws.Config{}, secretsManager, "eu-west-1", ""))
+	require.Equal(t, "https://ssm.cn-north-1.amazonaws.com.cn/", c.awsAddress(aws.Config{}, systemsManager, "cn-north-1", "aws-cn"))
+	require.Equal(t, "http://x/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""))
+	variables["AWS_ENDPOINT_URL_SSM"] = "http://y/"
+	require.Equal(t, "http://y/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""))
+	for name, location := range map[string]string{
+		"projects/p/secrets/s": "", "projects/p/locations/l-1/secrets/s/versions/3": "l-1",
+	} {
+		parts := gcpName.FindStringSubmatch(name)
+		require.NotNil(t, parts, name)
+		require.Equal(t, location, parts[1])
+	}
+	for _, name := range []string{"s", "projects/p/secrets/s/versions/", "projects/p/secrets/s:access", "projects/p/secrets/../x", "projects/p/locations/evil.example.com/secrets/s"} {
+		require.Nil(t, gcpName.FindStringSubmatch(name), name)
 	}
 }
 
