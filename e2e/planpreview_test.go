@@ -1,0 +1,71 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"conf/app.pipecd.yaml": application("conf", ""),
+		"conf/conf.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {v: \"1\"}\n",
+	})
+	s := e.start("up", repo, "--cluster", "embedded")
+	s.await("it is deployed", func(e event) bool { return e.is("deployment", "app", "conf", "status", "SUCCESS") })
+
+	write := func(value string) {
+		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {v: " + value + "}\n"
+		require.NoError(t, os.WriteFile(filepath.Join(repo, "conf", "conf.yaml"), []byte(text), 0o600))
+		git(t, repo, "commit", "-q", "-a", "-m", value)
+	}
+	git(t, repo, "checkout", "-q", "-b", "feature")
+	write(`"2"`)
+	r := e.pipedeck("plan-preview", "-o", "json")
+	require.Zero(t, r.code, r.stderr)
+	var preview struct {
+		HeadBranch   string `json:"head_branch"`
+		Applications []struct {
+			Name, Strategy string
+			Targets        []struct{ Plugin, Summary, Details string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &preview), r.stdout)
+	require.Equal(t, "feature", preview.HeadBranch)
+	require.Len(t, preview.Applications, 1)
+	require.Equal(t, "QUICK_SYNC", preview.Applications[0].Strategy)
+	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", preview.Applications[0].Targets[0].Summary)
+	require.Contains(t, preview.Applications[0].Targets[0].Details, "-  v: \"1\"\n+  v: \"2\"\n")
+
+	git(t, repo, "checkout", "-q", "-b", "refused")
+	write("2")
+	r = e.pipedeck("plan-preview")
+	require.Equal(t, 1, r.code, r.stdout)
+	require.Contains(t, r.stdout, "conf.yaml:4: ConfigMap default/conf: the field data.v has the wrong type")
+
+	git(t, repo, "checkout", "-q", "main")
+	write(`"3"`)
+	s.await("the commit on the branch is deployed", func(ev event) bool {
+		return ev.is("deployment", "app", "conf", "commit", git(t, repo, "rev-parse", "HEAD"), "status", "SUCCESS")
+	})
+	r = e.pipedeck("plan-preview", "--branch", "feature")
+	require.Equal(t, 1, r.code, r.stdout)
+	require.Contains(t, r.stdout, "conf/conf.yaml: both sides have changed the same lines")
+	r = e.pipedeck("plan-preview", "--branch", "gone")
+	require.Equal(t, 2, r.code, r.stdout)
+
+	require.Zero(t, e.pipedeck("down").code)
+	_, code := s.wait()
+	require.Zero(t, code)
+	e.leavesNothing()
+}
