@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 )
 
 // awsService is one of the two services that are asked, with one call each.
@@ -79,7 +80,7 @@ func awsParameterOf(body []byte) ([]byte, error) {
 
 // aws makes a signed call. The region is that of the id when it is an ARN, else the configured one.
 func (c *cloud) aws(ctx context.Context, service awsService, id string, call map[string]any) ([]byte, error) {
-	settings, err := awsconfig.LoadDefaultConfig(ctx)
+	settings, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{})) // what matters is in its errors
 	if err != nil {
 		return nil, fmt.Errorf("read the settings for AWS: %w; see AWS_PROFILE and the files in ~/.aws", err)
 	}
