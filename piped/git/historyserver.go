@@ -24,6 +24,9 @@ const historyRef = "refs/pipedeck/head"
 
 func (r *Repository) fetchedHistory(ctx context.Context, base, head plumbing.Hash, headBranch string) (*objects, error) {
 	dir := r.options.Dir + ".history"
+	if err := r.tidyHistory(dir); err != nil {
+		return nil, fmt.Errorf("clean up the history of repository %s: %w", r.options.ID, err)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for the history of repository %s: %w", r.options.ID, err)
 	}
@@ -55,6 +58,22 @@ func (r *Repository) fetchedHistory(ctx context.Context, base, head plumbing.Has
 	return from, nil
 }
 
+// maxHistoryPacks bounds the fetches that are kept; then the history is fetched anew, as one pack.
+const maxHistoryPacks = 200
+
+func (r *Repository) tidyHistory(dir string) error {
+	packs, err := listPacks(filepath.Join(dir, "objects", "pack"))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(packs) > maxHistoryPacks:
+		return os.RemoveAll(dir)
+	}
+	return r.checkPacks(dir)
+}
+
 // fetchHistory brings a branch with its history into the storage, or the commit when there is no name. A branch
 // that is missing brings nothing.
 func (r *Repository) fetchHistory(ctx context.Context, storage *filesystem.Storage, name string, commit plumbing.Hash) error {
@@ -79,12 +98,12 @@ func (r *Repository) fetchHistory(ctx context.Context, storage *filesystem.Stora
 	})
 }
 
-// heads are the commits that the references of a storage name.
+// heads are the commits that the references of a storage name, as far as they are there.
 func heads(storage *filesystem.Storage) []plumbing.Hash {
 	var list []plumbing.Hash
 	if known, err := storage.IterReferences(); err == nil {
 		_ = known.ForEach(func(ref *plumbing.Reference) error { // it fails only when the function does
-			if ref.Type() == plumbing.HashReference && len(list) < maxHaves {
+			if ref.Type() == plumbing.HashReference && len(list) < maxHaves && storage.HasEncodedObject(ref.Hash()) == nil {
 				list = append(list, ref.Hash())
 			}
 			return nil

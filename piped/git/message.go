@@ -3,7 +3,29 @@
 
 package git
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// textOf is what a commit says as UTF-8, which all who are told of it need. Latin-1 is what Git itself takes other
+// bytes for when nothing is said; of other encodings what cannot be read is marked.
+func textOf(commit *object.Commit, said string) string {
+	if utf8.ValidString(said) {
+		return said
+	}
+	switch strings.ToLower(string(commit.Encoding)) {
+	case "", "utf-8", "utf8", "iso-8859-1", "iso8859-1", "latin1", "latin-1":
+		var text strings.Builder
+		for i := range len(said) {
+			text.WriteRune(rune(said[i]))
+		}
+		return text.String()
+	}
+	return strings.ToValidUTF8(said, "\uFFFD")
+}
 
 // splitMessage separates the first paragraph, put on one line, from the rest.
 func splitMessage(message string) (subject, body string) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -205,4 +206,19 @@ func TestAServerThatCannotSendDifferencesSendsAll(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, second, head.Hash)
 	require.EqualValues(t, 1, refused.Load())
+}
+
+func TestMessagesOfCommitsAreText(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	message := filepath.Join(t.TempDir(), "message")
+	for encoding, want := range map[string]string{"ISO-8859-1": "Grüße", "latin1": "Grüße", "UTF-8": "Grüße", "Shift_JIS": "Gr\uFFFDe"} {
+		require.NoError(t, os.WriteFile(message, []byte("Gr\xfc\xdfe\n\nAus M\xfcnchen\n"), 0o600))
+		u.git("-c", "i18n.commitEncoding="+encoding, "commit", "-q", "--allow-empty", "-F", message)
+		head, err := open(t, u.dir).Update(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, head.Subject, encoding)
+		require.True(t, utf8.ValidString(head.Body))
+		require.NotEmpty(t, head.Body)
+	}
 }

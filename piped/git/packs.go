@@ -73,17 +73,17 @@ func removeUnfinished(dir string) error {
 	return err
 }
 
-// checkPacks removes what a process that was killed has left. A pack that is damaged, as after a power failure,
-// costs the whole mirror: what else is in it may build upon the pack.
-func (r *Repository) checkPacks() error {
-	unpacked, err := filepath.Glob(filepath.Join(r.options.Dir, thinPrefix+"*"))
+// checkPacks removes what a process that was killed has left in a bare repository. A pack that is damaged, as after
+// a power failure, costs all objects: what else is there may build upon the pack.
+func (r *Repository) checkPacks(repository string) error {
+	unpacked, err := filepath.Glob(filepath.Join(repository, thinPrefix+"*"))
 	for _, left := range unpacked {
 		err = errors.Join(err, os.RemoveAll(left))
 	}
 	if err != nil {
 		return err
 	}
-	dir := r.packDir()
+	dir := filepath.Join(repository, "objects", "pack")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -110,8 +110,8 @@ func (r *Repository) checkPacks() error {
 		if !isPack || wholePack(pack) {
 			continue
 		}
-		r.logger.Warn("the mirror is damaged, it is fetched anew", "pack", entry.Name())
-		return os.RemoveAll(filepath.Join(r.options.Dir, "objects"))
+		r.logger.Warn("the mirror is damaged, it is fetched anew", "pack", name)
+		return os.RemoveAll(filepath.Join(repository, "objects"))
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (r *Repository) openMirror() error {
 	if err := os.MkdirAll(r.options.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := r.checkPacks(); err != nil {
+	if err := r.checkPacks(r.options.Dir); err != nil {
 		return err
 	}
 	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
@@ -317,6 +317,6 @@ func (r *Repository) commit(id plumbing.Hash) (Commit, error) {
 	if err != nil {
 		return Commit{}, fmt.Errorf("read commit %s of repository %s: %w", id, r.options.ID, err)
 	}
-	subject, body := splitMessage(commit.Message)
-	return Commit{Hash: id.String(), Subject: subject, Body: body, Author: commit.Author.Name, CreatedAt: commit.Committer.When}, nil
+	subject, body := splitMessage(textOf(commit, commit.Message))
+	return Commit{Hash: id.String(), Subject: subject, Body: body, Author: textOf(commit, commit.Author.Name), CreatedAt: commit.Committer.When}, nil
 }

@@ -235,6 +235,41 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 	}
 }
 
+func TestAHistoryThatIsDamagedOrInManyPacksIsFetchedAnew(t *testing.T) {
+	t.Parallel()
+	u, r, hashes := grown(t, 2, func(u *userRepo, i int) { u.write("a", fmt.Sprint(i)) })
+	u.git("checkout", "-q", "-b", "feature")
+	merge := func() {
+		t.Helper()
+		u.write("b", rand.Text())
+		feature := u.commit("Feature")
+		merged, err := r.Merge(t.Context(), hashes[1], feature, "feature")
+		require.NoError(t, err)
+		require.Equal(t, feature, merged.Hash)
+	}
+	merge()
+	merge()
+	dir := filepath.Join(r.options.Dir+".history", "objects", "pack")
+	packs, err := listPacks(dir)
+	require.NoError(t, err)
+	require.Len(t, packs, 3, "one of main, two of feature")
+	require.NoError(t, truncate(filepath.Join(dir, packPrefix+packs[0].id.String()+packSuffix)))
+	merge()
+	packs, err = listPacks(dir)
+	require.NoError(t, err)
+	require.Len(t, packs, 2)
+
+	content, err := os.ReadFile(filepath.Join(dir, packPrefix+packs[0].id.String()+packSuffix))
+	require.NoError(t, err)
+	for i := range maxHistoryPacks {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s%040x%s", packPrefix, i+1, packSuffix)), content, 0o600))
+	}
+	merge()
+	packs, err = listPacks(dir)
+	require.NoError(t, err)
+	require.Len(t, packs, 2)
+}
+
 func truncate(name string) error {
 	if err := os.Chmod(name, 0o600); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
@@ -170,6 +171,11 @@ func (r *repository) scan(ctx context.Context, known map[string]*file, from, to 
 		return nil, err
 	}
 	for _, name := range names {
+		if !utf8.ValidString(name) {
+			// Names in Git are bytes, the control plane takes text and would refuse all that is reported with it.
+			r.logger.Error("an application configuration is passed over, because its path is not UTF-8: rename the directory", "file", name)
+			continue
+		}
 		data, err := r.git.ReadFile(ctx, to, name)
 		switch {
 		case ctx.Err() != nil:
