@@ -28,6 +28,10 @@ const (
 
 	// listAge is how old the list of applications may be at a look; the end of a deployment asks for a new one.
 	listAge = 5 * time.Second
+	// Between two lists is listRest times what the last one took, at most longestListRest: each end of a deployment asks
+	// for one, and a list of a thousand applications takes its time.
+	listRest        = 10
+	longestListRest = time.Second
 
 	defaultParallel = 4
 )
@@ -81,6 +85,7 @@ type Reporter struct {
 	mu           sync.Mutex
 	relist       bool
 	listed       time.Time
+	listAgain    time.Time // not before
 	applications map[string]*application
 	plugins      map[string]*pluginState
 	running      int // looks
@@ -211,7 +216,11 @@ func (r *Reporter) Run(ctx context.Context) error {
 
 // round starts the looks that are due, and tells how long there will be none by the clock; 0 for ever.
 func (r *Reporter) round(ctx context.Context, work *sync.WaitGroup) (time.Duration, error) {
-	if r.takeRelist() {
+	list, rest := r.takeRelist()
+	if rest > 0 {
+		return rest, nil
+	}
+	if list {
 		if err := r.list(ctx); err != nil {
 			r.mu.Lock()
 			r.relist = true
@@ -267,26 +276,30 @@ func (a *application) next() time.Time {
 }
 
 // takeRelist tells whether the applications have to be listed: because of news, or because an old list would decide about
-// a look.
-func (r *Reporter) takeRelist() bool {
+// a look. While rest is positive they should be, but not yet.
+func (r *Reporter) takeRelist() (list bool, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := r.options.Clock.Now()
+	if r.relist && now.Before(r.listAgain) {
+		return false, r.listAgain.Sub(now)
+	}
 	taken := r.relist
 	r.relist = false
-	now := r.options.Clock.Now()
 	if taken || now.Sub(r.listed) < listAge || r.running == r.options.Parallel {
-		return taken
+		return taken, 0
 	}
 	for _, a := range r.applications {
 		if a.isDue(now) {
-			return true
+			return true, 0
 		}
 	}
-	return false
+	return false, 0
 }
 
 // list takes over the answer of ListApplications. New applications are looked at at once.
 func (r *Reporter) list(ctx context.Context) error {
+	began := r.options.Clock.Now()
 	answer, err := r.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
 	if err != nil {
 		return err
@@ -294,6 +307,7 @@ func (r *Reporter) list(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed = r.options.Clock.Now()
+	r.listAgain = r.listed.Add(min(listRest*r.listed.Sub(began), longestListRest))
 	listed := make(map[string]*application, len(answer.GetApplications()))
 	for _, m := range answer.GetApplications() {
 		if m.GetDisabled() || m.GetDeleted() {

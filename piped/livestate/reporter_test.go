@@ -74,6 +74,37 @@ func TestTheEndOfADeploymentCallsForALook(t *testing.T) {
 	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 }
 
+func TestAListThatTakesLongIsNotMadeForEachDeployment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	for _, id := range []string{"a", "b", "c"} {
+		w.plane.set(deployed(id, "kubernetes"))
+	}
+	w.plane.listing = func() { w.clock.move(40 * time.Millisecond) }
+	w.start()
+	for range 3 {
+		w.nextLive()
+	}
+	ended := func(id string) {
+		_, err := w.client.ReportApplicationDeployingStatus(t.Context(), &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: id})
+		require.NoError(t, err)
+	}
+	waits := func() {
+		require.Eventually(t, func() bool { return w.clock.waits(350*time.Millisecond, 400*time.Millisecond) }, 10*time.Second, time.Millisecond)
+	}
+	ended("a")
+	waits()
+	ended("b")
+	ended("c")
+	w.clock.move(time.Second)
+	for range 3 {
+		w.nextLive()
+	}
+	w.plane.mu.Lock()
+	defer w.plane.mu.Unlock()
+	require.Equal(t, 2, w.plane.lists, "one for the start, one for all that have ended since")
+}
+
 func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
 	t.Parallel()
 	p := &plugin{name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse)}

@@ -110,6 +110,8 @@ type plane struct {
 	mu           sync.Mutex
 	applications map[string]*model.Application
 	refuse       int // lists
+	lists        int
+	listing      func() // nil for nothing
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
 }
@@ -126,6 +128,10 @@ func (p *plane) ListApplications(context.Context, *pipedservice.ListApplications
 	if p.refuse > 0 {
 		p.refuse--
 		return nil, status.Error(codes.Unavailable, "away")
+	}
+	p.lists++
+	if p.listing != nil {
+		p.listing()
 	}
 	answer := &pipedservice.ListApplicationsResponse{}
 	for _, a := range p.applications {
