@@ -54,36 +54,43 @@ func fetchBinary(dir, plugin, address string) (binary, error) {
 	return store(dir, plugin, source)
 }
 
-// store copies source to <dir>/<plugin>-<hash> unless it is there already.
+// store copies source to <dir>/<plugin>-<hash> unless it is there already. The name is made from what was
+// copied: a compiler may be writing the source at the same time.
 func store(dir, plugin, source string) (binary, error) {
 	in, err := os.Open(source)
 	if err != nil {
 		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
 	defer in.Close()
-	hash, marker := sha256.New(), &markerWriter{marker: []byte(linkVariable)}
-	if _, err := io.CopyBuffer(io.MultiWriter(hash, marker), onlyReader{in}, make([]byte, 1<<20)); err != nil {
+	name := fileName(plugin)
+	stored, size, err := scan(in, io.Discard, filepath.Join(dir, name))
+	if err != nil {
 		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
-	plugin = fileName(plugin)
-	target := filepath.Join(dir, plugin+"-"+hex.EncodeToString(hash.Sum(nil)[:8]))
-	stored := binary{path: target, linked: marker.found}
-	if _, err := os.Stat(target); err == nil {
+	if info, err := os.Stat(stored.path); err == nil && info.Size() == size {
 		return stored, nil
 	}
-	if err := copyAtomically(in, dir, target); err != nil {
+	if stored, err = copyAtomically(in, dir, name); err != nil {
 		return binary{}, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
 	}
-	removeOlder(dir, plugin, target)
+	removeOlder(dir, name, stored.path)
 	return stored, nil
+}
+
+// scan reads a program once, for its hash and for what it can do, while it is copied to out. The path begins
+// with prefix.
+func scan(in io.Reader, out io.Writer, prefix string) (binary, int64, error) {
+	hash, marker := sha256.New(), &markerWriter{marker: []byte(linkVariable)}
+	size, err := io.CopyBuffer(io.MultiWriter(hash, marker, out), onlyReader{in}, make([]byte, 1<<20))
+	return binary{path: prefix + "-" + hex.EncodeToString(hash.Sum(nil)[:8]), linked: marker.found}, size, err
 }
 
 // onlyReader keeps io.CopyBuffer from avoiding its buffer.
 type onlyReader struct{ io.Reader }
 
-func copyAtomically(in io.ReadSeeker, dir, target string) error {
+func copyAtomically(in io.ReadSeeker, dir, name string) (binary, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return err
+		return binary{}, err
 	}
 	// A process forked meanwhile would inherit the open file, and a file open for writing cannot be
 	// executed ("text file busy").
@@ -91,15 +98,15 @@ func copyAtomically(in io.ReadSeeker, dir, target string) error {
 	defer syscall.ForkLock.RUnlock()
 	out, err := os.CreateTemp(dir, ".fetch-*")
 	if err != nil {
-		return err
+		return binary{}, err
 	}
 	defer os.Remove(out.Name()) // fails after the rename, as it should
-	_, err = io.Copy(out, in)
+	stored, _, err := scan(in, out, filepath.Join(dir, name))
 	err = errors.Join(err, out.Chmod(0o755), out.Close())
 	if err != nil {
-		return err
+		return binary{}, err
 	}
-	return os.Rename(out.Name(), target)
+	return stored, os.Rename(out.Name(), stored.path)
 }
 
 // fileName makes the name of a plugin fit for a file: PipeCD v1 has no rule for names.

@@ -223,6 +223,35 @@ func TestBinaryProblemsAreToldAtOnce(t *testing.T) {
 	}
 }
 
+func TestADamagedCopyOfABinaryIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	host := start(t, func(o *pluginhost.Options) { o.BinaryDir = dir }, entry(t, "p", settings{}))
+	settle(t, host)
+	copies, err := filepath.Glob(filepath.Join(dir, "p-*"))
+	require.NoError(t, err)
+	require.Len(t, copies, 1)
+	whole, err := os.ReadFile(copies[0])
+	require.NoError(t, err)
+	damage := func(content []byte) {
+		t.Helper()
+		require.NoError(t, os.Remove(copies[0]))
+		require.NoError(t, os.WriteFile(copies[0], content, 0o700))
+	}
+	restart := func(state agentv1.Plugin_State) {
+		t.Helper()
+		before := host.Status()[0].GetPid()
+		require.NoError(t, host.Restart("p"))
+		await(t, host, func(s *agentv1.Plugin) bool { return s.GetState() == state && s.GetPid() != before })
+	}
+	damage(whole[:len(whole)/2])
+	restart(agentv1.Plugin_STATE_RUNNING)
+	damage(bytes.Repeat([]byte{7}, len(whole)))
+	restart(agentv1.Plugin_STATE_FAILED)
+	require.NoError(t, host.Restart("p"))
+	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+}
+
 func TestBusyPortIsToldBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -272,7 +301,7 @@ func TestFiveCrashesInAMinuteNeedAUsersWord(t *testing.T) {
 	require.NoError(t, syscall.Kill(int(host.Status()[0].GetPid()), syscall.SIGKILL))
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.Contains(t, s.GetDetail(), "started before")
-	require.Contains(t, s.GetDetail(), "quarantined, for it ended 5 times within a minute")
+	require.Contains(t, s.GetDetail(), "quarantined, for it failed 5 times within a minute")
 	require.Contains(t, s.GetDetail(), "once its binary changes it is started again, or with: pipedeck restart p")
 
 	p, err := host.Plugin("p")

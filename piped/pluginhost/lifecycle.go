@@ -187,6 +187,7 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 		if private != nil {
 			private.close()
 		}
+		_ = os.Remove(b.path) // the copy may have been damaged: the next start makes another
 		return nil, permanentError{err}
 	}
 	proc.release = p.connect(proc)
@@ -212,7 +213,7 @@ func (p *Plugin) afterCrash(err error) <-chan time.Time {
 	case errors.As(err, &permanent):
 		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()))
 	case count >= crashLimit:
-		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("quarantined, for it ended %d times within a minute: %s; %s", count, err, p.wayBack()))
+		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("quarantined, for it failed %d times within a minute: %s; %s", count, err, p.wayBack()))
 	default:
 		pause := p.restartPause(count)
 		p.set(agentv1.Plugin_STATE_RESTARTING, err.Error())

@@ -30,6 +30,10 @@ const DefaultPort = 9087
 // of a stage that wrote more between two checkpoints.
 const maxRequest = 64 << 20
 
+// firstCall is how long a connection may stay silent at its beginning: a link is there from the start of a
+// plugin, which may make its first call much later.
+const firstCall = 365 * 24 * time.Hour
+
 // Options of a Server.
 type Options struct {
 	// Port to listen on; 0 chooses a free one.
@@ -91,6 +95,7 @@ func (s *Server) Run(ctx context.Context) error {
 	server := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxRequest),
 		grpc.Creds(identify{}),
+		grpc.ConnectionTimeout(firstCall),
 		grpc.ChainUnaryInterceptor(validate, s.guard),
 		grpc.WaitForHandlers(true),
 	)
