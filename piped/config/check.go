@@ -75,7 +75,7 @@ func checkSecretManagement(d *decoder, s *SecretManagement) {
 }
 
 func checkPlugins(d *decoder, p *Piped) {
-	names, ports, known := newUnique(d), newUnique(d), KnownParts()
+	names, ports, stages, known := newUnique(d), newUnique(d), newUnique(d), KnownParts()
 	for i, plugin := range p.Plugins {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
 		names.add(at+".name", plugin.Name)
@@ -90,6 +90,9 @@ func checkPlugins(d *decoder, p *Piped) {
 		}
 		d.part(known.Plugins, plugin.Name, at+".config")
 		checkLimits(d, at+".limits", plugin.Limits)
+		for j, stage := range plugin.Stages {
+			stages.add(fmt.Sprintf("%s.stages[%d]", at, j), stage)
+		}
 		targets := newUnique(d)
 		for j, target := range plugin.DeployTargets {
 			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)

@@ -30,3 +30,10 @@ func TestLimitsOfPluginsAreChecked(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+func TestAStageIsGivenToOnePlugin(t *testing.T) {
+	t.Parallel()
+	_, err := ParsePiped([]byte(`{"apiVersion":"pipecd.dev/v1beta1","kind":"Piped","spec":{"projectID":"p","pipedID":"i","pipedKeyData":"a2V5","apiAddress":"localhost:1",
+"plugins":[{"name":"a","url":"file:///a","stages":["WAIT"]},{"name":"b","url":"file:///b","stages":["OTHER","WAIT"]}]}}`), "piped.yaml")
+	require.ErrorContains(t, err, `"WAIT" is used already by spec.plugins[0].stages[0]`)
+}
