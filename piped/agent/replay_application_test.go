@@ -107,15 +107,21 @@ func polledTwice(s *stage) bool {
 	return len(of[*pipedservice.ListUnhandledCommandsRequest](s.plane.calls, "")) > 1
 }
 
-// describeOtherwise registers an application with a description and labels that its configuration does not have.
-func describeOtherwise(t *testing.T, s *stage) {
+// registered makes the control plane list what was recorded: all applications, one of them with a description and labels
+// that its configuration does not have.
+func registered(t *testing.T, s *stage) {
 	t.Helper()
-	info := of[*pipedservice.UpdateApplicationConfigurationsRequest](s.recorded, controlPlaneLink)[0].GetApplications()[0]
-	s.pipedID, s.remote = info.GetPipedId(), "file:///srv/pipe/run/R/repo.git"
-	a := newApplication(s, info.GetId(), info.GetName(), info.GetPath())
-	a.Description, a.Labels = "quick sync app", map[string]string{"env": "dev", "team": "a"}
-	s.plane.applications = []*model.Application{a}
-	s.put(t, "kq/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: kq, plugins: {kubernetes: {}}}\n")
+	s.pipedID, s.remote = of[*pipedservice.UpdateApplicationConfigurationsRequest](s.recorded, controlPlaneLink)[0].GetApplications()[0].GetPipedId(), "file:///srv/pipe/run/R/repo.git"
+	for _, c := range s.recorded {
+		if list, is := c.response.(*pipedservice.ListApplicationsResponse); is && len(list.GetApplications()) == 12 {
+			s.plane.applications = list.GetApplications()
+			break
+		}
+	}
+	for _, a := range s.plane.applications {
+		a.GitPath.Repo.Remote = "file://" + s.repository
+		s.put(t, a.GetGitPath().GetPath()+"/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: "+a.GetName()+", plugins: {wait: {}}}\n")
+	}
 	s.revisions = []*revision{{commit: &model.Commit{Message: "first", Author: "dev", CreatedAt: 1795229964}}}
 	s.push(t)
 }

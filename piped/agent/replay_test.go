@@ -69,8 +69,8 @@ var scenarios = []scenario{
 	{recording: "a7b-livestate-stage-only", prepare: deployedBefore, over: polledTwice, methods: ofLiveStates},
 	{recording: "a8-event-watcher", untouched: true, prepare: registerEvent, methods: append([]string{"GetLatestEvent", "ReportEventStatuses"}, ofDeployments...)},
 	{
-		recording: "a9-polls", prepare: describeOtherwise, over: reported[*pipedservice.UpdateApplicationConfigurationsRequest],
-		methods: []string{"UpdateApplicationConfigurations"},
+		recording: "a9-polls", prepare: registered, over: reported[*pipedservice.UpdateApplicationConfigurationsRequest],
+		methods: []string{"UpdateApplicationConfigurations", "ReportUnregisteredApplicationConfigurations"},
 	},
 	{recording: "b1-analysis"},
 	{recording: "b2-k8s-no-target"},
