@@ -37,6 +37,19 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 	require.Equal(t, []string{"PIPED-TOKEN dev,p,k"}, server.authorizations)
 }
 
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer()
+	address := server.serve(t)
+	for limit, want := range map[int]codes.Code{1: codes.ResourceExhausted, 0: codes.OK} {
+		client := dialTest(t, Options{
+			Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, MaxReceiveBytes: limit, Clock: &eagerClock{},
+		})
+		_, err := client.ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
+		require.Equal(t, want, status.Code(err), "limit %d: %v", limit, err)
+	}
+}
+
 func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	good := Options{Address: "127.0.0.1:1", ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true}

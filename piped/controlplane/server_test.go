@@ -18,6 +18,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 // fakeServer is a control plane that answers what a test wants.
@@ -53,7 +54,7 @@ func (s *fakeServer) ListApplications(ctx context.Context, _ *pipedservice.ListA
 	case err := <-s.answers:
 		return &pipedservice.ListApplicationsResponse{}, err
 	default:
-		return &pipedservice.ListApplicationsResponse{}, nil
+		return &pipedservice.ListApplicationsResponse{Applications: []*model.Application{{Id: "a"}}}, nil
 	}
 }
 

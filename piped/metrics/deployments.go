@@ -6,6 +6,7 @@ package metrics
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -31,6 +32,8 @@ type tracked struct {
 	labels []string // all but the status
 	now    model.DeploymentStatus
 	before []model.DeploymentStatus
+	// created is when it was created; zero when that was not seen, or the plan has been.
+	created time.Time
 }
 
 var _ prometheus.Collector = (*deployments)(nil)
@@ -62,6 +65,28 @@ func (s *deployments) put(d *model.Deployment) {
 	}
 	t.now = d.GetStatus()
 	s.bound()
+}
+
+// created notes when a deployment was.
+func (s *deployments) created(id string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.byID[id]; t != nil {
+		t.created = at
+	}
+}
+
+// planned returns how long the deployment has waited for its plan, once and if that is known.
+func (s *deployments) planned(id string, at time.Time) (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.byID[id]
+	if t == nil || t.created.IsZero() {
+		return 0, false
+	}
+	since := t.created
+	t.created = time.Time{}
+	return at.Sub(since), true
 }
 
 // bound forgets the oldest of those that have ended, then the oldest of all.

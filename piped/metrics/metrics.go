@@ -56,6 +56,7 @@ type Metrics struct {
 	stages      *stages
 	events      *prometheus.CounterVec
 	ended       *prometheus.HistogramVec
+	planned     prometheus.Histogram
 	calls       *prometheus.HistogramVec
 	updates     *prometheus.HistogramVec
 	previews    *planPreviews
@@ -79,6 +80,9 @@ func New(o Options) *Metrics {
 			Name: "piped_deployment_duration_seconds", Help: "Time from the creation of a deployment to its end, by status.", Buckets: durations,
 		}, []string{"status"}),
 	}
+	m.planned = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "piped_planning_duration_seconds", Help: "Time from the creation of a deployment to its plan, the wait for its turn included.", Buckets: durations,
+	})
 	m.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "piped_plugin_call_duration_seconds", Help: "Time that calls to plugins took; that of a stage is the whole attempt.", Buckets: latencies,
 	}, []string{"plugin", "method", "outcome"})
@@ -90,7 +94,7 @@ func New(o Options) *Metrics {
 	}, m.registry)
 	labelled.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, m.calls, m.updates, &parts{o},
+		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, m.planned, m.calls, m.updates, &parts{o},
 	)
 	return m
 }
@@ -112,6 +116,14 @@ func (m *Metrics) Observe(e observe.Event) {
 			return
 		}
 		m.deployments.put(e.Deployment)
+		switch e.Type {
+		case observe.DeploymentTriggered:
+			m.deployments.created(e.Deployment.GetId(), e.At)
+		case observe.DeploymentPlanned:
+			if took, known := m.deployments.planned(e.Deployment.GetId(), e.At); known {
+				m.planned.Observe(took.Seconds())
+			}
+		}
 		if completed(e.Deployment.GetStatus()) && e.Took > 0 {
 			m.ended.WithLabelValues(statusName(e.Deployment.GetStatus().String())).Observe(e.Took.Seconds())
 		}

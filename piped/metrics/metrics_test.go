@@ -122,6 +122,22 @@ func TestDeploymentsHavePipeCDsSeries(t *testing.T) {
 	require.Equal(t, "3", value(text, "piped_deployment_duration_seconds_sum", `status="success"`))
 }
 
+func TestTheWaitForAPlanIsTimed(t *testing.T) {
+	t.Parallel()
+	m := newMetrics()
+	now := time.Now()
+	tell := func(id string, kind observe.Type, at time.Time) {
+		m.Observe(observe.Event{Type: kind, At: at, Deployment: deployment(id, model.DeploymentStatus_DEPLOYMENT_PENDING)})
+	}
+	tell("d", observe.DeploymentTriggered, now)
+	tell("d", observe.DeploymentPlanned, now.Add(3*time.Second))
+	tell("d", observe.DeploymentPlanned, now.Add(time.Hour)) // the report came twice
+	tell("of another piped", observe.DeploymentPlanned, now)
+	text := scrape(t, m)
+	require.Equal(t, "3", value(text, "piped_planning_duration_seconds_sum", ""))
+	require.Equal(t, "1", value(text, "piped_planning_duration_seconds_count", ""))
+}
+
 func TestStagesPluginsAndReceiversAreCounted(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
