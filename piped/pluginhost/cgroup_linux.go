@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 )
 
@@ -22,8 +23,12 @@ const cpuPeriod = 100_000
 
 // cgroups is the control group of piped, below which each plugin process gets one of its own.
 type cgroups struct {
-	dir  string
-	next atomic.Int64
+	dir string
+
+	mu   sync.Mutex
+	made int
+	// dying are groups whose last processes had not ended when they were to be removed.
+	dying []string
 }
 
 // openCgroups makes piped's own group fit to hold others. The kernel wants groups with limits to hold either
@@ -76,12 +81,17 @@ func prepareCgroups(dir string, pid int) (*cgroups, error) {
 
 // cgroup is the control group of one plugin process.
 type cgroup struct {
-	dir  string
-	open *os.File
+	dir    string
+	open   *os.File
+	parent *cgroups
 }
 
 func (c *cgroups) make(plugin string, l limits) (*cgroup, error) {
-	g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("plugin-%s-%d", plugin, c.next.Add(1)))}
+	c.mu.Lock()
+	c.made++
+	g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("plugin-%s-%d", plugin, c.made)), parent: c}
+	c.dying = slices.DeleteFunc(c.dying, func(dir string) bool { return syscall.Rmdir(dir) == nil })
+	c.mu.Unlock()
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -127,8 +137,13 @@ func (g *cgroup) remove() {
 	if g.open != nil {
 		_ = g.open.Close()
 	}
+	if syscall.Rmdir(g.dir) == nil {
+		return
+	}
 	_ = writeControl(g.dir, "cgroup.kill", "1")
-	_ = syscall.Rmdir(g.dir) // what is still dying there leaves an empty group behind
+	g.parent.mu.Lock()
+	defer g.parent.mu.Unlock()
+	g.parent.dying = append(g.parent.dying, g.dir)
 }
 
 // writeControl sets a control, which the kernel has made; files of a plain directory are not made.

@@ -48,7 +48,8 @@ func TestPipedMakesRoomForGroupsOfPlugins(t *testing.T) {
 
 func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 	t.Parallel()
-	group := &cgroup{dir: t.TempDir()}
+	parent := &cgroups{}
+	group := &cgroup{dir: t.TempDir(), parent: parent}
 	controls(t, group.dir, map[string]string{"memory.max": "", "memory.oom.group": "", "memory.swap.max": "", "cpu.max": "", "pids.max": "", "cgroup.kill": "", "memory.events": "low 0\noom 1\noom_kill 0\n"})
 	l := limits{memory: 1 << 30, cpu: 0.5, pids: 100}
 	require.NoError(t, group.limit(l))
@@ -60,7 +61,8 @@ func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 	controls(t, group.dir, map[string]string{"memory.events": "low 0\noom 1\noom_kill 2\n"})
 	require.Equal(t, "it needed more memory than its limit of 1024 MiB", room.memoryExhausted())
 	room.leave()
-	require.Equal(t, "1", read(t, group.dir, "cgroup.kill"))
+	require.Equal(t, "1", read(t, group.dir, "cgroup.kill"), "what is left there is ended")
+	require.Equal(t, []string{group.dir}, parent.dying, "the group goes once that has ended")
 }
 
 func TestGoProgramsAreToldOfTheirLimits(t *testing.T) {
