@@ -215,7 +215,7 @@ func TestTextsAreMergedAsGitDoes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
 	clean, stricter := 0, 0
-	const tries = 200
+	const tries = 100
 	for range tries {
 		base := make([]string, 4+random.IntN(12))
 		for i := range base {
