@@ -9,5 +9,9 @@
 // deployment is merged and saved in the order in which it arrives, and waits for a control plane that is
 // away. Plugins see the control plane's own error codes when a forwarded call fails.
 //
+// A guarded Server lets a plugin touch only what the plugin host has put into its hands (permission.go). Who
+// calls is known for plugins with a private link; those on loopback share what they hold, and on Linux other
+// users are refused there.
+//
 // The agent runs the Server; the scheduler tells the Registry which deployments and stages are alive.
 package pluginservice
