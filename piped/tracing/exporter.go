@@ -46,10 +46,10 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	switch code := status.Code(err); code {
 	case codes.Unimplemented:
 		e.logger.Info("the receiver does not take traces; none are recorded from now on", "receiver", e.destination)
-		e.end("not taken by " + e.destination)
+		e.end(ctx, "not taken by "+e.destination)
 	case codes.Unauthenticated, codes.PermissionDenied:
 		e.logger.Warn("the receiver refuses traces; none are recorded from now on", "receiver", e.destination, "error", err)
-		e.end("refused by " + e.destination)
+		e.end(ctx, "refused by "+e.destination)
 	default:
 		if !e.broken.Swap(true) {
 			e.logger.Info("traces do not get through and are dropped until they do", "receiver", e.destination, "error", err)
@@ -58,9 +58,13 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-func (e *exporter) end(why string) {
+// end ends the connection, too.
+func (e *exporter) end(ctx context.Context, why string) {
 	e.stopped.Store(&why)
 	e.stop()
+	if err := e.next.Shutdown(ctx); err != nil {
+		e.logger.Debug("the connection for traces does not end", "error", err)
+	}
 }
 
 func (e *exporter) state() string {

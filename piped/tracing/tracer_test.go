@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -36,6 +38,8 @@ const wait = 20 * time.Second
 type receiver struct {
 	collector.UnimplementedTraceServiceServer
 	address string
+	// connections counts those that stand.
+	connections atomic.Int32
 
 	mu       sync.Mutex
 	fail     error
@@ -51,7 +55,7 @@ func newReceiver(t testing.TB, register bool, options ...grpc.ServerOption) *rec
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	r := &receiver{address: listener.Addr().String(), spans: map[string]*spans.Span{}, resource: map[string]string{}}
-	server := grpc.NewServer(options...)
+	server := grpc.NewServer(append(options, grpc.StatsHandler(connections{r}))...)
 	if register {
 		collector.RegisterTraceServiceServer(server, r)
 	}
@@ -62,6 +66,21 @@ func newReceiver(t testing.TB, register bool, options ...grpc.ServerOption) *rec
 		<-done
 	})
 	return r
+}
+
+// connections counts for a receiver.
+type connections struct{ *receiver }
+
+func (c connections) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (c connections) HandleRPC(context.Context, stats.RPCStats)                         {}
+func (c connections) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (c connections) HandleConn(_ context.Context, s stats.ConnStats) {
+	switch s.(type) {
+	case *stats.ConnBegin:
+		c.connections.Add(1)
+	case *stats.ConnEnd:
+		c.connections.Add(-1)
+	}
 }
 
 func (r *receiver) Export(ctx context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
@@ -243,6 +262,7 @@ func TestAReceiverThatKnowsNoTracesIsAskedOnce(t *testing.T) {
 			tracer.PluginStarted("p", time.Now(), nil)
 			require.NoError(t, tracer.provider.ForceFlush(t.Context()))
 			require.False(t, tracer.enabled())
+			require.Eventually(t, func() bool { return c.receiver.connections.Load() == 0 }, wait, time.Millisecond)
 			ctx, end := tracer.Deploy(t.Context(), deployment)
 			require.Equal(t, t.Context(), ctx)
 			end(0, "", nil)
