@@ -17,7 +17,9 @@ func (a *Agent) previewMaker() *planpreview.Maker {
 			targets[plugin.Name] = append(targets[plugin.Name], target.Name)
 		}
 	}
-	plans := planner.New(planner.Options{Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, LeftOut: a.repos.leftOut, Logger: a.logger})
+	plans := planner.New(planner.Options{
+		Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, LeftOut: a.repos.leftOut, Logger: a.logger,
+	})
 	return planpreview.New(planpreview.Options{
 		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.client, Planner: plans,
 		AppSelector: c.AppSelector, Targets: targets, Mask: a.masker.Mask, Limits: c.PlanPreview,

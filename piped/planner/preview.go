@@ -11,6 +11,8 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
@@ -30,61 +32,40 @@ type Preview struct {
 // returns, whose error is passed on. Nothing is reported.
 func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look func(context.Context, Preview) error) error {
 	d := proto.CloneOf(draft)
-	sources, err := p.previewSources(ctx, d)
+	running, err := p.running(ctx, d.GetApplicationId())
+	if err != nil {
+		return err
+	}
+	application, plugins, err := p.partakers(ctx, d)
+	if err != nil {
+		return err
+	}
+	// Both in full, whatever planning needs: previews compare them.
+	sources, err := p.prepare(ctx, d, running, deployment.SourceUse_SOURCE_USE_UNSPECIFIED)
 	if err != nil {
 		return err
 	}
 	defer sources.close()
+	if sources.running != nil {
+		d.RunningCommitHash, d.RunningConfigFilename = running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename()
+	}
 	preview := Preview{Target: sources.target.Proto(), Running: sources.runningProto()}
-	if err := p.foresee(ctx, d, sources, &preview); err != nil {
+	for _, plugin := range plugins {
+		preview.Plugins = append(preview.Plugins, plugin.Plugin)
+	}
+	if err := p.foresee(ctx, d, application, plugins, sources, &preview); err != nil {
 		return err
 	}
 	return look(ctx, preview)
 }
 
-// previewSources are both sources in full, since plugins compare them. Without the running commit the preview is that of a
-// first deployment, as the plan would be.
-func (p *Planner) previewSources(ctx context.Context, d *model.Deployment) (*sources, error) {
-	running, err := p.running(ctx, d.GetApplicationId())
-	if err != nil {
-		return nil, err
-	}
-	target, err := p.options.Prepare(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
-	if err != nil {
-		return nil, err
-	}
-	all := &sources{target: target}
-	commit := running.GetTrigger().GetCommit().GetHash()
-	if commit == "" {
-		return all, nil
-	}
-	was, err := p.options.Prepare(ctx, d, commit, running.GetConfigFilename())
-	if err != nil {
-		all.note = fmt.Sprintf(" (without the running commit %.7s: %v)", commit, err)
-		return all, nil
-	}
-	all.running = was
-	d.RunningCommitHash, d.RunningConfigFilename = commit, running.GetConfigFilename()
-	return all, nil
-}
-
-func (p *Planner) foresee(ctx context.Context, d *model.Deployment, sources *sources, preview *Preview) error {
+// foresee chooses the strategy, and builds the stages: a pipeline is used in place of a quick sync without any, and options
+// that are wrong are found.
+func (p *Planner) foresee(ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin, sources *sources, preview *Preview) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
-	application := sources.target.Application()
-	plugins, err := p.applicationPlugins(ctx, application)
-	if err != nil {
-		return err
-	}
-	for _, plugin := range plugins {
-		if err := waitRunning(ctx, plugin.Plugin); err != nil {
-			return err
-		}
-		preview.Plugins = append(preview.Plugins, plugin.Plugin)
-	}
 	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
 	if err == nil {
-		// A pipeline is used in place of a quick sync without stages, and options that are wrong are found.
 		_, choice, err = buildStages(ctx, plugins, application, choice)
 	}
 	if ctx.Err() != nil {
