@@ -263,9 +263,10 @@ func (p *Plugin) began(proc *process) {
 func (p *Plugin) serving(proc *process, able abilities) {
 	p.mu.Lock()
 	if p.process != proc { // it replaces another one
-		p.process, p.usage = proc, usage{}
+		p.process = proc
 		p.starts++
 	}
+	p.usage = usage{} // what it took in its start says little
 	p.ready, p.stages, p.sources, p.settled = true, able.stages, able.sources, true
 	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
 	p.mu.Unlock()

@@ -37,7 +37,8 @@ func (p *Plugin) sample() {
 	p.mu.Lock()
 	proc, before := p.process, p.usage
 	p.mu.Unlock()
-	if proc == nil {
+	// Reports follow changes, of which there may be many at once; a look at each process costs some file reads.
+	if proc == nil || before.pid == int32(proc.command.Process.Pid) && time.Since(before.at) < shortestInterval {
 		return
 	}
 	now, ok := measure(int32(proc.command.Process.Pid), before)
@@ -69,10 +70,6 @@ func measure(pid int32, before usage) (usage, bool) {
 		return now, true
 	}
 	elapsed := now.at.Sub(before.at)
-	if elapsed < shortestInterval {
-		before.rss, before.files, before.threads = now.rss, now.files, now.threads
-		return before, true
-	}
 	now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed.Seconds())
 	return now, true
 }
