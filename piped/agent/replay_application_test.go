@@ -82,11 +82,7 @@ func (s *stage) tellOfChanges(ctx context.Context, position int64) (*livestate.A
 	if position == 0 {
 		return answer, nil
 	}
-	wake := context.AfterFunc(ctx, func() {
-		s.plane.mu.Lock()
-		defer s.plane.mu.Unlock()
-		s.plane.changed.Broadcast()
-	})
+	wake := context.AfterFunc(ctx, s.plane.nudge)
 	defer wake()
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -105,6 +101,11 @@ func lookedAt(times int) func(*stage) bool {
 // polledTwice is for what the agent should not do: it has had the time of a poll to do it.
 func polledTwice(s *stage) bool {
 	return len(of[*pipedservice.ListUnhandledCommandsRequest](s.plane.calls, "")) > 1
+}
+
+// corrected tells that the agent has reported a configuration, and then had the time of a poll for what it should not do.
+func corrected(s *stage) bool {
+	return reported[*pipedservice.UpdateApplicationConfigurationsRequest](s) && polledTwice(s)
 }
 
 // registered makes the control plane list what was recorded: all applications, one of them with a description and labels

@@ -181,16 +181,19 @@ func (p *plane) deployment(id string) *model.Deployment {
 	return nil
 }
 
+// nudge has those who wait look again.
+func (p *plane) nudge() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed.Broadcast()
+}
+
 // await waits until the condition holds; it is called with the lock held.
 func (p *plane) await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.changed.Broadcast()
-	})
+	stop := context.AfterFunc(ctx, p.nudge)
 	defer stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -55,6 +55,8 @@ type plugin struct {
 	// script are the recorded calls; those of other links are passed over.
 	script []call
 	argv   chan []string // the arguments of the process, once
+	// heard is called after every question has been noted.
+	heard func()
 	// tells is called for every question for changes of live states; nil is a plugin that does not tell.
 	tells func(ctx context.Context, position int64) (*livestate.AwaitChangesResponse, error)
 
@@ -65,11 +67,11 @@ type plugin struct {
 	fails []error
 }
 
-func startPlugin(t *testing.T, name string, script []call) *plugin {
+func startPlugin(t *testing.T, name string, script []call, heard func()) *plugin {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &plugin{name: name, address: listener.Addr().String(), script: script, argv: make(chan []string, 1), used: map[int]bool{}}
+	p := &plugin{name: name, address: listener.Addr().String(), script: script, heard: heard, argv: make(chan []string, 1), used: map[int]bool{}}
 	server := grpc.NewServer(grpc.UnknownServiceHandler(p.serve))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(&greeted{Listener: listener, plugin: p}) }()
@@ -156,6 +158,7 @@ func (p *plugin) answer(ctx context.Context, method string, request proto.Messag
 	p.calls = append(p.calls, call{link: "piped>" + p.name, method: method, request: request})
 	index := p.find(method, request)
 	p.mu.Unlock()
+	p.heard()
 	if build, is := request.(*deployment.BuildPipelineSyncStagesRequest); is && index < 0 {
 		return asAsked(build), nil // the recording was cut
 	}

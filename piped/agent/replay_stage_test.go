@@ -55,7 +55,7 @@ func newStage(t *testing.T, recorded []call, untouched bool) *stage {
 	s := &stage{recorded: recorded, plane: startPlane(t), dir: t.TempDir()}
 	s.repository = filepath.Join(s.dir, "repo.git")
 	for _, name := range s.pluginNames() {
-		s.plugins = append(s.plugins, startPlugin(t, name, append(readRecording(t, "a0-start-up"), recorded...)))
+		s.plugins = append(s.plugins, startPlugin(t, name, append(readRecording(t, "a0-start-up"), recorded...), s.plane.nudge))
 	}
 	s.git(t, s.dir, "init", "-q", "--bare", "-b", "main", s.repository)
 	s.git(t, s.dir, "clone", "-q", s.repository, "clone")

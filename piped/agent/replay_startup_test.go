@@ -61,6 +61,17 @@ func startUp(t *testing.T, s *stage) {
 	}
 }
 
+// started tells that the agent has looked at everything once.
+func started(s *stage) bool {
+	for _, p := range s.plugins {
+		if len(p.made()) == 0 {
+			return false
+		}
+	}
+	return reported[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest](s) && reported[*pipedservice.ListEventsRequest](s) &&
+		reported[*pipedservice.ListUnhandledCommandsRequest](s) && reported[*pipedservice.ListNotCompletedDeploymentsRequest](s)
+}
+
 // called wants the plugins to come in the order of the configuration.
 func (s *stage) called(configured, recorded string) {
 	if configured != recorded {

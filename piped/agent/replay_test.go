@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/piped/agent"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -56,7 +55,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{
-		recording: "a0-start-up", prepare: startUp, over: reported[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest],
+		recording: "a0-start-up", prepare: startUp, over: started,
 		methods: append([]string{"ReportPipedMeta", "FetchDefinedStages", "ReportUnregisteredApplicationConfigurations"}, polls...),
 	},
 	{recording: "a1-wait-script"},
@@ -69,7 +68,7 @@ var scenarios = []scenario{
 	{recording: "a7b-livestate-stage-only", prepare: deployedBefore, over: polledTwice, methods: ofLiveStates},
 	{recording: "a8-event-watcher", untouched: true, prepare: registerEvent, methods: append([]string{"GetLatestEvent", "ReportEventStatuses"}, ofDeployments...)},
 	{
-		recording: "a9-polls", prepare: registered, over: reported[*pipedservice.UpdateApplicationConfigurationsRequest],
+		recording: "a9-polls", prepare: registered, over: corrected,
 		methods: []string{"UpdateApplicationConfigurations", "ReportUnregisteredApplicationConfigurations"},
 	},
 	{recording: "b1-analysis"},
