@@ -1,0 +1,63 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// full is a store with as many deployments as it keeps, each with a log.
+func full(b *testing.B) (*store.Store, *journal.Journal) {
+	s, _ := newStore(store.Limits{})
+	j, err := journal.Open(filepath.Join(b.TempDir(), "history"), slog.New(slog.DiscardHandler), s.Restore)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = j.Close() })
+	for i := range 1000 {
+		app, id := fmt.Sprint("a", i%100), fmt.Sprint("d", i)
+		if i < 100 {
+			importApplication(s, app, nil)
+		}
+		plan := &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id}
+		for n := range 6 {
+			plan.Stages = append(plan.Stages, &model.PipelineStage{Id: fmt.Sprint(id, "-", n), Name: "SCRIPT_RUN"})
+		}
+		require.NoError(b, s.CreateDeployment(piped, newDeployment(id, app)))
+		require.NoError(b, s.ReportPlanned(piped, plan))
+		require.NoError(b, s.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: id + "-0", Blocks: blocks(0, 100, "a line of a log as scripts write them")}))
+		if i < 999 {
+			require.NoError(b, s.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{
+				DeploymentId: id, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1,
+			}))
+		}
+	}
+	s.KeepIn(j)
+	return s, j
+}
+
+// What keeping adds to a report: encoding the deployment and one write.
+func BenchmarkStageReportKept(b *testing.B) {
+	s, _ := full(b)
+	for b.Loop() {
+		require.NoError(b, s.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+	}
+}
+
+// How long the control plane stands still while a full history is written anew.
+func BenchmarkRewrite(b *testing.B) {
+	s, j := full(b)
+	for b.Loop() {
+		j.Rewrite(s.Kept)
+	}
+	b.ReportMetric(float64(j.Size())/(1<<20), "MiB")
+}
