@@ -22,6 +22,10 @@ import (
 // bundledPlugins are started in every environment, by the name they have in the configuration.
 var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 
+// kubernetesPlugins get the clusters as deploy targets: the bundled one and PipeCD's for several clusters,
+// which deploys to nothing without a word when it has none.
+var kubernetesPlugins = []string{"kubernetes", "kubernetes_multicluster"}
+
 // environmentFlags are the flags that say what an environment consists of.
 type environmentFlags struct {
 	clusterFlags
@@ -137,31 +141,8 @@ func (f *environmentFlags) programs(w *workspace.Workspace) (piped string, plugi
 	if err := checkProgram("piped", piped, "build it with: make build"); err != nil {
 		return "", nil, err
 	}
-	for _, name := range bundledPlugins {
-		plugin := workspace.Plugin{
-			Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
-			Kubernetes: name == "kubernetes" && !f.none(),
-		}
-		if name == "wait" {
-			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
-			plugin.Config = map[string]any{"allowSkip": true}
-		}
-		plugins = append(plugins, plugin)
-	}
-	// PipeCD's rule: a deployment plugin without a target refuses to start.
-	if f.none() {
-		plugins = plugins[1:]
-	}
-	for _, given := range f.plugins {
-		plugin, err := parsePlugin(given)
-		if err != nil {
-			return "", nil, err
-		}
-		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
-			plugins[i].URL, plugins[i].Source = plugin.URL, plugin.Source
-		} else {
-			plugins = append(plugins, plugin)
-		}
+	if plugins, err = f.pluginList(bin); err != nil {
+		return "", nil, err
 	}
 	for i, p := range plugins {
 		if p.Source != "" {
@@ -175,6 +156,38 @@ func (f *environmentFlags) programs(w *workspace.Workspace) (piped string, plugi
 		}
 	}
 	return piped, plugins, nil
+}
+
+// pluginList is the bundled plugins and those that were given, in place of them or besides.
+func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
+	var plugins []workspace.Plugin
+	for _, name := range bundledPlugins {
+		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name)}
+		if name == "wait" {
+			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
+			plugin.Config = map[string]any{"allowSkip": true}
+		}
+		plugins = append(plugins, plugin)
+	}
+	// PipeCD's rule: a deployment plugin without a target refuses to start.
+	if f.none() {
+		plugins = plugins[1:]
+	}
+	for _, given := range f.plugins {
+		plugin, err := parsePlugin(given)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
+			plugins[i].URL, plugins[i].Source = plugin.URL, plugin.Source
+		} else {
+			plugins = append(plugins, plugin)
+		}
+	}
+	for i, p := range plugins {
+		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none()
+	}
+	return plugins, nil
 }
 
 func parsePlugin(given string) (workspace.Plugin, error) {
