@@ -6,9 +6,11 @@ package pluginhost_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -109,6 +111,28 @@ func BenchmarkExitNotice(b *testing.B) {
 			require.NoError(b, host.Restart("wait")) // forgets the crashes
 			until(b, host, func(now *agentv1.Plugin) bool { return now.GetPid() == 0 || now.GetPid() != s.GetPid() })
 		}
+	}
+	report(b, took)
+}
+
+// BenchmarkTakeover is the time from the replacement of a binary to new calls going to the new process.
+func BenchmarkTakeover(b *testing.B) {
+	plugin := bare(b)
+	path := strings.TrimPrefix(plugin.URL, "file://")
+	content, err := os.ReadFile(path)
+	require.NoError(b, err)
+	host, stop := run(b, plugin)
+	defer stop()
+	s, _ := until(b, host, inState(agentv1.Plugin_STATE_RUNNING))
+	var took []time.Duration
+	for b.Loop() {
+		content = append(content, 'x')
+		require.NoError(b, os.WriteFile(path+".new", content, 0o700))
+		before, began := s.GetPid(), time.Now()
+		require.NoError(b, os.Rename(path+".new", path))
+		var at time.Time
+		s, at = until(b, host, func(s *agentv1.Plugin) bool { return s.GetPid() != before })
+		took = append(took, at.Sub(began))
 	}
 	report(b, took)
 }
