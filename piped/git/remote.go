@@ -31,28 +31,43 @@ const (
 )
 
 // lookRemote asks a Git server where the branch is, and brings that commit into the mirror, without its history.
-func (r *Repository) lookRemote(ctx context.Context) (head plumbing.Hash, err error) {
-	look := func(haves func() []plumbing.Hash) error {
-		return r.ask(ctx, func(ctx context.Context, s transport.UploadPackSession, refs *packp.AdvRefs) error {
-			if head, err = r.pick(refs); err != nil || r.has(head) {
-				return err
-			}
-			if err := r.lockPacks(ctx); err != nil {
-				return err
-			}
-			defer r.unlockPacks()
-			if r.has(head) { // somebody else has brought it meanwhile
-				return nil
-			}
-			return r.download(ctx, s, refs, wanted{id: head, depth: 1, haves: haves()})
-		})
-	}
-	err = look(r.recent)
-	if err != nil && ctx.Err() == nil && !isProblem(err) && len(r.recent()) > 0 {
-		r.logger.Debug("cannot fetch what the branch has more than the mirror; fetching all of the commit", "error", err)
-		err = look(func() []plumbing.Hash { return nil })
+func (r *Repository) lookRemote(ctx context.Context) (plumbing.Hash, error) {
+	head, err := r.lookAndBring(ctx, r.tryPacks, r.recent())
+	if errors.Is(err, errPacksInUse) {
+		// Nobody waits for the packs in a place at the host: the one who has them may wait for a place.
+		if err := r.lockPacks(ctx); err != nil {
+			return plumbing.ZeroHash, err
+		}
+		defer r.unlockPacks()
+		have := func() (func(), error) { return func() {}, nil }
+		return r.lookAndBring(ctx, have, r.recent())
 	}
 	return head, err
+}
+
+// lookAndBring asks the server again for all of the commit when it cannot send what the mirror lacks. packs gets
+// them for a download.
+func (r *Repository) lookAndBring(ctx context.Context, packs func() (release func(), err error), haves []plumbing.Hash) (head plumbing.Hash, err error) {
+	err = r.ask(ctx, func(ctx context.Context, s transport.UploadPackSession, refs *packp.AdvRefs) error {
+		var err error
+		if head, err = r.pick(refs); err != nil || r.has(head) {
+			return err
+		}
+		release, err := packs()
+		if err != nil {
+			return err
+		}
+		defer release()
+		if r.has(head) { // somebody else has brought it meanwhile
+			return nil
+		}
+		return r.download(ctx, s, refs, wanted{id: head, depth: 1, haves: haves})
+	})
+	if err == nil || ctx.Err() != nil || isProblem(err) || errors.Is(err, errPacksInUse) || len(haves) == 0 {
+		return head, err
+	}
+	r.logger.Debug("cannot fetch what the branch has more than the mirror; fetching all of the commit", "error", err)
+	return r.lookAndBring(ctx, packs, nil)
 }
 
 // fetchCommit brings a commit into the mirror that the branch has left behind: by its name where the server
@@ -193,7 +208,7 @@ func (r *Repository) pick(refs *packp.AdvRefs) (plumbing.Hash, error) {
 
 func (r *Repository) fetchError(err error) error {
 	switch {
-	case err == nil, isProblem(err), errors.Is(err, context.Canceled):
+	case err == nil, isProblem(err), errors.Is(err, context.Canceled), errors.Is(err, errPacksInUse):
 		return err
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return r.problem(ErrNoCommits, fmt.Sprintf("push the first one to branch %s", r.options.Branch))

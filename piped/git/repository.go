@@ -306,6 +306,18 @@ func (r *Repository) lockPacks(ctx context.Context) error {
 	}
 }
 
+var errPacksInUse = errors.New("somebody else brings objects into the mirror")
+
+// tryPacks is lockPacks without waiting.
+func (r *Repository) tryPacks() (release func(), err error) {
+	select {
+	case r.packs <- struct{}{}:
+		return r.unlockPacks, nil
+	default:
+		return nil, errPacksInUse
+	}
+}
+
 func (r *Repository) unlockPacks() { <-r.packs }
 
 func (r *Repository) noCommit(hash string) error {

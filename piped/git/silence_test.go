@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
 )
 
@@ -127,17 +128,16 @@ func TestAStalledTransferBySSHIsGivenUp(t *testing.T) {
 	u.write("noise", string(noise))
 	u.commit("First")
 	shell := serveSSH(t)
-	address, silent := stall(t, shell.address, 300_000)
+	address, _ := stall(t, shell.address, 300_000)
 	options := shell.options(t, "ssh://git@"+address+u.dir)
 	options.KnownHosts, options.Idle = shell.alsoAt(t, address), 300*time.Millisecond
 	r, err := Open(t.Context(), options)
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.ErrorIs(t, err, ErrSilent, "%v", err)
-	<-silent
 
 	// A caller that gives up waits no longer.
-	address, silent = stall(t, shell.address, 300_000)
+	address, silent := stall(t, shell.address, 300_000)
 	options = shell.options(t, "ssh://git@"+address+u.dir)
 	options.KnownHosts = shell.alsoAt(t, address)
 	r, err = Open(t.Context(), options)
@@ -243,4 +243,45 @@ func TestFewAskOneHostAtATimeAndOtherHostsDoNotWait(t *testing.T) {
 	}
 	require.EqualValues(t, maxPerHost, most.Load())
 	require.Empty(t, hosts.places)
+}
+
+func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	head := u.commit("First")
+	git := backend(t, u.dir)
+	asked := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		git.ServeHTTP(w, r)
+		asked <- struct{}{}
+	}))
+	t.Cleanup(server.Close)
+	hosts := &Hosts{}
+	repository := func() *Repository {
+		r, err := Open(t.Context(), Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret", Hosts: hosts})
+		require.NoError(t, err)
+		return r
+	}
+	r := repository()
+	require.NoError(t, r.lockPacks(t.Context()))
+	ended := make(chan error, maxPerHost)
+	for range maxPerHost {
+		go func() {
+			_, err := r.Update(t.Context())
+			ended <- err
+		}()
+	}
+	for range maxPerHost {
+		<-asked
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	_, err := repository().Update(ctx)
+	require.NoError(t, err, "another repository of the host")
+	r.unlockPacks()
+	for range maxPerHost {
+		require.NoError(t, <-ended)
+	}
+	require.True(t, r.hasObject(plumbing.NewHash(head)))
 }
