@@ -21,7 +21,7 @@ import (
 func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	host := start(t, func(o *pluginhost.Options) {
-		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 500*time.Millisecond
+		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 2*time.Second
 		o.RestartPause = 200 * time.Millisecond // so that its state is seen
 	}, entry(t, "p", settings{"stages": []string{"A"}}))
 	settle(t, host)
@@ -38,7 +38,7 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 
 	require.NoError(t, syscall.Kill(int(before), syscall.SIGSTOP))
 	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
-	want := `plugin "p" was ended by piped, for it did not answer a health check within 500ms; it was stopped by a signal (SIGSTOP)`
+	want := `plugin "p" was ended by piped, for it did not answer a health check within 2s; it was stopped by a signal (SIGSTOP)`
 	require.Equal(t, want, s.GetDetail())
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, <-stage, &exit, "the stage can be tried again")

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testPlugin = filepath.Join(dir, "testplugin")
-	if out, err := exec.Command("go", "build", "-o", testPlugin, "./internal/testplugin").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", testPlugin, "./internal/testplugin").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
 		os.Exit(1)
 	}
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const wait = 20 * time.Second
+const wait = time.Minute
 
 type settings map[string]any
 
