@@ -100,17 +100,25 @@ func (f *feed) handle(ctx context.Context) {
 	f.trigger.HandleCommands(answer.GetCommands())
 	f.previews.HandleCommands(ctx, answer.GetCommands())
 	for _, command := range answer.GetCommands() {
-		switch command.GetType() {
-		case model.Command_RESTART_PIPED:
+		if command.GetType() == model.Command_RESTART_PIPED {
 			f.report(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, command.GetId())
 			f.restart(ErrRestart)
-		case model.Command_UPDATE_APPLICATION_CONFIG:
-			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, "this piped does not change application configurations: edit them in Git")
-		default:
-			if _, known := model.Command_Type_name[int32(command.GetType())]; !known {
-				f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, fmt.Sprintf("this piped does not know commands of type %d: use a newer one", command.GetType()))
-			}
+		} else if why := refusal(command); why != "" {
+			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, why)
 		}
+	}
+}
+
+// refusal says why nobody here carries out a command; empty when somebody does, who also answers it.
+func refusal(command *model.Command) string {
+	_, known := model.Command_Type_name[int32(command.GetType())]
+	switch {
+	case !known:
+		return fmt.Sprintf("this piped does not know commands of type %d: use a newer one", command.GetType())
+	case command.GetType() == model.Command_UPDATE_APPLICATION_CONFIG:
+		return "this piped does not change application configurations: edit them in Git"
+	default:
+		return ""
 	}
 }
 
