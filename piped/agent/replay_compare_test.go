@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -331,12 +332,21 @@ func align(a, b []spoken) [][2]int {
 // polls are asked again and again; how often says nothing about what is asked.
 var polls = []string{"ListApplications", "ListEvents", "ListUnhandledCommands", "ListNotCompletedDeployments"}
 
-// only keeps the calls of some methods, of a poll the first.
+// only keeps the calls of some methods, of a poll the first. Unregistered applications are reported again and again, too;
+// equal reports that follow each other count once, as in the recordings.
 func only(calls []call, methods ...string) []call {
-	polled := map[string]bool{}
+	last := map[string]proto.Message{}
 	return slices.DeleteFunc(slices.Clone(calls), func(c call) bool {
-		again := slices.Contains(polls, c.method) && polled[c.method]
-		polled[c.method] = true
-		return again || !slices.Contains(methods, c.method)
+		before := last[c.method]
+		last[c.method] = c.request
+		switch {
+		case !slices.Contains(methods, c.method):
+			return true
+		case slices.Contains(polls, c.method):
+			return before != nil
+		case c.method == "ReportUnregisteredApplicationConfigurations":
+			return before != nil && proto.Equal(before, c.request)
+		}
+		return false
 	})
 }

@@ -54,7 +54,7 @@ type plugin struct {
 	name, address string
 	// script are the recorded calls; those of other links are passed over.
 	script []call
-	argv   chan []string // the arguments of the process, once
+	begun  sync.Once
 	// heard is called after every question has been noted.
 	heard func()
 	// tells is called for every question for changes of live states; nil is a plugin that does not tell.
@@ -71,7 +71,7 @@ func startPlugin(t *testing.T, name string, script []call, heard func()) *plugin
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &plugin{name: name, address: listener.Addr().String(), script: script, heard: heard, argv: make(chan []string, 1), used: map[int]bool{}}
+	p := &plugin{name: name, address: listener.Addr().String(), script: script, heard: heard, used: map[int]bool{}}
 	server := grpc.NewServer(grpc.UnknownServiceHandler(p.serve))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(&greeted{Listener: listener, plugin: p}) }()
@@ -124,7 +124,6 @@ func (p *plugin) greet(argv []string) {
 		return
 	}
 	p.piped = conn
-	p.argv <- argv
 }
 
 func (p *plugin) serve(_ any, stream grpc.ServerStream) error {
@@ -154,6 +153,10 @@ func (p *plugin) answer(ctx context.Context, method string, request proto.Messag
 		}
 		return p.tells(ctx, request.(*livestate.AwaitChangesRequest).GetPosition())
 	}
+	if method == "FetchDefinedStages" {
+		// Before the question is noted: the scenario may end then. Whoever asks may lose patience and ask again.
+		p.begun.Do(func() { p.start(context.WithoutCancel(ctx)) })
+	}
 	p.mu.Lock()
 	p.calls = append(p.calls, call{link: "piped>" + p.name, method: method, request: request})
 	index := p.find(method, request)
@@ -166,9 +169,6 @@ func (p *plugin) answer(ctx context.Context, method string, request proto.Messag
 		return nil, status.Errorf(codes.Unimplemented, "%s was not recorded", method)
 	}
 	recorded := p.script[index]
-	if method == "FetchDefinedStages" {
-		p.start(ctx)
-	}
 	if execute, is := request.(*deployment.ExecuteStageRequest); is {
 		p.note(p.act(ctx, index, execute))
 		if recorded.code == codes.Canceled.String() {
