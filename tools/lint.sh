@@ -32,9 +32,10 @@ mkdir -p .cache/tools
 step "room rules"
 ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
 step "staticcheck"
-# Fields that PipeCD calls deprecated are still on its wire, so they are read and written; generated
-# code is as its generator likes it.
-findings=$(.cache/tools/staticcheck ./... | grep -v -e 'pipedeck/api/.* is deprecated: .*(SA1019)$' -e '\.pb\.validate\.go:' || true)
+# Fields and calls that PipeCD deprecates are still on its wire, so they are used, also through what embeds a
+# client; generated code is as its generator likes it.
+findings=$(.cache/tools/staticcheck ./... | grep -v -e 'pipedeck/api/.* is deprecated: .*(SA1019)$' \
+  -e 'pipedeck/.* is deprecated: Do not use\. *(SA1019)$' -e '\.pb\.validate\.go:' || true)
 [ -z "$findings" ] || fail "$findings"
 
 [ "$failed" = 0 ] && echo "lint: ok"
