@@ -29,7 +29,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 )
 
-const wait = 30 * time.Second
+const wait = time.Minute
 
 // Binaries that the tests run; bundled plugins by their name.
 var (

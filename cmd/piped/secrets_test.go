@@ -289,7 +289,7 @@ func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 	started, door := filepath.Join(dir, "started"), filepath.Join(dir, "door")
 	require.NoError(t, syscall.Mkfifo(door, 0o600))
 	e.addFile(t, "secret.txt", "{{ .encryptedSecrets.password }}")
-	e.commit(t, "with a secret", withSecret(encryptFor(t, identity), fmt.Sprintf("pwd > %[1]s.new && mv %[1]s.new %[1]s && cat %[2]s", started, door), "secret.txt"))
+	e.commit(t, "with a secret", withSecret(encryptFor(t, identity), fmt.Sprintf("pwd > %[1]s.new && mv %[1]s.new %[1]s && read line < %[2]s", started, door), "secret.txt"))
 	workDir := func() string {
 		var where []byte
 		require.Eventually(t, func() bool { where, err = os.ReadFile(started); return err == nil }, wait, time.Millisecond)
@@ -316,7 +316,13 @@ func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	}
-	require.NoError(t, os.WriteFile(door, []byte("open\n"), 0o600))
+	// A line for each script: that of the killed piped may not have ended yet. Open for both, so that the door stays
+	// open until the second one comes to it.
+	opened, err := os.OpenFile(door, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer opened.Close()
+	_, err = opened.WriteString("open\nopen\n")
+	require.NoError(t, err)
 	d := e.deck.awaitEnd(t, 1)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
 	second.terminate(t)
