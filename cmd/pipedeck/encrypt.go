@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -52,14 +54,14 @@ func newEncryptCommand(t *target) *cobra.Command {
 				return err
 			}
 			defer conn.Close()
-			secret, err := readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+			secret, err := readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), asBase64)
 			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), callTimeout)
 			defer cancel()
 			answer, err := apiservice.NewAPIServiceClient(conn).Encrypt(ctx, &apiservice.EncryptRequest{
-				PipedId: w.PipedID(), Plaintext: secret, Base64Encoding: asBase64,
+				PipedId: w.PipedID(), Plaintext: secret,
 			})
 			if err != nil {
 				return notEncrypted(err)
@@ -105,7 +107,8 @@ spec:
 }
 
 // readSecret reads all of a pipe or file; on a terminal it asks for a line and shows nothing of it.
-func readSecret(ctx context.Context, in io.Reader, prompt io.Writer) (string, error) {
+// The base64 is made here, because the request holds text and a key may be anything.
+func readSecret(ctx context.Context, in io.Reader, prompt io.Writer, asBase64 bool) (string, error) {
 	var data []byte
 	var err error
 	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -127,6 +130,12 @@ func readSecret(ctx context.Context, in io.Reader, prompt io.Writer) (string, er
 	}
 	if text == "" {
 		return "", usageError(errors.New("the secret is empty"), "type it, or give a file: pipedeck encrypt NAME < FILE")
+	}
+	if asBase64 {
+		return base64.StdEncoding.EncodeToString([]byte(text)), nil
+	}
+	if !utf8.ValidString(text) {
+		return "", usageError(errors.New("the secret is not text in UTF-8, and templates fill in text"), "encrypt its base64, for the data of a Kubernetes Secret: --base64")
 	}
 	return text, nil
 }

@@ -18,14 +18,29 @@ func TestASecretIsReadWithoutTheLineBreakOfItsLine(t *testing.T) {
 		"open sesame": "open sesame", "open sesame\n": "open sesame", "open sesame\r\n": "open sesame", " spaces stay \n": " spaces stay ",
 		"-----BEGIN\nkey\n-----END\n": "-----BEGIN\nkey\n-----END\n",
 	} {
-		got, err := readSecret(t.Context(), strings.NewReader(in), io.Discard)
+		got, err := readSecret(t.Context(), strings.NewReader(in), io.Discard, false)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 	for in, problem := range map[string]string{"": "is empty", "\n": "is empty", strings.Repeat("x", maxSecret+1): "more than 256 KiB"} {
-		_, err := readSecret(t.Context(), strings.NewReader(in), io.Discard)
+		_, err := readSecret(t.Context(), strings.NewReader(in), io.Discard, false)
 		require.ErrorContains(t, err, problem)
 	}
+}
+
+func TestASecretThatIsNoTextGoesAsBase64Only(t *testing.T) {
+	t.Parallel()
+	const binary = "\xff\xfe\x00key"
+	_, err := readSecret(t.Context(), strings.NewReader(binary), io.Discard, false)
+	require.ErrorContains(t, err, "not text in UTF-8")
+	var exit *exitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitUsage, exit.code)
+	require.Contains(t, exit.hint, "--base64")
+
+	got, err := readSecret(t.Context(), strings.NewReader(binary), io.Discard, true)
+	require.NoError(t, err)
+	require.Equal(t, "//4Aa2V5", got)
 }
 
 func TestTheEncryptedTextIsAllThatStandardOutputGets(t *testing.T) {

@@ -57,7 +57,7 @@ func (t *target) connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 		return nil, nil, err
 	}
 	if !alive {
-		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up"}
+		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up" + nameFlag(w)}
 	}
 	return dial(ctx, w)
 }
