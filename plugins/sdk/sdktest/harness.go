@@ -34,6 +34,9 @@ type Options struct {
 	// OldPiped makes Piped answer as PipeCD's own, which cannot push commands. The plugin then asks
 	// every few milliseconds instead of every five seconds.
 	OldPiped bool
+	// Piped is that of an earlier Harness, with all that was reported to it: the plugin is started again.
+	// nil is a new one. OldPiped is then that of the earlier one.
+	Piped *Piped
 }
 
 // Harness is a plugin that runs in this process and the clients to call it with.
@@ -63,14 +66,17 @@ func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 		require.NoError(t, err)
 		settings.Config = data
 	}
-	piped := startPiped(t, opts.OldPiped)
+	piped := opts.Piped
+	if piped == nil {
+		piped = startPiped(t, opts.OldPiped)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	serve := sdk.ServeOptions{
 		Settings: settings, PipedAddress: piped.Address, Listener: listener,
 		GracePeriod: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
-	if opts.OldPiped {
+	if piped.old {
 		serve.CommandPoll = 5 * time.Millisecond
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -127,6 +133,23 @@ func (h *Harness) Request(stage, options string) *deployment.ExecuteStageRequest
 		StageConfig:            []byte(options),
 		TargetDeploymentSource: &common.DeploymentSource{CommitHash: "0123456789abcdef", ApplicationConfigFilename: "app.pipecd.yaml"},
 	}}
+}
+
+// Plan asks for the stages of a pipeline of these configured ones, in their order, with rollback. Index is
+// filled in; empty Options are {}.
+func (h *Harness) Plan(ctx context.Context, configured ...sdk.StageConfig) ([]*model.PipelineStage, error) {
+	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true}
+	for i, c := range configured {
+		options := c.Options
+		if len(options) == 0 {
+			options = []byte("{}")
+		}
+		request.Stages = append(request.Stages, &deployment.BuildPipelineSyncStagesRequest_StageConfig{
+			Name: c.Name, Desc: c.Desc, Index: int32(i), Config: options,
+		})
+	}
+	resp, err := h.Deployment.BuildPipelineSyncStages(ctx, request)
+	return resp.GetStages(), err
 }
 
 // Execute runs a stage with the request that Request makes and fails the test when the call fails.

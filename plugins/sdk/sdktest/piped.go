@@ -40,6 +40,7 @@ type Piped struct {
 	agentv1.UnimplementedStageCommandServiceServer
 	// Address is host:port of the service.
 	Address string
+	old     bool
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed and replaced at every change
@@ -67,6 +68,7 @@ func startPiped(t testing.TB, old bool) *Piped {
 	require.NoError(t, err)
 	p := &Piped{
 		Address: listener.Addr().String(),
+		old:     old,
 		changed: make(chan struct{}),
 		stages:  make(map[string]*stageRecord),
 		plugins: make(map[string]map[string]string),
