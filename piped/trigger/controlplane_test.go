@@ -93,7 +93,7 @@ func (c *controlPlane) broadcast() {
 // await waits until the condition holds; it is called with the lock held.
 func (c *controlPlane) await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		c.mu.Lock()
 		holds, changed := condition(), c.changed
