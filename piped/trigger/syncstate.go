@@ -36,9 +36,6 @@ func (t *Trigger) reportMistakes(ctx context.Context, candidates []*candidate) e
 		if !told {
 			known.before = state
 		}
-		if !told {
-			known.before = state
-		}
 		// An earlier piped has told of what stands at the control plane already.
 		fresh := known.reason != c.err.Error() && !(isOurs(state) && state.GetReason() == c.err.Error())
 		known.reason = c.err.Error()

@@ -175,7 +175,7 @@ func (s *Store) Watching(repository string) {
 	if known {
 		fresh := New(Options{ProjectID: s.project, Now: s.now, Limits: s.limits})
 		s.applications, s.deployments, s.completed, s.commands = fresh.applications, fresh.deployments, nil, fresh.commands
-		s.events, s.chains, s.chainOrder, s.clusters = nil, fresh.chains, nil, fresh.clusters
+		s.events, s.chains, s.chainOrder = nil, fresh.chains, nil // the clusters are the same ones
 		s.objects, s.objectBytes, s.analyses, s.logBytes = fresh.objects, 0, fresh.analyses, 0
 		for sub := range s.watchers {
 			sub.restart()

@@ -152,6 +152,7 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	second, _ := reopen(t, path, store.Limits{})
 	sub, _ := second.Subscribe(false)
 	defer sub.Close()
+	require.Zero(t, second.Recognise("local", "uid-1")) // the cluster may be ready before the repository is found
 	second.Watching("/two")
 	_, err := sub.Next(t.Context())
 	require.ErrorIs(t, err, store.ErrFellBehind, "those who watch are told to look again")
@@ -159,6 +160,11 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	third, _ := reopen(t, path, store.Limits{})
 	require.Empty(t, all(third))
 	require.Empty(t, third.WaitingCommands(piped))
+
+	importApplication(third, "a", nil)
+	require.NoError(t, third.SetDeployTargets("a", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, third.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
+	require.Equal(t, 1, third.Recognise("local", "uid-2"), "which cluster it was is known all the same")
 }
 
 func TestAnotherClusterGetsItsApplicationsAgain(t *testing.T) {
