@@ -285,3 +285,31 @@ func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
 	}
 	require.True(t, r.hasObject(plumbing.NewHash(head)))
 }
+
+func TestAServerThatIsAwayDoesNotMakeEverythingChanged(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	first := u.commit("First")
+	u.write("a", "2")
+	second := u.commit("Second")
+	shell := serveSSH(t)
+	r, err := Open(t.Context(), shell.options(t, "ssh://git@"+shell.address+u.dir))
+	require.NoError(t, err)
+	_, err = r.Update(t.Context())
+	require.NoError(t, err)
+	present := r.address.Port
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, r.address.Port, err = net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	_, err = r.ChangedFiles(t.Context(), first, second)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, ErrNoCommit)
+
+	r.address.Port = present
+	changed, err := r.ChangedFiles(t.Context(), first, second)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, changed)
+}

@@ -5,6 +5,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,12 +28,12 @@ func (r *Repository) ChangedFiles(ctx context.Context, from, to string) ([]strin
 		return nil, err
 	}
 	if from != "" {
-		if _, err := r.ensure(ctx, from); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+		switch _, err := r.ensure(ctx, from); {
+		case errors.Is(err, ErrNoCommit):
 			r.logger.Warn("the former commit is gone, every file counts as changed", "commit", from, "error", err)
 			from = ""
+		case err != nil:
+			return nil, err // a server that is away for a moment must not make everything look changed
 		}
 	}
 	r.mu.Lock()
