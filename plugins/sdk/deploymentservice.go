@@ -160,7 +160,7 @@ func outcome(ctx context.Context, result Result, err error, log *StageLog) (*dep
 			return &deployment.ExecuteStageResponse{Status: wire}, nil
 		}
 	}
-	if cause := StopCause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+	if cause := StopCause(ctx); cause != nil && cancelled(err) {
 		log.Info(cause.Error())
 	} else {
 		log.Error(err.Error())
@@ -170,6 +170,11 @@ func outcome(ctx context.Context, result Result, err error, log *StageLog) (*dep
 		return nil, invalid.err
 	}
 	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_FAILURE, Message: headline(err)}, nil
+}
+
+// cancelled tells errors of a context that ended, and of calls to piped that ended with it.
+func cancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled
 }
 
 // maxHeadline keeps the reason of a stage to what fits a line or two; the whole error is in the log.

@@ -94,6 +94,21 @@ func TestTheEndOfAStagesContextHasACause(t *testing.T) {
 	require.True(t, h.Piped.Completed("other"), "the last lines are not lost")
 }
 
+func TestACancelledCallOfAStageIsToldAsTheCancel(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		req.Log.Info("running")
+		<-ctx.Done()
+		return sdk.Success, req.Client.PutStageMetadata(ctx, "key", "value")
+	}), sdktest.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, "TEST", "{}")
+	h.Piped.WaitLog(t, "test", "running")
+	cancel()
+	<-ended
+	h.Piped.WaitLog(t, "test", "the stage was cancelled")
+}
+
 func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]bool{"push": false, "polling": true} {
