@@ -45,6 +45,40 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	a.succeeds("K8S_CANARY_CLEAN", "{}", two, one)
 }
 
+func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	files := func(image string) map[string]string {
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: a")}
+	}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
+	log := a.succeeds("K8S_BASELINE_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
+	require.Contains(t, log, "2 of 2 ready")
+	baseline := a.get(deployments, "web-baseline")
+	containers, _, _ := unstructured.NestedSlice(baseline.Object, "spec", "template", "spec", "containers")
+	require.Equal(t, "app:v1", containers[0].(map[string]any)["image"])
+	require.Equal(t, "baseline", baseline.GetLabels()["pipecd.dev/variant"])
+	require.Equal(t, one.hash, baseline.GetLabels()["pipecd.dev/commit-hash"])
+	selector, _, _ := unstructured.NestedStringMap(a.get(services, "web-baseline").Object, "spec", "selector")
+	require.Equal(t, map[string]string{"app": "web", "pipecd.dev/variant": "baseline"}, selector)
+	a.absent(configMaps, "conf-baseline")
+
+	a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	a.get(deployments, "web-baseline") // pruning the primary leaves the baseline alone
+	log = a.succeeds("K8S_BASELINE_CLEAN", "{}", two, one)
+	require.Contains(t, log, "2 resources deleted")
+	a.absent(deployments, "web-baseline")
+	a.absent(services, "web-baseline")
+	a.get(deployments, "web-canary")
+
+	a.succeeds("K8S_BASELINE_ROLLOUT", `{}`, two, one)
+	a.succeeds("K8S_ROLLBACK", "", two, one)
+	a.absent(deployments, "web-baseline")
+	a.absent(deployments, "web-canary")
+}
+
 func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

@@ -52,7 +52,10 @@ func (p *plugin) Close() error {
 
 // Stages names the stages.
 func (p *plugin) Stages() []string {
-	return []string{config.StageSync, config.StagePrimaryRollout, config.StageCanaryRollout, config.StageCanaryClean, config.StageRollback}
+	return []string{
+		config.StageSync, config.StagePrimaryRollout, config.StageCanaryRollout, config.StageCanaryClean,
+		config.StageBaselineRollout, config.StageBaselineClean, config.StageRollback,
+	}
 }
 
 // DetermineVersions names the images of the workloads.
@@ -117,7 +120,9 @@ func checkOptions(s sdk.StageConfig) (err error) {
 		_, err = config.DecodePrimary(s.Options)
 	case config.StageCanaryRollout:
 		_, err = config.DecodeCanary(s.Options)
-	case config.StageCanaryClean:
+	case config.StageBaselineRollout:
+		_, err = config.DecodeBaseline(s.Options)
+	case config.StageCanaryClean, config.StageBaselineClean:
 	case config.StageRollback:
 		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline (planner.autoRollback switches it)", s.Name)
 	}

@@ -68,7 +68,7 @@ func TestTheStagesAreNamed(t *testing.T) {
 	t.Parallel()
 	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_ROLLBACK"}, resp.GetStages())
+	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_ROLLBACK"}, resp.GetStages())
 }
 
 // The values in the next tests are those of recorded calls of PipeCD's own plugin.
@@ -228,7 +228,7 @@ func describe(stages []*model.PipelineStage) []string {
 func TestAMistakeInAPipelineIsSeenAtPlanning(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_ROLLBACK": "{}"} {
+	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_BASELINE_ROLLOUT": `{"replicas":"-1"}`, "K8S_ROLLBACK": "{}"} {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
 			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 2, Config: []byte(with)}},
 		})
@@ -277,4 +277,15 @@ func TestAStageWaitsForTheClusterUntilItIsCancelled(t *testing.T) {
 	cancel()
 	require.Equal(t, codes.Canceled, status.Code(<-ended))
 	require.Eventually(t, func() bool { return h.Piped.Completed(sdktest.StageID("K8S_CANARY_CLEAN")) }, 10*time.Second, time.Millisecond)
+}
+
+func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	req := h.Request("K8S_BASELINE_ROLLOUT", "{}")
+	req.Input.TargetDeploymentSource, req.Input.RunningDeploymentSource = source(t, "{}", manifestsYAML), nil
+	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
+	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")), "has never been deployed successfully: deploy it once by a quick sync")
 }

@@ -138,11 +138,11 @@ var answersDiffer = map[string]struct {
 	change func(proto.Message)
 }{
 	"a0-start-up FetchDefinedStages": {
-		"baseline and traffic routing are not implemented; a pipeline that names them is refused as it is planned",
+		"traffic routing is not implemented; a pipeline that names it is refused as it is planned",
 		func(m proto.Message) {
 			r := m.(*deployment.FetchDefinedStagesResponse)
 			r.Stages = slices.DeleteFunc(r.Stages, func(name string) bool {
-				return strings.HasPrefix(name, "K8S_BASELINE_") || name == "K8S_TRAFFIC_ROUTING"
+				return name == "K8S_TRAFFIC_ROUTING"
 			})
 		},
 	},

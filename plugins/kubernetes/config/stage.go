@@ -10,11 +10,13 @@ import (
 
 // Names of the stages, as they stand in a pipeline (PipeCD v1).
 const (
-	StageSync           = "K8S_SYNC"
-	StagePrimaryRollout = "K8S_PRIMARY_ROLLOUT"
-	StageCanaryRollout  = "K8S_CANARY_ROLLOUT"
-	StageCanaryClean    = "K8S_CANARY_CLEAN"
-	StageRollback       = "K8S_ROLLBACK"
+	StageSync            = "K8S_SYNC"
+	StagePrimaryRollout  = "K8S_PRIMARY_ROLLOUT"
+	StageCanaryRollout   = "K8S_CANARY_ROLLOUT"
+	StageCanaryClean     = "K8S_CANARY_CLEAN"
+	StageBaselineRollout = "K8S_BASELINE_ROLLOUT"
+	StageBaselineClean   = "K8S_BASELINE_CLEAN"
+	StageRollback        = "K8S_ROLLBACK"
 )
 
 // SyncOptions are the `with` of K8S_SYNC, and `quickSync`.
@@ -38,6 +40,14 @@ type CanaryOptions struct {
 	Suffix        string    `json:"suffix"`
 	CreateService bool      `json:"createService"`
 	Patches       []Patch   `json:"patches"`
+}
+
+// BaselineOptions are the `with` of K8S_BASELINE_ROLLOUT.
+type BaselineOptions struct {
+	// Replicas nil means 1.
+	Replicas      *Replicas `json:"replicas"`
+	Suffix        string    `json:"suffix"`
+	CreateService bool      `json:"createService"`
 }
 
 // Patch changes one manifest of the variant.
@@ -99,6 +109,18 @@ func DecodeCanary(with []byte) (CanaryOptions, error) {
 				return o, fmt.Errorf("%s: with.patches[%d].ops[%d].op: %q is not known; use yaml-replace", StageCanaryRollout, i, j, op.Op)
 			}
 		}
+	}
+	return o, nil
+}
+
+// DecodeBaseline reads the `with` of K8S_BASELINE_ROLLOUT.
+func DecodeBaseline(with []byte) (BaselineOptions, error) {
+	o := BaselineOptions{}
+	if err := decodeWith(StageBaselineRollout, with, &o); err != nil {
+		return o, err
+	}
+	if o.Suffix == "" {
+		o.Suffix = DefaultBaselineValue
 	}
 	return o, nil
 }

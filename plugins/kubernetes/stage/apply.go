@@ -11,17 +11,23 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
 )
 
 // apply stamps the manifests as a variant of a commit and applies them.
 func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
+	return e.applyAs(ctx, req, c, s, s.App.VariantLabel, variant, manifests)
+}
+
+// applyAs is apply with a variant label that is not that of the source.
+func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client, s *Source, label config.VariantLabel, variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
 	stamp := manifest.Stamp{
 		PipedID:       req.Deployment.GetPipedId(),
 		ApplicationID: req.Deployment.GetApplicationId(),
 		CommitHash:    s.CommitHash,
-		VariantKey:    s.App.VariantLabel.Key,
+		VariantKey:    label.Key,
 		Variant:       variant,
 	}
 	stamp.Apply(manifests)

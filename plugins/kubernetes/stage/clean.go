@@ -15,13 +15,13 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// cleanCanary removes every resource of the canary variant.
-func (e *Executor) cleanCanary(ctx context.Context, req *Request) error {
+// clean removes every resource of a variant.
+func (e *Executor) clean(ctx context.Context, req *Request, variant string) error {
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
 	}
-	return e.cleanVariant(ctx, req, client, req.Target, req.Target.App.VariantLabel.CanaryValue)
+	return e.cleanVariant(ctx, req, client, req.Target, variant)
 }
 
 func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string) error {

@@ -47,7 +47,11 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	case config.StageCanaryRollout:
 		return e.canary(ctx, req)
 	case config.StageCanaryClean:
-		return e.cleanCanary(ctx, req)
+		return e.clean(ctx, req, req.Target.App.VariantLabel.CanaryValue)
+	case config.StageBaselineRollout:
+		return e.baseline(ctx, req)
+	case config.StageBaselineClean:
+		return e.clean(ctx, req, req.Target.App.VariantLabel.BaselineValue)
 	case config.StageRollback:
 		return e.rollback(ctx, req)
 	default:

@@ -43,7 +43,7 @@ func Canary(manifests []manifest.Manifest, app *config.Application, o config.Can
 		made = append(made, s)
 	}
 	for _, m := range workloads {
-		c, err := copyDeployment(m, o, label.Key, label.CanaryValue, renamed)
+		c, err := copyDeployment(m, copying{"canary", o.Suffix, o.Replicas}, label.Key, label.CanaryValue, renamed)
 		if err != nil {
 			return nil, err
 		}
@@ -52,9 +52,16 @@ func Canary(manifests []manifest.Manifest, app *config.Application, o config.Can
 	return made, nil
 }
 
-func copyDeployment(m manifest.Manifest, o config.CanaryOptions, key, value string, renamed map[manifest.Key]string) (manifest.Manifest, error) {
+// copying says how a Deployment is copied.
+type copying struct {
+	// what the copy is, in words.
+	what, suffix string
+	replicas     *config.Replicas
+}
+
+func copyDeployment(m manifest.Manifest, o copying, key, value string, renamed map[manifest.Key]string) (manifest.Manifest, error) {
 	if !m.Is(manifest.KindDeployment) {
-		return m, fmt.Errorf("%s: %s cannot have a canary: only Deployments can", m.Origin, m.Key().Human())
+		return m, fmt.Errorf("%s: %s cannot have a %s: only Deployments can", m.Origin, m.Key().Human(), o.what)
 	}
 	primary, found, err := unstructured.NestedInt64(m.Object, "spec", "replicas")
 	if err != nil {
@@ -64,8 +71,8 @@ func copyDeployment(m manifest.Manifest, o config.CanaryOptions, key, value stri
 		primary = 1 // what the API fills in
 	}
 	c := m.Clone()
-	c.SetName(withSuffix(m.GetName(), o.Suffix))
-	if err := unstructured.SetNestedField(c.Object, o.Replicas.Of(primary), "spec", "replicas"); err != nil {
+	c.SetName(withSuffix(m.GetName(), o.suffix))
+	if err := unstructured.SetNestedField(c.Object, o.replicas.Of(primary), "spec", "replicas"); err != nil {
 		return m, fmt.Errorf("%s: replicas of %s: %w", m.Origin, m.Key().Human(), err)
 	}
 	if err := addVariantLabel(c, key, value); err != nil {

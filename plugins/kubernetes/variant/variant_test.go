@@ -72,6 +72,10 @@ func TestTheVariantsLookAsInTheGoldenFiles(t *testing.T) {
 				Ops:    []config.PatchOp{{Path: "$.spec.template.spec.containers[0].image", Value: "app:patched"}},
 			}}})
 		},
+		"baseline": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
+			app := application(t)
+			return variant.Baseline(m, app, app.VariantLabel, config.BaselineOptions{Suffix: "baseline", Replicas: half, CreateService: true})
+		},
 	}
 	for name, make := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +103,8 @@ func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
 	app.Workloads = []config.Reference{{Kind: "StatefulSet", Name: "db"}}
 	_, err = variant.Canary(parse(statefulSet), app, config.CanaryOptions{})
 	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a canary")
+	_, err = variant.Baseline(parse(statefulSet), app, app.VariantLabel, config.BaselineOptions{})
+	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a baseline")
 	_, err = variant.Primary(parse(statefulSet), app, config.PrimaryOptions{CreateService: true})
 	require.ErrorContains(t, err, "there is no Service")
 	for path, want := range map[string]string{
