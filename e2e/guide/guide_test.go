@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package guide
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const page = "../../docs/plugin-author-guide.md"
+
+func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	printed := r.follow(t, blocks(t, page, ""))
+
+	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
+	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
+	for _, line := range []string{
+		"Hello, Ada!", "Hello, Edsger!", "Everybody is greeted", "3 people were greeted: [Ada Grace Edsger]",
+	} {
+		require.Contains(t, deployed, line)
+	}
+	require.FileExists(t, filepath.Join(r.dir, "greeter_linux_amd64"))
+}
+
+// newReader builds the programs that a reader has in the PATH. What the module of a plugin needs, this module needs,
+// too, so nothing is downloaded where that has been; sums are those of the cache.
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	clone, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	bin := filepath.Join(t.TempDir(), "bin")
+	build := func(target string, packages ...string) {
+		command := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", target}, packages...)...)
+		command.Dir = clone
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	build(bin+"/", "./cmd/pipedeck", "./cmd/piped")
+	build(filepath.Join(bin, "plugins")+"/", "./plugins/wait", "./plugins/waitapproval", "./plugins/scriptrun")
+	dir := t.TempDir()
+	return &reader{dir: dir, cwd: filepath.Join(t.TempDir(), "cwd"), variables: []string{
+		"PIPEDECK=" + clone,
+		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"XDG_STATE_HOME=" + t.TempDir(),
+		"GOSUMDB=off", "GOWORK=off",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com",
+	}}
+}
