@@ -132,7 +132,7 @@ func (r *Repository) openMirror() error {
 	if err := os.MkdirAll(r.options.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := r.checkPacks(r.options.Dir); err != nil {
+	if err := errors.Join(r.finishPruning(), r.checkPacks(r.options.Dir)); err != nil {
 		return err
 	}
 	files := osfs.New(r.options.Dir, osfs.WithBoundOS())

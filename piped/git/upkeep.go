@@ -75,8 +75,8 @@ func (r *Repository) keepClean(ctx context.Context) {
 }
 
 // cleanUp puts small packs and loose objects together, or drops old commits when the packs have that size. It
-// returns the size after the latter. Nobody brings objects meanwhile; the mirror can be read. A crash leaves
-// objects twice, never none.
+// returns the size after the latter. Nobody brings objects meanwhile; the mirror can be read. After a crash there
+// are objects twice, or the next process drops the rest of the old commits.
 func (r *Repository) cleanUp(ctx context.Context, prune int64) (size int64, err error) {
 	if err := r.lockPacks(ctx); err != nil {
 		return 0, err
@@ -319,11 +319,18 @@ func (c *cleaning) replace(packs []packFile, ids []plumbing.Hash, check func() e
 		if err := check(); err != nil {
 			return err
 		}
+		if err := c.r.beginPruning(written); err != nil {
+			return err
+		}
 	}
 	for _, id := range c.loose {
 		err = errors.Join(err, c.r.mirror.DeleteLooseObject(id))
 	}
-	return errors.Join(err, removePacks(c.r.packDir(), c.r.mirror, packs))
+	err = errors.Join(err, removePacks(c.r.packDir(), c.r.mirror, packs))
+	if err == nil && check != nil {
+		err = c.r.endPruning()
+	}
+	return err
 }
 
 // interruptible is a writer that fails when ctx ends.

@@ -170,6 +170,49 @@ func TestNothingIsDroppedThatWasUsedMeanwhile(t *testing.T) {
 	}
 }
 
+func TestDroppingThatWasInterruptedIsFinished(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]bool{"killed": false, "power failure": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, r, hashes := grown(t, 3, func(u *userRepo, i int) {
+				u.write("a", fmt.Sprint(i))
+				u.write("d/same", "same")
+			})
+			draft(t, r, map[string]string{"a": "loose"})
+			c := &cleaning{ctx: t.Context(), r: r, from: newStorage(r.options.Dir, "objects")}
+			k := &keeper{c: c, has: map[plumbing.Hash]bool{}}
+			_, err := k.commit(plumbing.NewHash(hashes[2]), -1)
+			require.NoError(t, err)
+			// One pack is removed, then it fails; the others stay.
+			before := packsOf(t, r)
+			err = c.replace([]packFile{before[0], {id: plumbing.NewHash(hashes[0])}}, k.ids, func() error { return nil })
+			require.ErrorIs(t, err, os.ErrNotExist)
+			kept, err := os.ReadFile(filepath.Join(r.options.Dir, pruningFile))
+			require.NoError(t, err)
+			if lost {
+				require.NoError(t, truncate(filepath.Join(r.packDir(), packPrefix+string(kept)+packSuffix)))
+			}
+
+			again, err := Open(t.Context(), r.options)
+			require.NoError(t, err)
+			require.NoFileExists(t, filepath.Join(r.options.Dir, pruningFile))
+			if !lost {
+				packs := packsOf(t, again)
+				require.Len(t, packs, 1)
+				require.Equal(t, string(kept), packs[0].id.String())
+				require.True(t, again.hasObject(plumbing.NewHash(hashes[2])))
+			}
+			for i, hash := range hashes {
+				content, err := again.ReadFile(t.Context(), hash, "a")
+				require.NoError(t, err)
+				require.Equal(t, fmt.Sprint(i), string(content))
+			}
+			u.fsck(t, again)
+		})
+	}
+}
+
 func TestTheMirrorIsCleanedUpByItself(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)

@@ -1,0 +1,58 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package git
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// pruningFile names the pack that stays, while the rest of the mirror is being removed. What is not removed yet may
+// lack what it refers to, and a tree or a commit that is there counts as complete.
+const pruningFile = "pruning"
+
+func (r *Repository) beginPruning(kept plumbing.Hash) error {
+	return os.WriteFile(filepath.Join(r.options.Dir, pruningFile), []byte(kept.String()), 0o600)
+}
+
+func (r *Repository) endPruning() error { return os.Remove(filepath.Join(r.options.Dir, pruningFile)) }
+
+// finishPruning removes what a process that was killed meanwhile has not. Without the pack that was to stay, which a
+// power failure may cost, nothing does.
+func (r *Repository) finishPruning() error {
+	kept, err := os.ReadFile(filepath.Join(r.options.Dir, pruningFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	objects, name := filepath.Join(r.options.Dir, "objects"), packPrefix+string(kept)
+	if !plumbing.IsHash(string(kept)) || !wholePack(filepath.Join(r.packDir(), name)) {
+		r.logger.Warn("the mirror is damaged, it is fetched anew", "pack", name)
+		return errors.Join(os.RemoveAll(objects), r.endPruning())
+	}
+	if err := removeBut(objects, "pack"); err != nil { // loose objects
+		return err
+	}
+	if err := removeBut(r.packDir(), name+packSuffix, name+idxSuffix); err != nil {
+		return err
+	}
+	return r.endPruning()
+}
+
+// removeBut empties a directory but for these names.
+func removeBut(dir string, stay ...string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if !slices.Contains(stay, entry.Name()) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
+}
