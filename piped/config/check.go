@@ -85,9 +85,7 @@ func checkPlugins(d *decoder, p *Piped) {
 		if plugin.Port < 0 || plugin.Port > 65535 {
 			d.fieldf(at+".port", "%d is not a TCP port: want 1 to 65535, or 0 to have one chosen", plugin.Port)
 		}
-		if scheme, _, ok := strings.Cut(plugin.URL, "://"); plugin.URL != "" && (!ok || (scheme != "file" && scheme != "https" && scheme != "oci")) {
-			d.fieldf(at+".url", "%q is not allowed here: want file://, https:// or oci://", shorten(plugin.URL))
-		}
+		checkPluginURL(d, at+".url", plugin.URL)
 		d.part(known.Plugins, plugin.Name, at+".config")
 		checkLimits(d, at+".limits", plugin.Limits)
 		for j, stage := range plugin.Stages {

@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,9 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 // binary is a plugin's program on this machine.
@@ -24,22 +28,58 @@ type binary struct {
 	linked bool
 }
 
-// fetchBinary copies the binary that a plugin's url names into dir and returns the copy. Copies are named
-// by their content, so that a changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps
-// running the old one), and a file that is replaced while it runs does no harm.
-func fetchBinary(dir, plugin, address string) (binary, error) {
+// fetchBinary copies the binary that the plugin's url names into the directory for binaries and returns the
+// copy, after a download where the url leads to another machine. Copies are named by their content, so that a
+// changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
+// that is replaced while it runs does no harm.
+func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
+	dir, plugin, address := p.options.BinaryDir, p.config.Name, p.config.URL
+	if fetch.Remote(address) {
+		return p.download(ctx)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return binary{}, fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
 	}
-	switch u.Scheme {
-	case "file":
-	case "http", "https", "oci":
-		return binary{}, fmt.Errorf("plugin %q: %s:// is not supported yet: download the plugin and give its place as file:///path", plugin, u.Scheme)
-	default:
-		return binary{}, fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path", address, plugin)
+	if u.Scheme != "file" {
+		return binary{}, fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://", address, plugin)
 	}
-	source := u.Path
+	return localBinary(dir, plugin, u.Path)
+}
+
+// download fetches the binary, unless it is here and its server has no other.
+func (p *Plugin) download(ctx context.Context) (binary, error) {
+	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: p.config.Name, URL: p.config.URL, Progress: p.downloading})
+	if err != nil {
+		return binary{}, err
+	}
+	note := ""
+	if file.Stale != nil {
+		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
+	}
+	p.mu.Lock()
+	p.note = note
+	p.mu.Unlock()
+	return store(p.options.BinaryDir, p.config.Name, file.Path)
+}
+
+// downloading shows how far the download for a first start is.
+func (p *Plugin) downloading(done, total int64) {
+	p.mu.Lock()
+	starting := p.state == agentv1.Plugin_STATE_STARTING
+	if starting {
+		p.detail = fmt.Sprintf("downloading: %d MiB", done>>20)
+		if total > 0 {
+			p.detail = fmt.Sprintf("downloading: %d of %d MiB", done>>20, total>>20)
+		}
+	}
+	p.mu.Unlock()
+	if starting {
+		p.changes.notify()
+	}
+}
+
+func localBinary(dir, plugin, source string) (binary, error) {
 	info, err := os.Stat(source)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 // Defaults of Options.
@@ -96,14 +98,18 @@ func New(options Options) (*Host, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Host{options: options, changes: newBroadcast()}
+	fetcher := fetch.New(fetch.Options{Dir: FetchDir(options.BinaryDir), Logger: options.Logger})
 	for _, c := range options.Plugins {
 		if h.find(c.Name) != nil {
 			return nil, fmt.Errorf("two plugins are named %q in the piped configuration: give each its own name", c.Name)
 		}
-		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes))
+		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher))
 	}
 	return h, nil
 }
+
+// FetchDir is where a directory for binaries keeps what came from other machines.
+func FetchDir(binaryDir string) string { return filepath.Join(binaryDir, "fetched") }
 
 // Run starts all plugins at once and keeps them running until ctx ends; then it stops them and returns
 // when the last process is gone.

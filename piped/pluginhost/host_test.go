@@ -208,12 +208,11 @@ func TestBinaryProblemsAreToldAtOnce(t *testing.T) {
 	garbage := filepath.Join(t.TempDir(), "garbage")
 	require.NoError(t, os.WriteFile(garbage, []byte("\x00\x01"), 0o700))
 	for url, want := range map[string]string{
-		"file:///no/such/plugin":         "there is no file /no/such/plugin",
-		"file://" + plain:                "is not executable: run chmod +x",
-		"file://" + garbage:              "start the binary of plugin",
-		"oci://registry.example/plugin":  "oci:// is not supported yet",
-		"https://plugins.example/plugin": "https:// is not supported yet",
-		"plugin":                         "has no known scheme",
+		"file:///no/such/plugin":        "there is no file /no/such/plugin",
+		"file://" + plain:               "is not executable: run chmod +x",
+		"file://" + garbage:             "start the binary of plugin",
+		"http://plugins.example/plugin": "use https://",
+		"plugin":                        "has no known scheme",
 	} {
 		host := start(t, nil, config.Plugin{Name: "p", URL: url})
 		settle(t, host)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 	crashLimit      = 5 // within crashWindow; then only a user's word or a changed binary starts the plugin again
 	maxRestartPause = 10 * time.Second
 	startGrace      = 3 * time.Second // for a process that never answered
+	fetchDoublings  = 8               // of the pause before a plugin that could not be fetched is tried again
 )
 
 // run starts the plugin and starts it again after each end, until ctx ends.
@@ -83,7 +85,7 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 // first starts a process that replaces none, and waits until it answers.
 func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error) {
 	drain(p.renewed) // what is there now is taken
-	b, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL)
+	b, err := p.fetchBinary(ctx)
 	if err != nil {
 		return nil, permanentError{err}
 	}
@@ -103,7 +105,7 @@ func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error)
 			case <-p.restart:
 				cancel(errRestart)
 			case <-p.renewed:
-				if now, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL); err == nil && now.path != b.path {
+				if now, err := p.fetchBinary(ctx); err == nil && now.path != b.path {
 					cancel(errRenewed)
 				}
 			case <-ready:
@@ -210,6 +212,11 @@ func (p *Plugin) afterCrash(err error) <-chan time.Time {
 
 	var permanent permanentError
 	switch {
+	case fetch.Passing(err):
+		pause := p.restartPause(min(count, fetchDoublings))
+		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; piped tries it again", err))
+		p.logger.Warn("plugin cannot be fetched and is tried again", "error", err, "pause", pause.Round(time.Millisecond))
+		return time.After(pause)
 	case errors.As(err, &permanent):
 		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()))
 	case count >= crashLimit:

@@ -17,6 +17,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 // Plugin is one configured plugin, and clients for it. One process answers new calls; those that it has
@@ -28,6 +29,7 @@ type Plugin struct {
 	logger  *slog.Logger
 	limits  limits
 	groups  *cgroups // nil without limits, or without control groups
+	fetcher *fetch.Fetcher
 	output  *output
 	restart chan struct{}
 	// renewed gets a value when the binary at the plugin's url may have changed.
@@ -40,7 +42,8 @@ type Plugin struct {
 	mu      sync.Mutex
 	state   agentv1.Plugin_State
 	detail  string
-	settled bool // the outcome of the first start is known
+	note    string // what a running plugin is shown with when it has no detail
+	settled bool   // the outcome of the first start is known
 	starts  int
 	stages  []string
 	sources *deployment.GetSourceUseResponse
@@ -51,11 +54,12 @@ type Plugin struct {
 	usage   usage
 }
 
-func newPlugin(c config.Plugin, options *Options, changes *broadcast) *Plugin {
+func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher) *Plugin {
 	p := &Plugin{
 		config:  c,
 		options: options,
 		changes: changes,
+		fetcher: fetcher,
 		logger:  options.Logger.With("plugin", c.Name),
 		limits:  limitsOf(c.Limits),
 		output:  newOutput(options.LogDir, c.Name, options.Mask),
@@ -122,6 +126,9 @@ func (p *Plugin) Status() *agentv1.Plugin {
 	}
 	if len(p.leaving) > 0 && s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = "running stages finish on the process before: " + strings.Join(p.leaving, ", ")
+	}
+	if s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
+		s.Detail = p.note
 	}
 	if p.process != nil {
 		s.Pid = int32(p.process.command.Process.Pid)

@@ -25,7 +25,7 @@ var errAbandoned = errors.New("the process that should be replaced has ended")
 // succeed starts a process of a changed binary beside the present one. A configured port is taken by the
 // present one, so the new process gets another.
 func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *process) successor {
-	b, err := fetchBinary(p.options.BinaryDir, p.config.Name, p.config.URL)
+	b, err := p.fetchBinary(ctx)
 	if err != nil {
 		return successor{err: err}
 	}

@@ -1,0 +1,26 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"net"
+	"net/url"
+	"slices"
+)
+
+// checkPluginURL allows http:// to this machine alone: on any other way the program could be exchanged.
+func checkPluginURL(d *decoder, field, address string) {
+	if address == "" {
+		return
+	}
+	u, err := url.Parse(address)
+	if err != nil || !slices.Contains([]string{"file", "https", "oci"}, u.Scheme) && (u.Scheme != "http" || !onThisMachine(u.Hostname())) {
+		d.fieldf(field, "%q is not allowed here: want file://, https:// or oci://", shorten(maskUserinfo(address)))
+	}
+}
+
+func onThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

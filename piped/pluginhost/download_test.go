@@ -1,0 +1,55 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }))
+	defer server.Close()
+	dir := t.TempDir()
+	inDir := func(o *pluginhost.Options) { o.BinaryDir = dir }
+	e := entry(t, "p", settings{"stages": []string{"A"}})
+	e.URL = server.URL + "/p"
+	host := start(t, inDir, e)
+	s := await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+	require.Empty(t, s.GetDetail())
+
+	server.Close()
+	host = start(t, inDir, e)
+	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+	require.Contains(t, s.GetDetail(), "it runs as it was fetched before, for its url cannot be asked")
+}
+
+func TestPluginThatCannotBeDownloadedHoldsUpNobodyAndComesLater(t *testing.T) {
+	t.Parallel()
+	var well atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !well.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		http.ServeFile(w, r, testPlugin)
+	}))
+	defer server.Close()
+	e := entry(t, "p", settings{})
+	e.URL = server.URL + "/p"
+	host := start(t, nil, e)
+	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
+	require.Contains(t, s.GetDetail(), "the server answers 503 Service Unavailable")
+	require.Contains(t, s.GetDetail(), "piped tries it again")
+	well.Store(true)
+	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Error says that the binary of a plugin could not be had.
+type Error struct {
+	Plugin string
+	// URL is without secrets.
+	URL string
+	// Err is what happened, Step what a user can do.
+	Err  error
+	Step string
+	// Passing is set when another try may succeed.
+	Passing bool
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("plugin %q: %s: %s; %s", e.Plugin, e.URL, e.Err, e.Step)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Passing tells whether another try may succeed.
+func Passing(err error) bool {
+	var failed *Error
+	return errors.As(err, &failed) && failed.Passing
+}
+
+// failure is what a source says of one try.
+type failure struct {
+	error
+	step    string
+	passing bool
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// refused is a failure that another try does not mend.
+func refused(step, format string, args ...any) error {
+	return &failure{error: fmt.Errorf(format, args...), step: step}
+}
+
+// passing is a failure that may be gone at the next try.
+func passing(step, format string, args ...any) error {
+	return &failure{error: fmt.Errorf(format, args...), step: step, passing: true}
+}

@@ -1,0 +1,312 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	DefaultMaxSize      = 1 << 30 // bytes
+	DefaultStallTimeout = 30 * time.Second
+	DefaultPause        = 500 * time.Millisecond
+	attempts            = 4
+	maxPause            = 5 * time.Second
+	// askTimeout is how long a server may take to say whether its content is the one that is here.
+	askTimeout    = 5 * time.Second
+	reportingStep = 1 << 20 // bytes
+)
+
+// Options of a Fetcher.
+type Options struct {
+	// Dir keeps what was fetched. It is made when missing, and several processes may share it.
+	Dir string
+	// MaxSize in bytes; default 1 GiB.
+	MaxSize int64
+	// StallTimeout is how long nothing may come before a download is given up. Default 30 s.
+	StallTimeout time.Duration
+	// Pause comes before the second try, and doubles with each one. Default 0.5 s.
+	Pause time.Duration
+	// Transport makes requests; nil for one with the proxies of the environment.
+	Transport http.RoundTripper
+	// DockerConfig is the file with logins of registries; empty for that of the user.
+	DockerConfig string
+	Logger       *slog.Logger
+}
+
+// Fetcher gets files. Its methods may be called from any goroutine.
+type Fetcher struct {
+	options Options
+	cache   cache
+	client  *http.Client
+}
+
+// Request is what to fetch.
+type Request struct {
+	// Plugin is the name for errors.
+	Plugin string
+	// URL is https://, oci://, or http:// on this machine.
+	URL string
+	// SHA256 is the digest that the content must have, in hexadecimal; empty for any.
+	SHA256 string
+	// MaxSize in bytes; 0 for that of the Options.
+	MaxSize int64
+	// Progress is told the bytes that have come, and those in all or -1; nil for nobody.
+	Progress func(done, total int64)
+}
+
+// File is what was fetched.
+type File struct {
+	// Path belongs to the cache: it is read only, and may be removed a day after its last use.
+	Path   string
+	SHA256 string
+	// Downloaded is set when the content came over the network just now.
+	Downloaded bool
+	// Stale says why the server could not be asked, and the content is what it had before; nil otherwise.
+	Stale error
+}
+
+// New makes a Fetcher.
+func New(options Options) *Fetcher {
+	options.MaxSize = cmp.Or(options.MaxSize, DefaultMaxSize)
+	options.StallTimeout = cmp.Or(options.StallTimeout, DefaultStallTimeout)
+	options.Pause = cmp.Or(options.Pause, DefaultPause)
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Fetcher{options: options, cache: cache{options.Dir}, client: newClient(options.Transport)}
+}
+
+// Fetch gets a file, or finds that the one of the last time is the same still. A file with a known digest that is
+// here is taken without asking anybody. The error is an [Error], or that of ctx.
+func (f *Fetcher) Fetch(ctx context.Context, r Request) (File, error) {
+	file, err := f.fetch(ctx, r)
+	if err == nil || ctx.Err() != nil {
+		return file, err
+	}
+	failed := &Error{Plugin: r.Plugin, URL: Redact(r.URL), Err: err, Step: "correct the url in the piped configuration"}
+	var why *failure
+	if errors.As(err, &why) {
+		failed.Step, failed.Passing = why.step, why.passing
+	}
+	return File{}, failed
+}
+
+func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
+	if err := f.cache.prepare(); err != nil {
+		return File{}, refused("make it writable or choose another --work-dir", "make the directory for fetched plugins: %w", err)
+	}
+	src, err := f.source(r.URL)
+	if err != nil {
+		return File{}, err
+	}
+	if r.SHA256 != "" && f.cache.has(r.SHA256) {
+		return File{Path: f.cache.path(r.SHA256), SHA256: r.SHA256}, nil
+	}
+	known, cached := f.cache.lookup(r.URL)
+	if r.SHA256 != "" {
+		cached, known = false, entry{} // what is here is something else
+	}
+	tries := attempts
+	if cached {
+		tries = 1
+	}
+	for try := 1; ; try++ {
+		file, err := f.try(ctx, src, r, known)
+		if err == nil || ctx.Err() != nil {
+			return file, err
+		}
+		var why *failure
+		if errors.As(err, &why) && why.passing && try < tries {
+			pause := min(f.options.Pause<<(try-1), maxPause)
+			pause = pause/2 + rand.N(pause/2+1)
+			f.options.Logger.Warn("plugin download is tried again", "plugin", r.Plugin, "url", Redact(r.URL), "error", err, "pause", pause.Round(time.Millisecond))
+			if err := sleep(ctx, pause); err != nil {
+				return File{}, err
+			}
+			continue
+		}
+		if cached && !errors.Is(err, errTooLarge) {
+			f.options.Logger.Warn("plugin is taken as it was fetched before, for its url cannot be asked", "plugin", r.Plugin, "url", Redact(r.URL), "fetched", known.Fetched, "error", err)
+			return File{Path: f.cache.path(known.SHA256), SHA256: known.SHA256, Stale: err}, nil
+		}
+		return File{}, err
+	}
+}
+
+// source is a place with one file.
+type source interface {
+	// open asks for the file; known is what was fetched before, or empty. Contents of which has is true are here.
+	open(ctx context.Context, known entry, has func(digest string) bool) (*content, error)
+}
+
+// content is what a source answers.
+type content struct {
+	body io.ReadCloser // nil when the content is the known one
+	size int64         // -1 when the source does not tell
+	entry
+}
+
+func (f *Fetcher) source(address string) (source, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, refused("correct the url in the piped configuration", "the url cannot be read")
+	}
+	switch {
+	case u.Host == "":
+		return nil, refused("correct the url in the piped configuration", "the url names no host")
+	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Host):
+		return &httpSource{client: f.client, url: address}, nil
+	case u.Scheme == "http":
+		return nil, refused("use https://", "http:// is allowed to this machine only, since anybody on the way can change what it brings")
+	default:
+		return nil, refused("use https://, oci:// or file://", "the url has an unknown scheme")
+	}
+}
+
+// try asks once.
+func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (File, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	patience := f.options.StallTimeout
+	if known.SHA256 != "" {
+		patience = min(patience, askTimeout)
+	}
+	stalled := time.AfterFunc(patience, func() { cancel(errStalled) })
+	defer stalled.Stop()
+	c, err := src.open(ctx, known, f.cache.has)
+	if err != nil {
+		return File{}, cause(ctx, err)
+	}
+	c.URL, c.Fetched = Redact(r.URL), time.Now().UTC()
+	if c.body == nil {
+		if err := f.check(r, c.SHA256); err != nil {
+			return File{}, err
+		}
+		return File{Path: f.cache.path(c.SHA256), SHA256: c.SHA256}, f.remember(r.URL, c.entry)
+	}
+	defer c.body.Close()
+	begun := time.Now()
+	f.options.Logger.Info("plugin is being downloaded", "plugin", r.Plugin, "url", c.URL, "bytes", c.size)
+	path, err := os.CreateTemp(f.options.Dir, ".download-*")
+	if err != nil {
+		return File{}, refused("make room or choose another --work-dir", "%w", err)
+	}
+	defer os.Remove(path.Name()) // fails after the rename, as it should
+	defer path.Close()
+	d := download{limit: cmp.Or(r.MaxSize, f.options.MaxSize), total: c.size, alive: func() { stalled.Reset(f.options.StallTimeout) }, progress: r.Progress}
+	digest, err := d.copy(path, c.body)
+	if err != nil {
+		return File{}, cause(ctx, err)
+	}
+	if c.SHA256 != "" && c.SHA256 != digest {
+		return File{}, passing("try again; if it happens again the registry is broken", "its content has the SHA-256 %s in place of the announced %s", digest, c.SHA256)
+	}
+	if err := f.check(r, digest); err != nil {
+		return File{}, err
+	}
+	if err := f.cache.keep(path, digest); err != nil {
+		return File{}, refused("make room or choose another --work-dir", "%w", err)
+	}
+	c.SHA256 = digest
+	f.options.Logger.Info("plugin has been downloaded", "plugin", r.Plugin, "sha256", digest, "bytes", d.done, "took", time.Since(begun).Round(time.Millisecond))
+	return File{Path: f.cache.path(digest), SHA256: digest, Downloaded: true}, f.remember(r.URL, c.entry)
+}
+
+func (f *Fetcher) remember(address string, e entry) error {
+	if err := f.cache.remember(address, e); err != nil {
+		return refused("make room or choose another --work-dir", "%w", err)
+	}
+	return nil
+}
+
+func (f *Fetcher) check(r Request, digest string) error {
+	if r.SHA256 != "" && r.SHA256 != digest {
+		return mismatch(digest, r.SHA256)
+	}
+	return nil
+}
+
+var (
+	errStalled  = errors.New("nothing came any more")
+	errTooLarge = errors.New("too large")
+)
+
+// cause is the error of a try; one that was given up has the reason in place of "context canceled".
+func cause(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errStalled) {
+		return passing("check the network and the server, then start the plugin again", "the server sends nothing")
+	}
+	return err
+}
+
+// download copies a body with a bound.
+type download struct {
+	limit, total, done int64
+	alive              func()
+	progress           func(done, total int64)
+}
+
+func (d *download) copy(out *os.File, body io.Reader) (digest string, err error) {
+	if d.total > d.limit {
+		return "", d.tooLarge()
+	}
+	hash, buffer, reported := sha256.New(), make([]byte, 128<<10), int64(0)
+	for {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			d.alive()
+			if d.done += int64(n); d.done > d.limit {
+				return "", d.tooLarge()
+			}
+			hash.Write(buffer[:n])
+			if _, err := out.Write(buffer[:n]); err != nil {
+				return "", refused("make room or choose another --work-dir", "%w", err)
+			}
+		}
+		if d.progress != nil && (d.done-reported >= reportingStep || err == io.EOF) {
+			reported = d.done
+			d.progress(d.done, d.total)
+		}
+		switch {
+		case err == io.EOF:
+			return hex.EncodeToString(hash.Sum(nil)), nil
+		case err != nil:
+			return "", passing("check the network, then start the plugin again", "the download broke off after %d bytes: %w", d.done, err)
+		}
+	}
+}
+
+func (d *download) tooLarge() error {
+	return refused("check that the url is that of a plugin's binary", "it is larger than %d MiB: %w", max(1, d.limit>>20), errTooLarge)
+}
+
+func mismatch(got, want string) error {
+	return refused("if the new content is the wanted one, write its digest to plugins[].sha256, otherwise find out who has changed it",
+		"the content has the SHA-256 %s, and the piped configuration wants %s", got, want)
+}
+
+func sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("download of a plugin: %w", context.Cause(ctx))
+	}
+}

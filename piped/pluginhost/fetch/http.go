@@ -1,0 +1,117 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	maxRedirects   = 10
+)
+
+// newClient makes a client that never goes from https:// to http://, nor to another machine by http://.
+func newClient(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout: connectTimeout,
+			ForceAttemptHTTP2:   true,
+			DisableCompression:  true, // the digest is that of the bytes that the server has
+			IdleConnTimeout:     time.Minute,
+		}
+	}
+	return &http.Client{Transport: transport, CheckRedirect: func(next *http.Request, before []*http.Request) error {
+		switch {
+		case len(before) >= maxRedirects:
+			return refused("correct the url in the piped configuration", "the server redirects more than %d times", maxRedirects)
+		case next.URL.Scheme == "https":
+			return nil
+		case next.URL.Scheme == "http" && loopback(next.URL.Host) && before[0].URL.Scheme == "http":
+			return nil
+		}
+		return refused("use a url that leads to https://", "the server redirects to %s, which is not protected", redact(next.URL))
+	}}
+}
+
+type httpSource struct {
+	client *http.Client
+	url    string
+}
+
+func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool) (*content, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return nil, refused("correct the url in the piped configuration", "the url cannot be read")
+	}
+	request.Header.Set("User-Agent", "piped (pipedeck)")
+	if known.SHA256 != "" {
+		if known.ETag != "" {
+			request.Header.Set("If-None-Match", known.ETag)
+		}
+		if known.LastModified != "" {
+			request.Header.Set("If-Modified-Since", known.LastModified)
+		}
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, requestFailure(err)
+	}
+	switch {
+	case response.StatusCode == http.StatusOK:
+		return &content{body: response.Body, size: response.ContentLength, entry: entry{
+			ETag: bounded(response.Header.Get("ETag")), LastModified: bounded(response.Header.Get("Last-Modified")),
+		}}, nil
+	case response.StatusCode == http.StatusNotModified && known.SHA256 != "":
+		response.Body.Close()
+		return &content{entry: known}, nil
+	}
+	response.Body.Close()
+	return nil, statusFailure(response.StatusCode)
+}
+
+// bounded leaves away a header that an entry has no room for.
+func bounded(header string) string {
+	if len(header) > 1<<10 {
+		return ""
+	}
+	return header
+}
+
+func statusFailure(code int) error {
+	words := http.StatusText(code)
+	switch {
+	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500:
+		return passing("wait until the server is well, then start the plugin again", "the server answers %d %s", code, words)
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return refused("give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words)
+	default:
+		return refused("correct the url in the piped configuration", "the server answers %d %s", code, words)
+	}
+}
+
+// requestFailure is why there was no answer, without the URL, which may hold a secret.
+func requestFailure(err error) error {
+	var why *failure
+	if errors.As(err, &why) {
+		return why
+	}
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err
+	}
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return refused("correct the url, or have this machine trust the authority of the certificate", "the server is not who it should be: %w", err)
+	}
+	return passing("check the network and the url, then start the plugin again", "the server cannot be asked: %w", err)
+}
