@@ -21,13 +21,18 @@ func (r *Repository) history(ctx context.Context, base, head plumbing.Hash, head
 		from, err := r.localHistory(ctx, base, head)
 		return from, func() {}, err
 	}
-	r.historyMu.Lock()
+	select { // somebody else may be fetching it
+	case r.histories <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	release = func() { <-r.histories }
 	from, err := r.fetchedHistory(ctx, base, head, headBranch)
 	if err != nil {
-		r.historyMu.Unlock()
+		release()
 		return nil, nil, err
 	}
-	return from, r.historyMu.Unlock, nil
+	return from, release, nil
 }
 
 func (r *Repository) localHistory(ctx context.Context, commits ...plumbing.Hash) (*objects, error) {

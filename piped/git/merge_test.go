@@ -4,6 +4,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -206,6 +208,13 @@ func TestABranchOfAServerIsMerged(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Merge(t.Context(), main, strings.Repeat("2", 40), "gone")
 	require.ErrorIs(t, err, ErrNoCommit)
+
+	r.histories <- struct{}{} // somebody else fetches it, from a slow server
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	_, err = r.Merge(ctx, main, next, "feature")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	<-r.histories
 }
 
 // Random texts are merged as git merge-file does: what it calls a conflict is one here, and clean results are

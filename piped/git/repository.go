@@ -91,8 +91,8 @@ type Repository struct {
 	// loads counts what was brought since the mirror was last looked at.
 	loads int
 
-	// historyMu guards the directory with the history of a server's repository.
-	historyMu sync.Mutex
+	// histories holds a value while somebody uses the directory with the history of a server's repository.
+	histories chan struct{}
 }
 
 // Open prepares the mirror without asking the remote: that a repository is missing or empty is told by
@@ -117,7 +117,7 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	}
 	r := &Repository{
 		options: options, address: address, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1),
-		packs: make(chan struct{}, 1), due: make(chan struct{}, 1), bounds: defaultBounds(),
+		packs: make(chan struct{}, 1), due: make(chan struct{}, 1), histories: make(chan struct{}, 1), bounds: defaultBounds(),
 	}
 	if address.Scheme == "file" {
 		r.local = &local{path: address.Path, remote: options.Remote, branch: branch}
