@@ -145,6 +145,11 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 // process is gone.
 func (p *process) stop(grace time.Duration) {
 	p.stopping.Store(true)
+	select {
+	case <-p.exited:
+		return // its number may be another's by now
+	default:
+	}
 	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
