@@ -85,7 +85,7 @@ func checkPlugins(d *decoder, p *Piped) {
 		if plugin.Port < 0 || plugin.Port > 65535 {
 			d.fieldf(at+".port", "%d is not a TCP port: want 1 to 65535, or 0 to have one chosen", plugin.Port)
 		}
-		checkPluginURL(d, at+".url", plugin.URL)
+		checkPluginBinary(d, at, plugin)
 		d.part(known.Plugins, plugin.Name, at+".config")
 		checkLimits(d, at+".limits", plugin.Limits)
 		for j, stage := range plugin.Stages {

@@ -118,6 +118,8 @@ type Plugin struct {
 	Name string `json:"name" config:"required"`
 	// URL of the binary: file://, https:// or oci://.
 	URL string `json:"url" config:"required"`
+	// SHA256 is the digest that the binary must have, in hexadecimal. An addition of ours.
+	SHA256 string `json:"sha256,omitempty"`
 	// Port that the plugin listens on; 0 lets piped choose a free one.
 	Port int `json:"port"`
 	// Config is given to the plugin; the plugin says what is in it.

@@ -6,8 +6,18 @@ package config
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 )
+
+var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func checkPluginBinary(d *decoder, at string, p Plugin) {
+	checkPluginURL(d, at+".url", p.URL)
+	if p.SHA256 != "" && !sha256Pattern.MatchString(p.SHA256) {
+		d.fieldf(at+".sha256", "%q is not a SHA-256 digest: want 64 digits 0-9a-f, as sha256sum prints them", shorten(p.SHA256))
+	}
+}
 
 // checkPluginURL allows http:// to this machine alone: on any other way the program could be exchanged.
 func checkPluginURL(d *decoder, field, address string) {

@@ -33,6 +33,14 @@ type binary struct {
 // changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
 // that is replaced while it runs does no harm.
 func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
+	b, err := p.copyBinary(ctx)
+	if err == nil {
+		err = fetch.Verify(p.config, b.path) // the copy: nobody but this user changes it
+	}
+	return b, err
+}
+
+func (p *Plugin) copyBinary(ctx context.Context) (binary, error) {
 	dir, plugin, address := p.options.BinaryDir, p.config.Name, p.config.URL
 	if fetch.Remote(address) {
 		return p.download(ctx)
@@ -49,7 +57,7 @@ func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
 
 // download fetches the binary, unless it is here and its server has no other.
 func (p *Plugin) download(ctx context.Context) (binary, error) {
-	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: p.config.Name, URL: p.config.URL, Progress: p.downloading})
+	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: p.config.Name, URL: p.config.URL, SHA256: p.config.SHA256, Progress: p.downloading})
 	if err != nil {
 		return binary{}, err
 	}

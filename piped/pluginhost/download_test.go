@@ -6,6 +6,7 @@ package pluginhost_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
@@ -52,4 +54,25 @@ func TestPluginThatCannotBeDownloadedHoldsUpNobodyAndComesLater(t *testing.T) {
 	require.Contains(t, s.GetDetail(), "piped tries it again")
 	well.Store(true)
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+}
+
+func TestPluginWithAnotherDigestDoesNotStart(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }))
+	defer server.Close()
+	right, err := fetch.Digest(testPlugin)
+	require.NoError(t, err)
+	wrong := strings.Repeat("0", 64)
+	for _, url := range []string{"file://" + testPlugin, server.URL} {
+		e := entry(t, "p", settings{})
+		e.URL, e.SHA256 = url, wrong
+		s := await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_FAILED))
+		require.Contains(t, s.GetDetail(), wrong)
+		require.Contains(t, s.GetDetail(), right)
+		require.Zero(t, s.GetRestarts())
+		require.Empty(t, s.GetLastOutput(), "it never ran")
+
+		e.SHA256 = right
+		await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_RUNNING))
+	}
 }

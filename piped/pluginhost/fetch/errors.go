@@ -26,6 +26,15 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+func newError(plugin, address string, err error) *Error {
+	failed := &Error{Plugin: plugin, URL: Redact(address), Err: err, Step: "correct the url in the piped configuration"}
+	var why *failure
+	if errors.As(err, &why) {
+		failed.Step, failed.Passing = why.step, why.passing
+	}
+	return failed
+}
+
 // Passing tells whether another try may succeed.
 func Passing(err error) bool {
 	var failed *Error

@@ -98,12 +98,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r Request) (File, error) {
 	if err == nil || ctx.Err() != nil {
 		return file, err
 	}
-	failed := &Error{Plugin: r.Plugin, URL: Redact(r.URL), Err: err, Step: "correct the url in the piped configuration"}
-	var why *failure
-	if errors.As(err, &why) {
-		failed.Step, failed.Passing = why.step, why.passing
-	}
-	return File{}, failed
+	return File{}, newError(r.Plugin, r.URL, err)
 }
 
 func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {

@@ -297,3 +297,30 @@ func TestManyFetchersShareADirectory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 }
+
+func TestAPinnedDigestIsWantedAndNeedsNoServerTwice(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, "one")
+	dir := t.TempDir()
+	wanted := digest([]byte("one"))
+	r := fetch.Request{Plugin: "p", URL: s.URL, SHA256: wanted}
+	file, err := newFetcher(dir).Fetch(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, wanted, file.SHA256)
+	asked := s.asked.Load()
+	_, err = newFetcher(dir).Fetch(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, asked, s.asked.Load())
+
+	r.SHA256 = digest([]byte("two"))
+	_, err = newFetcher(dir).Fetch(t.Context(), r)
+	require.ErrorContains(t, err, wanted)
+	require.ErrorContains(t, err, "the piped configuration wants "+r.SHA256)
+	require.ErrorContains(t, err, "write its digest to plugins[].sha256")
+	require.False(t, fetch.Passing(err))
+
+	s.set("two", nil)
+	file, err = newFetcher(dir).Fetch(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "two", content(t, file))
+}

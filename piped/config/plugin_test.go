@@ -1,0 +1,39 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
+	t.Parallel()
+	digest := strings.Repeat("0a", 32)
+	for plugin, want := range map[string]string{
+		"url: file:///p":                                                 "",
+		"url: oci://registry.example/p:v1":                               "",
+		"url: http://127.0.0.1:8000/p":                                   "",
+		"url: \"http://[::1]/p\"":                                        "",
+		"url: http://localhost/p":                                        "",
+		"url: https://example.com/p, sha256: " + digest:                  "",
+		"url: http://example.com/p":                                      "plugins[0].url: \"http://example.com/p\" is not allowed here",
+		"url: http://me:secret@example.com/p":                            "want file://, https:// or oci://",
+		"url: https://example.com/p, sha256: abc":                        "plugins[0].sha256: \"abc\" is not a SHA-256 digest",
+		"url: https://example.com/p, sha256: sha256:" + digest:           "want 64 digits",
+		"url: https://example.com/p, sha256: " + strings.ToUpper(digest): "want 64 digits",
+	} {
+		text := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: eA==\n  apiAddress: a:1\n  plugins:\n    - {name: p, port: 0, %s}\n", plugin)
+		_, err := ParsePiped([]byte(text), "piped.yaml")
+		if want == "" {
+			require.NoError(t, err, plugin)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "secret@")
+	}
+}
