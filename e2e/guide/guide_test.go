@@ -54,3 +54,14 @@ func newReader(t *testing.T) *reader {
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com",
 	}}
 }
+
+func TestANewPluginIsBuiltTestedAndDeploys(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	said := r.run(t, `pipedeck plugin new smoke-test --sdk "$PIPEDECK"`)
+	require.Contains(t, said, "with the stage SMOKE_TEST")
+	r.run(t, "cd smoke-test\ngo mod tidy\ngo vet ./...\ntest -z \"$(gofmt -l .)\"\ngo test ./...")
+	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
+	deployed := r.run(t, "pipedeck ci . --cluster none --plugin smoke-test=. --timeout 3m")
+	require.Contains(t, deployed, "All 3 steps are done")
+}
