@@ -63,7 +63,7 @@ func (p *Piped) masked() *Piped {
 	m.Plugins = slices.Clone(p.Plugins)
 	for i := range m.Plugins {
 		plugin := &m.Plugins[i]
-		plugin.URL = maskUserinfo(plugin.URL)
+		plugin.URL = maskQuery(maskUserinfo(plugin.URL))
 		plugin.Config = maskJSON(plugin.Config)
 		plugin.DeployTargets = slices.Clone(plugin.DeployTargets)
 		for j := range plugin.DeployTargets {
@@ -99,6 +99,14 @@ func hide(values ...*string) {
 			*value = mask
 		}
 	}
+}
+
+// maskQuery hides what follows the path of a URL: links to downloads are signed there.
+func maskQuery(address string) string {
+	if before, _, found := strings.Cut(address, "?"); found && strings.Contains(before, "://") {
+		return before + "?" + mask
+	}
+	return address
 }
 
 // maskUserinfo hides user and password of a URL such as https://user:token@host/repo.

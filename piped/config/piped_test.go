@@ -83,8 +83,10 @@ func TestMaskedConfigurationHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	piped, err := ParsePiped([]byte(goodPiped), "piped.yaml")
 	require.NoError(t, err)
+	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote", URL: "https://ada:hunter9@example.com/plugin?signature=hunter8"})
 	masked, err := piped.MaskedYAML()
 	require.NoError(t, err)
+	require.Contains(t, masked, "example.com/plugin")
 	for _, secret := range []string{"hunter", "c2VjcmV0", "/home/dev/kubeconfig"} {
 		require.NotContains(t, masked, secret)
 	}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 // drainTimeout is how long the output of an ended process is still read: a child that left its process
@@ -245,6 +246,9 @@ func configArgument(c config.Plugin, port int) (string, error) {
 		Config        json.RawMessage `json:"config,omitempty"`
 		DeployTargets []target        `json:"deployTargets,omitempty"`
 	}{Name: c.Name, URL: c.URL, Port: port, Config: c.Config}
+	if fetch.Remote(c.URL) {
+		argument.URL = fetch.Redact(c.URL) // a plugin has no use for it, and everybody can read its command line
+	}
 	for _, t := range c.DeployTargets {
 		argument.DeployTargets = append(argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config})
 	}
