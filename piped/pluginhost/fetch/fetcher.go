@@ -116,6 +116,9 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 	if r.SHA256 != "" {
 		cached, known = false, entry{} // what is here is something else
 	}
+	if cached && src.pinned() {
+		return File{Path: f.cache.path(known.SHA256), SHA256: known.SHA256}, nil
+	}
 	tries := attempts
 	if cached {
 		tries = 1
@@ -146,11 +149,13 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 // source is a place with one file.
 type source interface {
 	// open asks for the file; known is what was fetched before, or empty. Contents of which has is true are here.
-	open(ctx context.Context, known entry, has func(digest string) bool) (*content, error)
+	open(ctx context.Context, known entry, has func(digest string) bool) (*answer, error)
+	// pinned tells whether the url names its content by a digest.
+	pinned() bool
 }
 
-// content is what a source answers.
-type content struct {
+// answer is what a source answers.
+type answer struct {
 	body io.ReadCloser // nil when the content is the known one
 	size int64         // -1 when the source does not tell
 	entry
@@ -168,6 +173,8 @@ func (f *Fetcher) source(address string) (source, error) {
 		return &httpSource{client: f.client, url: address}, nil
 	case u.Scheme == "http":
 		return nil, refused("use https://", "http:// is allowed to this machine only, since anybody on the way can change what it brings")
+	case u.Scheme == "oci":
+		return f.ociSource(u)
 	default:
 		return nil, refused("use https://, oci:// or file://", "the url has an unknown scheme")
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	connectTimeout = 10 * time.Second
 	maxRedirects   = 10
+	userAgent      = "piped (pipedeck)"
 )
 
 // newClient makes a client that never goes from https:// to http://, nor to another machine by http://.
@@ -48,12 +49,14 @@ type httpSource struct {
 	url    string
 }
 
-func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool) (*content, error) {
+func (s *httpSource) pinned() bool { return false }
+
+func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool) (*answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
 		return nil, refused("correct the url in the piped configuration", "the url cannot be read")
 	}
-	request.Header.Set("User-Agent", "piped (pipedeck)")
+	request.Header.Set("User-Agent", userAgent)
 	if known.SHA256 != "" {
 		if known.ETag != "" {
 			request.Header.Set("If-None-Match", known.ETag)
@@ -68,12 +71,12 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	}
 	switch {
 	case response.StatusCode == http.StatusOK:
-		return &content{body: response.Body, size: response.ContentLength, entry: entry{
+		return &answer{body: response.Body, size: response.ContentLength, entry: entry{
 			ETag: bounded(response.Header.Get("ETag")), LastModified: bounded(response.Header.Get("Last-Modified")),
 		}}, nil
 	case response.StatusCode == http.StatusNotModified && known.SHA256 != "":
 		response.Body.Close()
-		return &content{entry: known}, nil
+		return &answer{entry: known}, nil
 	}
 	response.Body.Close()
 	return nil, statusFailure(response.StatusCode)
