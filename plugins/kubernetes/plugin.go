@@ -54,7 +54,7 @@ func (p *plugin) Close() error {
 func (p *plugin) Stages() []string {
 	return []string{
 		config.StageSync, config.StagePrimaryRollout, config.StageCanaryRollout, config.StageCanaryClean,
-		config.StageBaselineRollout, config.StageBaselineClean, config.StageRollback,
+		config.StageBaselineRollout, config.StageBaselineClean, config.StageTrafficRouting, config.StageRollback,
 	}
 }
 
@@ -122,6 +122,8 @@ func checkOptions(s sdk.StageConfig) (err error) {
 		_, err = config.DecodeCanary(s.Options)
 	case config.StageBaselineRollout:
 		_, err = config.DecodeBaseline(s.Options)
+	case config.StageTrafficRouting:
+		_, err = config.DecodeTraffic(s.Options)
 	case config.StageCanaryClean, config.StageBaselineClean:
 	case config.StageRollback:
 		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline (planner.autoRollback switches it)", s.Name)

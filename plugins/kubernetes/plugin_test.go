@@ -68,7 +68,7 @@ func TestTheStagesAreNamed(t *testing.T) {
 	t.Parallel()
 	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_ROLLBACK"}, resp.GetStages())
+	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_TRAFFIC_ROUTING", "K8S_ROLLBACK"}, resp.GetStages())
 }
 
 // The values in the next tests are those of recorded calls of PipeCD's own plugin.
@@ -228,7 +228,7 @@ func describe(stages []*model.PipelineStage) []string {
 func TestAMistakeInAPipelineIsSeenAtPlanning(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_BASELINE_ROLLOUT": `{"replicas":"-1"}`, "K8S_ROLLBACK": "{}"} {
+	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_BASELINE_ROLLOUT": `{"replicas":"-1"}`, "K8S_TRAFFIC_ROUTING": `{"canary":101}`, "K8S_ROLLBACK": "{}"} {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
 			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 2, Config: []byte(with)}},
 		})
@@ -288,4 +288,30 @@ func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
 	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")), "has never been deployed successfully: deploy it once by a quick sync")
+}
+
+func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
+	t.Parallel()
+	service := "apiVersion: v1\nkind: Service\nmetadata: {name: kc}\nspec:\n  selector: {app: kc}\n"
+	for name, c := range map[string]struct{ stage, plugin, manifests, options, want string }{
+		"a share by a Service": {"K8S_TRAFFIC_ROUTING", "{}", service, `{"canary": 50}`, "not primary 50%, canary 50%: set with.all to primary or canary, or trafficRouting.method: istio"},
+		"no Service":           {"K8S_TRAFFIC_ROUTING", "{}", manifestsYAML, `{"all": "canary"}`, "there is no Service among the manifests"},
+		"a Service of all":     {"K8S_TRAFFIC_ROUTING", "{}", service, `{"all": "canary"}`, "all.yaml:5: the selector of Service kc must have pipecd.dev/variant: primary for traffic to be routed: write it into spec.selector"},
+		"no VirtualService":    {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: istio}}", service, `{"all": "canary"}`, "there is no VirtualService of networking.istio.io among the manifests: add one"},
+		"a primary of all":     {"K8S_PRIMARY_ROLLOUT", "{}", manifestsYAML, "{}", "all.yaml:10: the selector of Deployment kc must have pipecd.dev/variant: primary"},
+		"an unrouted primary":  {"K8S_PRIMARY_ROLLOUT", "{trafficRouting: {method: istio}}", manifestsYAML, "{}", "there is no VirtualService"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t)
+			req := h.Request(c.stage, c.options)
+			s := source(t, c.plugin, c.manifests)
+			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING}]}\n"...)
+			req.Input.TargetDeploymentSource = s
+			resp, err := h.Deployment.ExecuteStage(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
+			require.Contains(t, h.Piped.Log(sdktest.StageID(c.stage)), c.want)
+		})
+	}
 }

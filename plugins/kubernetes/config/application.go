@@ -15,11 +15,12 @@ import (
 
 // Application is `spec.plugins.kubernetes` of an application's configuration.
 type Application struct {
-	Input        Input        `json:"input"`
-	QuickSync    SyncOptions  `json:"quickSync"`
-	Service      Reference    `json:"service"`
-	Workloads    []Reference  `json:"workloads"`
-	VariantLabel VariantLabel `json:"variantLabel"`
+	Input          Input          `json:"input"`
+	QuickSync      SyncOptions    `json:"quickSync"`
+	Service        Reference      `json:"service"`
+	Workloads      []Reference    `json:"workloads"`
+	VariantLabel   VariantLabel   `json:"variantLabel"`
+	TrafficRouting TrafficRouting `json:"trafficRouting"`
 }
 
 // Input says where the manifests come from and how they are applied.
@@ -77,6 +78,7 @@ func (a *Application) Validate() error {
 		errs = append(errs, errors.New("input.helmChart: not supported yet: render the chart into plain manifests or use kustomize"))
 	}
 	errs = append(errs, a.VariantLabel.validate()...)
+	errs = append(errs, a.TrafficRouting.validate()...)
 	if a.Input.RolloutTimeout < 0 {
 		errs = append(errs, errors.New("input.rolloutTimeout: must not be negative; set waitReady: false to not wait at all"))
 	}
@@ -92,6 +94,7 @@ func (a *Application) fillDefaults() {
 	l.PrimaryValue = cmp.Or(l.PrimaryValue, DefaultPrimaryValue)
 	l.CanaryValue = cmp.Or(l.CanaryValue, DefaultCanaryValue)
 	l.BaselineValue = cmp.Or(l.BaselineValue, DefaultBaselineValue)
+	a.TrafficRouting.Method = cmp.Or(a.TrafficRouting.Method, MethodPodSelector)
 	a.Input.RolloutTimeout = cmp.Or(a.Input.RolloutTimeout, sdk.Duration(defaultRolloutTimeout))
 	a.Input.FailureGrace = cmp.Or(a.Input.FailureGrace, sdk.Duration(defaultFailureGrace))
 }

@@ -104,3 +104,37 @@ func TestAnImageBuilderIsOnThisMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestTrafficAddsUp(t *testing.T) {
+	t.Parallel()
+	for with, want := range map[string]string{
+		`{"all": "primary"}`:                 "primary 100%",
+		`{"all": "canary"}`:                  "canary 100%",
+		`{"all": "baseline"}`:                "baseline 100%",
+		`{"canary": 10, "baseline": "10%"}`:  "primary 80%, canary 10%, baseline 10%",
+		`{"primary": "50", "canary": "50%"}`: "primary 50%, canary 50%",
+		`{"primary": 100}`:                   "primary 100%",
+		`{"canary": 100, "primary": 0}`:      "canary 100%",
+	} {
+		traffic, err := config.DecodeTraffic([]byte(with))
+		require.NoError(t, err, with)
+		require.Equal(t, want, traffic.String(), with)
+	}
+	for with, want := range map[string]string{
+		`{}`:                               "says nothing",
+		`{"all": "green"}`:                 `"green" is not a variant`,
+		`{"all": "canary", "canary": 100}`: "not both",
+		`{"primary": 50}`:                  "add up to 100%",
+		`{"canary": 60, "baseline": 60}`:   "add up to 100%",
+		`{"canary": "half"}`:               "not a percentage from 0 to 100",
+		`{"canary": 12.5}`:                 "not a percentage from 0 to 100",
+		`{"canary": -1}`:                   "not a percentage from 0 to 100",
+	} {
+		_, err := config.DecodeTraffic([]byte(with))
+		require.ErrorContains(t, err, "K8S_TRAFFIC_ROUTING: with", with)
+		require.ErrorContains(t, err, want, with)
+	}
+	_, err := decode(t, `{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}}}`)
+	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known`)
+	require.ErrorContains(t, err, "virtualService.kind")
+}

@@ -16,6 +16,7 @@ const (
 	StageCanaryClean     = "K8S_CANARY_CLEAN"
 	StageBaselineRollout = "K8S_BASELINE_ROLLOUT"
 	StageBaselineClean   = "K8S_BASELINE_CLEAN"
+	StageTrafficRouting  = "K8S_TRAFFIC_ROUTING"
 	StageRollback        = "K8S_ROLLBACK"
 )
 

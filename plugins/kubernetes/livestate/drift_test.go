@@ -95,7 +95,16 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 		verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
 		source: &stage.Source{CommitHash: "0123456789", App: config.Application{}},
 	}
+	require.NoError(t, yaml.Unmarshal([]byte(parts["settings"]), &d.source.App))
 	require.NoError(t, d.source.App.Validate())
+	d.source.ConfigData = []byte(parts["app"])
+	var manifests []manifest.Manifest
+	for _, p := range places {
+		manifests = append(manifests, p.manifest)
+	}
+	routed, err := routedFields(d.source, manifests)
+	require.NoError(t, err)
+	d.ignored = append(d.ignored, routed...)
 	return d.compare(t.Context(), places, objects)
 }
 

@@ -37,6 +37,11 @@ func (s *Store) Get(ctx context.Context, req *Request) (*sdk.Livestate, error) {
 	if d.ignored, err = ignoreRules(req.Source.ConfigData); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", req.Source.ConfigFilename, req.Source.CommitHash, err)
 	}
+	routed, err := routedFields(req.Source, want.manifests)
+	if err != nil {
+		return nil, fmt.Errorf("%s at commit %s: %w", req.Source.ConfigFilename, req.Source.CommitHash, err)
+	}
+	d.ignored = append(d.ignored, routed...)
 	return &sdk.Livestate{Resources: resources(objects, target.Name), Sync: d.compare(ctx, placed.places, objects)}, nil
 }
 

@@ -45,6 +45,8 @@ type pruneOptions struct {
 	enabled bool
 	// onlyPrimary leaves the other variants alone.
 	onlyPrimary bool
+	// keep are resources of Git that were not applied.
+	keep []manifest.Key
 }
 
 // prune deletes the application's resources that are not in Git any more.
@@ -60,7 +62,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	unwanted := inventory.Except(items, liveKeys(applied))
+	unwanted := inventory.Except(items, append(liveKeys(applied), o.keep...))
 	if len(unwanted) == 0 {
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil

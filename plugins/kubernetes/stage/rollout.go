@@ -4,6 +4,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -38,12 +39,20 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	if err != nil {
 		return err
 	}
+	if p.onlyPrimary {
+		if manifests, p.keep, err = e.keepRouting(ctx, req, manifests); err != nil {
+			return err
+		}
+	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
 	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
+	}
+	for i := range p.keep {
+		p.keep[i].Namespace = cmp.Or(p.keep[i].Namespace, client.Namespace)
 	}
 	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func copyService(manifests []manifest.Manifest, ref config.Reference, suffix, key, value string) (manifest.Manifest, error) {
 	found, err := service(manifests, ref)
 	if err != nil {
-		return manifest.Manifest{}, err
+		return manifest.Manifest{}, fmt.Errorf("createService: %w", err)
 	}
 	m := found.Clone()
 	m.SetName(withSuffix(m.GetName(), suffix))

@@ -4,6 +4,7 @@
 package variant
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,14 +29,14 @@ func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifes
 // service gives the manifest that `service` refers to; without a reference the first Service.
 func service(manifests []manifest.Manifest, ref config.Reference) (manifest.Manifest, error) {
 	if ref.Kind != "" && ref.Kind != manifest.KindService {
-		return manifest.Manifest{}, fmt.Errorf("service.kind: %q cannot be copied, only a Service can", ref.Kind)
+		return manifest.Manifest{}, fmt.Errorf("service.kind: %q is not supported, only a Service is", ref.Kind)
 	}
 	services := manifest.Find(manifests, manifest.KindService, ref.Name)
 	if len(services) == 0 {
 		if ref.Name != "" {
-			return manifest.Manifest{}, fmt.Errorf("createService: no Service named %q among the manifests (service.name)", ref.Name)
+			return manifest.Manifest{}, fmt.Errorf("no Service named %q among the manifests (service.name)", ref.Name)
 		}
-		return manifest.Manifest{}, fmt.Errorf("createService: there is no Service among the manifests")
+		return manifest.Manifest{}, errors.New("there is no Service among the manifests")
 	}
 	return services[0], nil
 }

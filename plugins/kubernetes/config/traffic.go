@@ -1,0 +1,130 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Methods of traffic routing.
+const (
+	MethodPodSelector = "podselector"
+	MethodIstio       = "istio"
+)
+
+// TrafficRouting says how traffic is split between the variants.
+type TrafficRouting struct {
+	// Method is MethodPodSelector (also when empty, before Validate) or MethodIstio.
+	Method string `json:"method"`
+	Istio  Istio  `json:"istio"`
+}
+
+// Istio says which routes are changed.
+type Istio struct {
+	// EditableRoutes are names of HTTP routes; empty: all that have a destination of the host.
+	EditableRoutes []string `json:"editableRoutes"`
+	// Host is the host of the variants where `service` gives no name (PipeCD v1 does not read it).
+	Host string `json:"host"`
+	// VirtualService without a name is the first one.
+	VirtualService Reference `json:"virtualService"`
+}
+
+// Traffic is the share of each variant, in percent; together they are 100.
+type Traffic struct{ Primary, Canary, Baseline int }
+
+// String is how a user reads it: "primary 90%, canary 10%".
+func (t Traffic) String() string {
+	var parts []string
+	for _, v := range []struct {
+		name  string
+		share int
+	}{{"primary", t.Primary}, {"canary", t.Canary}, {"baseline", t.Baseline}} {
+		if v.share > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d%%", v.name, v.share))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DecodeTraffic reads the `with` of K8S_TRAFFIC_ROUTING. The primary, when it is left out, gets what the others leave.
+func DecodeTraffic(with []byte) (Traffic, error) {
+	var o struct {
+		All      string   `json:"all"`
+		Primary  *percent `json:"primary"`
+		Canary   *percent `json:"canary"`
+		Baseline *percent `json:"baseline"`
+	}
+	if err := decodeWith(StageTrafficRouting, with, &o); err != nil {
+		return Traffic{}, err
+	}
+	given := o.Primary != nil || o.Canary != nil || o.Baseline != nil
+	switch {
+	case o.All != "" && given:
+		return Traffic{}, fmt.Errorf("%s: with: give either all or percentages, not both", StageTrafficRouting)
+	case o.All == DefaultPrimaryValue:
+		return Traffic{Primary: 100}, nil
+	case o.All == DefaultCanaryValue:
+		return Traffic{Canary: 100}, nil
+	case o.All == DefaultBaselineValue:
+		return Traffic{Baseline: 100}, nil
+	case o.All != "":
+		return Traffic{}, fmt.Errorf("%s: with.all: %q is not a variant; use primary, canary or baseline", StageTrafficRouting, o.All)
+	case !given:
+		return Traffic{}, fmt.Errorf("%s: with: says nothing; give all: primary, or percentages such as canary: 50", StageTrafficRouting)
+	}
+	t := Traffic{Canary: o.Canary.number(), Baseline: o.Baseline.number()}
+	t.Primary = 100 - t.Canary - t.Baseline
+	if o.Primary != nil {
+		t.Primary = o.Primary.number()
+	}
+	if t.Primary < 0 || t.Primary+t.Canary+t.Baseline != 100 {
+		return Traffic{}, fmt.Errorf("%s: with: primary, canary and baseline must add up to 100%%", StageTrafficRouting)
+	}
+	return t, nil
+}
+
+// percent is 50, "50" or "50%".
+type percent int
+
+func (p *percent) number() int {
+	if p == nil {
+		return 0
+	}
+	return int(*p)
+}
+
+// UnmarshalJSON reads a whole number from 0 to 100.
+func (p *percent) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if strings.HasPrefix(text, `"`) {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), "%"))
+	if err != nil || n < 0 || n > 100 {
+		return fmt.Errorf("%s is not a percentage from 0 to 100, such as 50 or \"50%%\"", data)
+	}
+	*p = percent(n)
+	return nil
+}
+
+func (r *TrafficRouting) validate() (errs []error) {
+	switch r.Method {
+	case MethodPodSelector, MethodIstio:
+	default:
+		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s or %s", r.Method, MethodPodSelector, MethodIstio))
+	}
+	if kind := r.Istio.VirtualService.Kind; kind != "" && kind != KindVirtualService {
+		errs = append(errs, errors.New("trafficRouting.istio.virtualService.kind: only a VirtualService can be routed by; leave the kind out"))
+	}
+	return errs
+}
+
+// KindVirtualService is the kind of Istio's routes.
+const KindVirtualService = "VirtualService"

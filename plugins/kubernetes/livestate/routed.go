@@ -1,0 +1,48 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+)
+
+// routedFields gives rules for what stages write other than it is in Git: the destinations in the routes of a
+// VirtualService, when the pipeline of the source routes traffic by it.
+func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule, error) {
+	istio := s.App.TrafficRouting.Istio
+	if s.App.TrafficRouting.Method != config.MethodIstio {
+		return nil, nil
+	}
+	stages, err := config.PipelineStages(s.ConfigData)
+	if err != nil || !slices.ContainsFunc(stages, func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
+		return nil, err
+	}
+	m, err := variant.VirtualService(manifests, &s.App)
+	if err != nil {
+		return nil, nil // a stage says so when it needs one
+	}
+	key := m.Key().Fold()
+	key.Group = ""
+	routes, _, err := unstructured.NestedSlice(m.Object, "spec", "http")
+	if err != nil {
+		return nil, nil // the API will not take it
+	}
+	var rules []ignoreRule
+	for i, item := range routes {
+		route, _ := item.(map[string]any)
+		name, _ := route["name"].(string)
+		if len(istio.EditableRoutes) == 0 || slices.Contains(istio.EditableRoutes, name) {
+			rules = append(rules, ignoreRule{apiVersion: m.GetAPIVersion(), key: key, path: fmt.Sprintf("spec.http.%d.route", i)})
+		}
+	}
+	return rules, nil
+}

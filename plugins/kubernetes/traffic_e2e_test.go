@@ -1,0 +1,128 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// variantLabelled is a Deployment whose selector and pods have the primary's label.
+func variantLabelled(image string) string {
+	return strings.NewReplacer("matchLabels: {app: web}", "matchLabels: {app: web, pipecd.dev/variant: primary}",
+		"labels: {app: web}", "labels: {app: web, pipecd.dev/variant: primary}").Replace(deploymentYAML("web", image, 2, ""))
+}
+
+func (a *app) serviceVariant() string {
+	a.t.Helper()
+	selector, _, err := unstructured.NestedStringMap(a.get(services, "web").Object, "spec", "selector")
+	require.NoError(a.t, err)
+	return selector["pipecd.dev/variant"]
+}
+
+func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.pipeline = "  pipeline:\n    stages:\n      - name: K8S_CANARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n        with: {all: canary}\n" +
+		"      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n        with: {all: primary}\n      - name: K8S_CANARY_CLEAN\n"
+	files := func(image string) map[string]string {
+		return map[string]string{"d.yaml": variantLabelled(image), "s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
+	}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	require.Equal(t, "primary", a.serviceVariant())
+
+	log := a.fails("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=canary")
+	require.Equal(t, "primary", a.serviceVariant())
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "100%"}`, two, one)
+	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	require.Contains(t, log, "Traffic is routed: canary 100%")
+	metadata := a.h.Piped.StageMetadata(fmt.Sprintf("stage-%d", a.stages))
+	require.Equal(t, map[string]string{
+		"primary-percentage": "0", "canary-percentage": "100", "baseline-percentage": "0", sdk.DisplayMetadataKey: "canary 100%",
+	}, metadata)
+	require.Equal(t, "canary", a.serviceVariant())
+
+	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	require.Contains(t, log, "goes on sending traffic to the canary variant")
+	require.Equal(t, "canary", a.serviceVariant())
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
+	require.Equal(t, "primary", a.serviceVariant())
+
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Equal(t, "primary", a.serviceVariant())
+	require.Equal(t, one.hash, a.get(services, "web").GetLabels()["pipecd.dev/commit-hash"])
+	a.absent(deployments, "web-canary")
+}
+
+const virtualServiceCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: virtualservices.networking.istio.io}
+spec:
+  group: networking.istio.io
+  scope: Namespaced
+  names: {kind: VirtualService, plural: virtualservices, singular: virtualservice}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+var virtualServices = schema.GroupVersionResource{Group: "networking.istio.io", Version: "v1", Resource: "virtualservices"}
+
+// shares are the weights in the VirtualService by subset.
+func (a *app) shares() map[string]int64 {
+	a.t.Helper()
+	routes, _, err := unstructured.NestedSlice(a.get(virtualServices, "web").Object, "spec", "http")
+	require.NoError(a.t, err)
+	require.Len(a.t, routes, 1)
+	shares := map[string]int64{}
+	for _, item := range routes[0].(map[string]any)["route"].([]any) {
+		subset, _, _ := unstructured.NestedString(item.(map[string]any), "destination", "subset")
+		shares[subset], _, _ = unstructured.NestedInt64(item.(map[string]any), "weight")
+	}
+	return shares
+}
+
+func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	t.Cleanup(func() {
+		crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+		require.NoError(t, a.live().Dynamic.Resource(crds).Delete(context.Background(), "virtualservices.networking.istio.io", metav1.DeleteOptions{}))
+	})
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.settings += "}\n      trafficRouting: {method: istio"
+	virtualService := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {hosts: [web], http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
+	files := func(image string) map[string]string {
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 2, ""), "s.yaml": serviceYAML, "crd.yaml": virtualServiceCRD, "v.yaml": virtualService}
+	}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
+	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
+	log := a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	require.Contains(t, log, "VirtualService "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
+	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"primary": 60, "canary": "20%", "baseline": 20}`, two, one)
+	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
+	a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
+}
