@@ -3,6 +3,7 @@ module github.com/pipedeck/pipedeck
 go 1.26.8
 
 require (
+	aead.dev/minisign v0.3.0
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6
 	github.com/charmbracelet/x/ansi v0.11.9

@@ -120,6 +120,8 @@ type Plugin struct {
 	URL string `json:"url" config:"required"`
 	// SHA256 is the digest that the binary must have, in hexadecimal. An addition of ours.
 	SHA256 string `json:"sha256,omitempty"`
+	// Signature is who must have signed the binary. An addition of ours.
+	Signature *PluginSignature `json:"signature,omitempty"`
 	// Port that the plugin listens on; 0 lets piped choose a free one.
 	Port int `json:"port"`
 	// Config is given to the plugin; the plugin says what is in it.
@@ -131,6 +133,26 @@ type Plugin struct {
 	// Limits are what the process may use at most. An addition of ours.
 	Limits PluginLimits `json:"limits,omitzero"`
 }
+
+// What happens with a plugin that is not signed as its configuration wants.
+const (
+	SignatureRequire = "require"
+	SignatureWarn    = "warn"
+	SignatureOff     = "off"
+)
+
+// PluginSignature is who must have signed the binary of a plugin, with minisign.
+type PluginSignature struct {
+	// PublicKey is the key of the signer as minisign writes it, such as RWQf6LRC….
+	PublicKey string `json:"publicKey,omitempty"`
+	// URL of the signature: file:// or https://. Default: that of the binary with .minisig at its end.
+	URL string `json:"url,omitempty"`
+	// Policy is require: a plugin without a right signature does not start; warn: it starts, and piped tells of
+	// it; or off. Default require.
+	Policy string `json:"policy,omitempty" config:"oneof=require|warn|off"`
+}
+
+func (s *PluginSignature) setDefaults() { s.Policy = SignatureRequire }
 
 // PluginLimits are what a plugin and the programs that it starts may use; zero is no limit.
 type PluginLimits struct {

@@ -4,30 +4,50 @@
 package config
 
 import (
+	"encoding/base64"
 	"net"
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func checkPluginBinary(d *decoder, at string, p Plugin) {
-	checkPluginURL(d, at+".url", p.URL)
+	checkPluginURL(d, at+".url", p.URL, "file", "https", "oci")
 	if p.SHA256 != "" && !sha256Pattern.MatchString(p.SHA256) {
 		d.fieldf(at+".sha256", "%q is not a SHA-256 digest: want 64 digits 0-9a-f, as sha256sum prints them", shorten(p.SHA256))
+	}
+	if p.Signature == nil || p.Signature.Policy == SignatureOff {
+		return
+	}
+	at += ".signature"
+	checkPluginURL(d, at+".url", p.Signature.URL, "file", "https")
+	if p.Signature.URL == "" && strings.HasPrefix(p.URL, "oci://") {
+		d.fieldf(at+".url", "is required for a plugin from a registry: want file:// or https://")
+	}
+	if !isMinisignKey(p.Signature.PublicKey) {
+		d.fieldf(at+".publicKey", "%q is not a public key of minisign: want the line of the .pub file that begins with RW", shorten(p.Signature.PublicKey))
 	}
 }
 
 // checkPluginURL allows http:// to this machine alone: on any other way the program could be exchanged.
-func checkPluginURL(d *decoder, field, address string) {
+func checkPluginURL(d *decoder, field, address string, schemes ...string) {
 	if address == "" {
 		return
 	}
 	u, err := url.Parse(address)
-	if err != nil || !slices.Contains([]string{"file", "https", "oci"}, u.Scheme) && (u.Scheme != "http" || !onThisMachine(u.Hostname())) {
-		d.fieldf(field, "%q is not allowed here: want file://, https:// or oci://", shorten(maskUserinfo(address)))
+	if err != nil || !slices.Contains(schemes, u.Scheme) && (u.Scheme != "http" || !onThisMachine(u.Hostname())) {
+		d.fieldf(field, "%q is not allowed here: want %s://", shorten(maskUserinfo(address)),
+			strings.Join(schemes[:len(schemes)-1], "://, ")+"://"+" or "+schemes[len(schemes)-1])
 	}
+}
+
+// isMinisignKey looks for the two letters, the key's id and the key of 32 bytes.
+func isMinisignKey(key string) bool {
+	data, err := base64.StdEncoding.DecodeString(key)
+	return err == nil && len(data) == 2+8+32 && string(data[:2]) == "Ed"
 }
 
 func onThisMachine(host string) bool {

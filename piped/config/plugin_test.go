@@ -14,18 +14,27 @@ import (
 func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0a", 32)
+	const key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3" // of minisign's own page
 	for plugin, want := range map[string]string{
-		"url: file:///p":                                                 "",
-		"url: oci://registry.example/p:v1":                               "",
-		"url: http://127.0.0.1:8000/p":                                   "",
-		"url: \"http://[::1]/p\"":                                        "",
-		"url: http://localhost/p":                                        "",
-		"url: https://example.com/p, sha256: " + digest:                  "",
-		"url: http://example.com/p":                                      "plugins[0].url: \"http://example.com/p\" is not allowed here",
-		"url: http://me:secret@example.com/p":                            "want file://, https:// or oci://",
-		"url: https://example.com/p, sha256: abc":                        "plugins[0].sha256: \"abc\" is not a SHA-256 digest",
-		"url: https://example.com/p, sha256: sha256:" + digest:           "want 64 digits",
-		"url: https://example.com/p, sha256: " + strings.ToUpper(digest): "want 64 digits",
+		"url: file:///p":                                                                    "",
+		"url: oci://registry.example/p:v1":                                                  "",
+		"url: http://127.0.0.1:8000/p":                                                      "",
+		"url: \"http://[::1]/p\"":                                                           "",
+		"url: http://localhost/p":                                                           "",
+		"url: https://example.com/p, sha256: " + digest:                                     "",
+		"url: http://example.com/p":                                                         "plugins[0].url: \"http://example.com/p\" is not allowed here",
+		"url: http://me:secret@example.com/p":                                               "want file://, https:// or oci://",
+		"url: https://example.com/p, sha256: abc":                                           "plugins[0].sha256: \"abc\" is not a SHA-256 digest",
+		"url: https://example.com/p, sha256: sha256:" + digest:                              "want 64 digits",
+		"url: https://example.com/p, sha256: " + strings.ToUpper(digest):                    "want 64 digits",
+		"url: https://example.com/p, signature: {publicKey: " + key + "}":                   "",
+		"url: https://example.com/p, signature: {publicKey: " + key + ", policy: warn}":     "",
+		"url: oci://example.com/p, signature: {policy: off}":                                "",
+		"url: oci://example.com/p, signature: {publicKey: " + key + "}":                     "plugins[0].signature.url: is required for a plugin from a registry",
+		"url: oci://example.com/p, signature: {publicKey: " + key + ", url: oci://e.com/s}": "want file:// or https://",
+		"url: https://example.com/p, signature: {publicKey: RWabc}":                         "is not a public key of minisign",
+		"url: https://example.com/p, signature: {policy: warn}":                             "is not a public key of minisign",
+		"url: https://example.com/p, signature: {policy: maybe, publicKey: " + key + "}":    "want require or warn or off",
 	} {
 		text := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: eA==\n  apiAddress: a:1\n  plugins:\n    - {name: p, port: 0, %s}\n", plugin)
 		_, err := ParsePiped([]byte(text), "piped.yaml")

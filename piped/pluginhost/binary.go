@@ -33,42 +33,48 @@ type binary struct {
 // changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
 // that is replaced while it runs does no harm.
 func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
-	b, err := p.copyBinary(ctx)
-	if err == nil {
-		err = fetch.Verify(p.config, b.path) // the copy: nobody but this user changes it
+	b, note, err := p.copyBinary(ctx)
+	if err != nil {
+		return b, err
 	}
+	verified, err := p.fetcher.Verify(ctx, p.config, b.path) // the copy: nobody but this user changes it
+	if verified.Warning != nil {
+		note = fmt.Sprintf("it is not signed as it should be: %s", verified.Warning)
+	}
+	p.mu.Lock()
+	p.note = note
+	p.mu.Unlock()
 	return b, err
 }
 
-func (p *Plugin) copyBinary(ctx context.Context) (binary, error) {
+// copyBinary returns what there is to tell of the binary, too.
+func (p *Plugin) copyBinary(ctx context.Context) (_ binary, note string, err error) {
 	dir, plugin, address := p.options.BinaryDir, p.config.Name, p.config.URL
 	if fetch.Remote(address) {
 		return p.download(ctx)
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return binary{}, fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
+		return binary{}, "", fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
 	}
 	if u.Scheme != "file" {
-		return binary{}, fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://", address, plugin)
+		return binary{}, "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://", address, plugin)
 	}
-	return localBinary(dir, plugin, u.Path)
+	b, err := localBinary(dir, plugin, u.Path)
+	return b, "", err
 }
 
 // download fetches the binary, unless it is here and its server has no other.
-func (p *Plugin) download(ctx context.Context) (binary, error) {
+func (p *Plugin) download(ctx context.Context) (_ binary, note string, err error) {
 	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: p.config.Name, URL: p.config.URL, SHA256: p.config.SHA256, Progress: p.downloading})
 	if err != nil {
-		return binary{}, err
+		return binary{}, "", err
 	}
-	note := ""
 	if file.Stale != nil {
 		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
 	}
-	p.mu.Lock()
-	p.note = note
-	p.mu.Unlock()
-	return store(p.options.BinaryDir, p.config.Name, file.Path)
+	b, err := store(p.options.BinaryDir, p.config.Name, file.Path)
+	return b, note, err
 }
 
 // downloading shows how far the download for a first start is.

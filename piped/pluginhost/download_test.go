@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
@@ -75,4 +77,19 @@ func TestPluginWithAnotherDigestDoesNotStart(t *testing.T) {
 		e.SHA256 = right
 		await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_RUNNING))
 	}
+}
+
+func TestPluginWithoutARightSignatureStartsOnlyWhereThatIsAllowed(t *testing.T) {
+	t.Parallel()
+	key, _, err := minisign.GenerateKey(nil)
+	require.NoError(t, err)
+	e := entry(t, "p", settings{})
+	e.Signature = &config.PluginSignature{PublicKey: key.String(), Policy: config.SignatureRequire}
+	s := await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_FAILED))
+	require.Contains(t, s.GetDetail(), "sign the binary with: minisign -S")
+	require.Empty(t, s.GetLastOutput(), "it never ran")
+
+	e.Signature.Policy = config.SignatureWarn
+	s = await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_RUNNING))
+	require.Contains(t, s.GetDetail(), "it is not signed as it should be")
 }

@@ -294,7 +294,7 @@ func (d *download) copy(out *os.File, body io.Reader) (digest string, err error)
 }
 
 func (d *download) tooLarge() error {
-	return refused("check that the url is that of a plugin's binary", "it is larger than %d MiB: %w", max(1, d.limit>>20), errTooLarge)
+	return refused("check that the url is the right one", "it is larger than %d KiB: %w", d.limit>>10, errTooLarge)
 }
 
 func mismatch(got, want string) error {

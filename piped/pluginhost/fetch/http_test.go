@@ -230,7 +230,7 @@ func TestDownloadsHaveBounds(t *testing.T) {
 		})
 		dir := t.TempDir()
 		_, err := newFetcher(dir, func(o *fetch.Options) { o.MaxSize = 1 << 20 }).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL})
-		require.ErrorContains(t, err, "larger than 1 MiB", name)
+		require.ErrorContains(t, err, "larger than 1024 KiB", name)
 		left, err := filepath.Glob(filepath.Join(dir, ".download-*"))
 		require.NoError(t, err)
 		require.Empty(t, left)
