@@ -40,6 +40,10 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)
 	@tools/e2e-kind.sh $(CURDIR)/$(BIN) "$(NODE_IMAGE)"
 
+.PHONY: e2e-python
+e2e-python: ## The plugin in Python of the guide for authors (needs Debian's python3-grpcio and python3-protobuf)
+	go test -count=1 -race -timeout 10m -tags python -run Python ./e2e/guide
+
 .PHONY: embeddedk8s
 embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 	@$(BIN)/pipedeck compile-embedded >/dev/null

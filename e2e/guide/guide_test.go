@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
 const page = "../../docs/plugin-author-guide.md"
@@ -17,7 +20,7 @@ const page = "../../docs/plugin-author-guide.md"
 func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
-	printed := r.follow(t, blocks(t, page, ""))
+	printed := r.follow(t, blocks(t, page, func(heading string) bool { return heading != otherLanguage }))
 
 	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
@@ -27,6 +30,12 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 		require.Contains(t, deployed, line)
 	}
 	require.FileExists(t, filepath.Join(r.dir, "greeter_linux_amd64"))
+
+	// As PipeCD's piped starts it: all on the command line, over loopback.
+	r.run(t, "go build -o greeter .")
+	h := sdktest.StartProgram(t, filepath.Join(r.dir, "greeter"), sdktest.Options{Config: map[string]string{"greeting": "Welcome"}})
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "GREET", `{"names": ["Ada"]}`))
+	require.Equal(t, "Welcome, Ada!\nEverybody is greeted\n", h.Piped.Log("greet"))
 }
 
 // newReader builds the programs that a reader has in the PATH. What the module of a plugin needs, this module needs,

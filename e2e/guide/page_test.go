@@ -13,19 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// block is a part of a page between fences. Of argument and language only the latter may be empty.
+// block is a part of a page between fences: what stands there, and the first line's language and what follows it.
 type block struct {
 	language, argument, text string
 }
 
-// blocks reads the fenced blocks below a heading, up to the next one of its level; all with heading "".
-func blocks(t *testing.T, page, heading string) []block {
+// otherLanguage is the part of the guide that starts anew, with other tools.
+const otherLanguage = "## In another language"
+
+// blocks reads the fenced blocks of the sections whose heading, of the second level, is wanted.
+func blocks(t *testing.T, page string, wanted func(heading string) bool) []block {
 	t.Helper()
 	data, err := os.ReadFile(page)
 	require.NoError(t, err)
 	var list []block
 	var open *block
-	inside := heading == ""
+	inside := wanted("")
 	for line := range strings.Lines(string(data)) {
 		info, fence := strings.CutPrefix(strings.TrimRight(line, "\n"), "```")
 		switch {
@@ -39,8 +42,8 @@ func blocks(t *testing.T, page, heading string) []block {
 			open = nil
 		case open != nil:
 			open.text += line
-		case heading != "" && strings.HasPrefix(line, "## "):
-			inside = strings.TrimSpace(line) == heading
+		case strings.HasPrefix(line, "## "):
+			inside = wanted(strings.TrimSpace(line))
 		}
 	}
 	require.Nil(t, open, "%s: a block does not end", page)

@@ -85,6 +85,16 @@ func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 
 	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
+	h := newHarness(conn, piped, opts)
+	h.stop = sync.OnceValue(func() error { cancel(); return <-served })
+	t.Cleanup(func() {
+		require.NoError(t, h.Stop())
+		require.NoError(t, conn.Close())
+	})
+	return h
+}
+
+func newHarness(conn *grpc.ClientConn, piped *Piped, opts Options) *Harness {
 	h := &Harness{
 		Deployment:  deployment.NewDeploymentServiceClient(conn),
 		Livestate:   livestate.NewLivestateServiceClient(conn),
@@ -92,15 +102,10 @@ func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 		Conn:        conn,
 		Piped:       piped,
 		name:        opts.Name,
-		stop:        sync.OnceValue(func() error { cancel(); return <-served }),
 	}
 	for _, target := range opts.DeployTargets {
 		h.targets = append(h.targets, target.Name)
 	}
-	t.Cleanup(func() {
-		require.NoError(t, h.Stop())
-		require.NoError(t, conn.Close())
-	})
 	return h
 }
 
