@@ -32,6 +32,7 @@ func newClient(transport http.RoundTripper) *http.Client {
 		}
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(next *http.Request, before []*http.Request) error {
+		next.Header.Del("Referer") // the query of a url may hold a secret, which is for its own server
 		switch {
 		case len(before) >= maxRedirects:
 			return refused("correct the url in the piped configuration", "the server redirects more than %d times", maxRedirects)

@@ -324,3 +324,22 @@ func TestAPinnedDigestIsWantedAndNeedsNoServerTwice(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "two", content(t, file))
 }
+
+func TestAQueryIsNotToldToWhereTheServerRedirects(t *testing.T) {
+	t.Parallel()
+	referer := make(chan string, 1)
+	elsewhere := newSite(t, false, "plugin")
+	elsewhere.set("plugin", func(_ http.ResponseWriter, r *http.Request) bool {
+		referer <- r.Referer()
+		return false
+	})
+	first := newSite(t, false, "")
+	first.set("", func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+		return true
+	})
+	file, err := newFetcher(t.TempDir()).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: first.URL + "/p?token=secret"})
+	require.NoError(t, err)
+	require.Equal(t, "plugin", content(t, file))
+	require.Empty(t, <-referer)
+}
