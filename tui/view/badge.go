@@ -92,11 +92,15 @@ func healthBadge(th theme.Theme, health deckv1.HealthStatus) badge {
 	return badge{th.Question, "", th.Dim}
 }
 
-func pluginBadge(th theme.Theme, state deckv1.Plugin_State) badge {
-	switch state {
+func pluginBadge(th theme.Theme, plugin *deckv1.Plugin) badge {
+	switch plugin.GetState() {
 	case deckv1.Plugin_STATE_STARTING:
 		return badge{th.Active, "starting", th.Running}
 	case deckv1.Plugin_STATE_RUNNING:
+		if plugin.GetDetail() != "" {
+			// There is something to read: its changed binary does not start, or old stages finish elsewhere.
+			return badge{th.Wait, "running", th.Warn}
+		}
 		return badge{th.Done, "running", th.Good}
 	case deckv1.Plugin_STATE_RESTARTING:
 		return badge{th.Undo, "restarting", th.Warn}

@@ -42,7 +42,7 @@ func (v Plugins) Draw(width, height int) string {
 	var lines []string
 	for i := from; i < to; i++ {
 		plugin := v.List[i]
-		badge := pluginBadge(th, plugin.GetState())
+		badge := pluginBadge(th, plugin)
 		right := th.Dim.Render(Bytes(plugin.GetRssBytes()))
 		if plugin.GetState() != deckv1.Plugin_STATE_RUNNING {
 			right = badge.style.Render(badge.word)
@@ -107,7 +107,7 @@ func (v PluginTable) table(width, height int) string {
 	from, to := window(len(v.List), height-3, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]
-		badge := pluginBadge(th, plugin.GetState())
+		badge := pluginBadge(th, plugin)
 		pid, up, cpu := "-", "-", "-"
 		if plugin.GetPid() > 0 {
 			pid = fmt.Sprint(plugin.GetPid())
@@ -133,7 +133,7 @@ func (v PluginTable) output(width, height int) string {
 	plugin := v.List[min(max(0, v.Selected), len(v.List)-1)]
 	var head []string
 	if detail := text.Line(plugin.GetDetail()); detail != "" {
-		style := pluginBadge(th, plugin.GetState()).style
+		style := pluginBadge(th, plugin).style
 		for _, line := range text.Wrap(detail, inner-2) {
 			head = append(head, " "+style.Render(line))
 		}
