@@ -5,12 +5,15 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newPluginCommand groups what authors of plugins need besides `up --plugin`.
+// newPluginCommand groups what authors of plugins need besides `up --plugin`, and what handles binaries.
 func newPluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Write and prepare plugins",
+		Use: "plugin", Short: "Write, publish, fetch and check plugins",
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(newPluginNewCommand(), newPluginProtosCommand())
+	cmd.AddCommand(
+		newPluginNewCommand(), newPluginProtosCommand(),
+		newPluginListCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
+	)
 	return cmd
 }

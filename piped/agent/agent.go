@@ -29,6 +29,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/secrets"
@@ -180,7 +181,7 @@ func (a *Agent) assemble() (err error) {
 	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.health, a.metrics.Handler()); err != nil {
 		return err
 	}
-	binaries := filepath.Join(a.options.WorkDir, "plugins")
+	binaries := fetch.BinaryDir(a.options.WorkDir)
 	if a.options.RefetchPlugins {
 		if err := os.RemoveAll(binaries); err != nil {
 			return fmt.Errorf("remove the copies of plugin binaries: %w", err)

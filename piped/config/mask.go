@@ -64,6 +64,9 @@ func (p *Piped) masked() *Piped {
 	for i := range m.Plugins {
 		plugin := &m.Plugins[i]
 		plugin.URL = maskQuery(maskUserinfo(plugin.URL))
+		if signed := plugin.Signature; signed != nil {
+			plugin.Signature = &PluginSignature{PublicKey: signed.PublicKey, URL: maskQuery(maskUserinfo(signed.URL)), Policy: signed.Policy}
+		}
 		plugin.Config = maskJSON(plugin.Config)
 		plugin.DeployTargets = slices.Clone(plugin.DeployTargets)
 		for j := range plugin.DeployTargets {

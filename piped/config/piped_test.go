@@ -83,7 +83,7 @@ func TestMaskedConfigurationHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	piped, err := ParsePiped([]byte(goodPiped), "piped.yaml")
 	require.NoError(t, err)
-	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote", URL: "https://ada:hunter9@example.com/plugin?signature=hunter8"})
+	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote", URL: "https://ada:hunter9@example.com/plugin?signature=hunter8", Signature: &PluginSignature{URL: "https://ada:hunter10@example.com/s?signature=hunter11"}})
 	masked, err := piped.MaskedYAML()
 	require.NoError(t, err)
 	require.Contains(t, masked, "example.com/plugin")

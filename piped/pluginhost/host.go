@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +97,7 @@ func New(options Options) (*Host, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Host{options: options, changes: newBroadcast()}
-	fetcher := fetch.New(fetch.Options{Dir: FetchDir(options.BinaryDir), Logger: options.Logger})
+	fetcher := fetch.New(fetch.Options{Dir: fetch.CacheDir(options.BinaryDir), Logger: options.Logger})
 	for _, c := range options.Plugins {
 		if h.find(c.Name) != nil {
 			return nil, fmt.Errorf("two plugins are named %q in the piped configuration: give each its own name", c.Name)
@@ -107,9 +106,6 @@ func New(options Options) (*Host, error) {
 	}
 	return h, nil
 }
-
-// FetchDir is where a directory for binaries keeps what came from other machines.
-func FetchDir(binaryDir string) string { return filepath.Join(binaryDir, "fetched") }
 
 // Run starts all plugins at once and keeps them running until ctx ends; then it stops them and returns
 // when the last process is gone.

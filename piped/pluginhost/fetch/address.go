@@ -6,6 +6,7 @@ package fetch
 import (
 	"net"
 	"net/url"
+	"strings"
 )
 
 // Redact is an address without what may be a secret: user, password, query and fragment.
@@ -30,6 +31,12 @@ func redact(u *url.URL) string {
 func Remote(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "oci")
+}
+
+// Pinned tells whether the address names its content by a digest.
+func Pinned(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "oci" && strings.Contains(u.Path, "@")
 }
 
 // loopback tells whether a host, with or without a port, is this machine.

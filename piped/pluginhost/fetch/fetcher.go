@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -145,6 +146,18 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 		return File{}, err
 	}
 }
+
+// Kept is what was fetched from the address before; ok is false when it is not there.
+func (f *Fetcher) Kept(address string) (file File, ok bool) {
+	known, ok := f.cache.lookup(address)
+	return File{Path: f.cache.path(known.SHA256), SHA256: known.SHA256}, ok
+}
+
+// BinaryDir is where a piped with that work directory keeps the binaries of plugins.
+func BinaryDir(workDir string) string { return filepath.Join(workDir, "plugins") }
+
+// CacheDir is the Dir of the Fetcher of a directory for binaries.
+func CacheDir(binaryDir string) string { return filepath.Join(binaryDir, "fetched") }
 
 // source is a place with one file.
 type source interface {

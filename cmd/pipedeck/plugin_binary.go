@@ -1,0 +1,193 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+)
+
+// pluginFlags say which piped the plugins are for.
+type pluginFlags struct{ configFile, workDir, output string }
+
+// pluginBinary is what is known of the binary of a plugin, and its JSON.
+type pluginBinary struct {
+	Name string `json:"name"`
+	// URL is without secrets.
+	URL string `json:"url"`
+	// State is local, missing, fetched (before), downloaded, unchanged or stale (its server does not answer).
+	State  string `json:"state"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	// Pinned is set when the configuration holds the digest, or the url does.
+	Pinned bool `json:"pinned"`
+	// Policy is that of the signature; empty without one.
+	Policy string `json:"policy"`
+	// SignedBy is the wanted key, SignatureURL where the signature is.
+	SignedBy     string `json:"signedBy"`
+	SignatureURL string `json:"signatureURL"`
+	// Signed is set when the signature was checked and is right; Comment is what the signer says.
+	Signed  bool   `json:"signed"`
+	Comment string `json:"comment"`
+	// Warning is something that does not keep the plugin from starting, Problem what does.
+	Warning string `json:"warning"`
+	Problem string `json:"problem"`
+}
+
+// pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results.
+func pluginCommand(use, short, long, example string, find func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary) *cobra.Command {
+	var flags pluginFlags
+	cmd := &cobra.Command{
+		Use: use + " [NAME...]", Short: short, Long: long, Example: example,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plugins, err := flags.plugins(args)
+			if err != nil {
+				return err
+			}
+			fetcher, err := flags.fetcher(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			found := []pluginBinary{}
+			for _, plugin := range plugins {
+				found = append(found, find(cmd.Context(), fetcher, plugin))
+				if cmd.Context().Err() != nil {
+					return &exitError{code: exitInterrupted}
+				}
+			}
+			return showBinaries(cmd.OutOrStdout(), found, flags.output == "json")
+		},
+	}
+	cmd.Flags().StringVar(&flags.configFile, "config-file", "", "the piped configuration")
+	cmd.Flags().StringVar(&flags.workDir, "work-dir", "", "the work directory of piped (default piped in the user's cache directory)")
+	addOutputFlag(cmd, &flags.output)
+	return cmd
+}
+
+func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
+	if f.configFile == "" {
+		return nil, usageError(errors.New("no piped configuration is given"), "name it with --config-file piped.yaml")
+	}
+	piped, err := config.LoadPiped(f.configFile)
+	if err != nil {
+		return nil, usageError(err, "pipedeck validate "+f.configFile)
+	}
+	if len(names) == 0 {
+		return piped.Plugins, nil
+	}
+	var chosen []config.Plugin
+	for _, name := range names {
+		at := slices.IndexFunc(piped.Plugins, func(p config.Plugin) bool { return p.Name == name })
+		if at < 0 {
+			return nil, usageError(fmt.Errorf("no plugin of %s is named %q", f.configFile, name), "see them with: pipedeck plugin list --config-file "+f.configFile)
+		}
+		chosen = append(chosen, piped.Plugins[at])
+	}
+	return chosen, nil
+}
+
+func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
+	if f.workDir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, usageError(err, "give a directory with --work-dir")
+		}
+		f.workDir = filepath.Join(cache, "piped")
+	}
+	logger := slog.New(slog.NewTextHandler(logs, nil))
+	return fetch.New(fetch.Options{Dir: fetch.CacheDir(fetch.BinaryDir(f.workDir)), Logger: logger}), nil
+}
+
+// findBinary looks at what is on this machine. Nobody is asked.
+func findBinary(_ context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
+	u, _ := url.Parse(plugin.URL) // the configuration has been checked
+	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "", Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}
+	if plugin.Signature != nil {
+		b.Policy, b.SignedBy, b.SignatureURL = plugin.Signature.Policy, plugin.Signature.PublicKey, fetch.Redact(fetch.SignatureURL(plugin))
+	}
+	if u.Scheme == "file" {
+		digest, err := fetch.Digest(u.Path)
+		if err != nil {
+			b.Problem = fmt.Sprintf("the binary cannot be read: %s", err)
+			return b
+		}
+		b.State, b.Path, b.SHA256 = "local", u.Path, digest
+		return b
+	}
+	if kept, ok := fetcher.Kept(plugin.URL); ok {
+		b.State, b.Path, b.SHA256 = "fetched", kept.Path, kept.SHA256
+	}
+	return b
+}
+
+// verify checks digest and signature of a binary that is here.
+func (b *pluginBinary) verify(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) {
+	verified, err := fetcher.Verify(ctx, plugin, b.Path)
+	if err != nil {
+		b.Problem = err.Error()
+	}
+	if verified.Warning != nil {
+		b.Warning = verified.Warning.Error()
+	}
+	if verified.Signed != nil {
+		b.Signed, b.Comment = true, *verified.Signed
+	}
+}
+
+func showBinaries(w io.Writer, found []pluginBinary, asJSON bool) error {
+	var err error
+	if asJSON {
+		err = json.NewEncoder(w).Encode(map[string]any{"plugins": found})
+	} else {
+		var body [][]string
+		for _, b := range found {
+			detail := b.Problem
+			if detail == "" {
+				detail = b.Warning
+			}
+			body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL, detail})
+		}
+		err = printTable(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
+	}
+	problems := 0
+	for _, b := range found {
+		if b.Problem != "" {
+			problems++
+		}
+	}
+	if problems > 0 {
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", plural(problems, "plugin")), "the reasons and next steps are above"})
+	}
+	return err
+}
+
+// signature tells the policy before a check, and the outcome after it.
+func (b *pluginBinary) signature() string {
+	if b.Signed {
+		return "right"
+	}
+	return b.Policy
+}
+
+func shortDigest(digest string) string { return digest[:min(len(digest), 12)] }
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
+}

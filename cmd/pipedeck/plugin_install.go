@@ -1,0 +1,43 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+)
+
+func newPluginInstallCommand() *cobra.Command {
+	return pluginCommand("install", "Fetch and check the plugins of a piped configuration",
+		`Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
+and check their digests and signatures. That piped starts without a network then.`,
+		`  pipedeck plugin install --config-file piped.yaml
+  pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped`, installBinary)
+}
+
+func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
+	if fetch.Remote(plugin.URL) {
+		file, err := fetcher.Fetch(ctx, fetch.Request{Plugin: plugin.Name, URL: plugin.URL, SHA256: plugin.SHA256})
+		b := findBinary(ctx, fetcher, plugin)
+		if err != nil {
+			b.Problem = err.Error()
+			return b
+		}
+		b.Path, b.SHA256, b.State = file.Path, file.SHA256, "unchanged"
+		switch {
+		case file.Downloaded:
+			b.State = "downloaded"
+		case file.Stale != nil:
+			b.State = "stale"
+			b.Warning = "it is as it was fetched before, for its url cannot be asked: " + file.Stale.Error()
+		}
+		b.verify(ctx, fetcher, plugin)
+		return b
+	}
+	return verifyBinary(ctx, fetcher, plugin)
+}
