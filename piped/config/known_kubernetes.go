@@ -124,9 +124,9 @@ type kubernetesRouting struct {
 }
 
 type kubernetesIstio struct {
-	// EditableRoutes are the names of the routes that may be changed. Default: all.
+	// EditableRoutes are the names of the HTTP routes that may be changed. Default: all with the host.
 	EditableRoutes []string `json:"editableRoutes"`
-	// Host is the host of the routes.
+	// Host is the host of the variants, where service has no name. PipeCD does not read it.
 	Host string `json:"host"`
 	// VirtualService is the virtual service. Default: the first one.
 	VirtualService kubernetesReference `json:"virtualService"`
@@ -206,7 +206,7 @@ type kubernetesPatchOp struct {
 type kubernetesTraffic struct {
 	// All is the variant that gets all traffic.
 	All string `json:"all" config:"oneof=primary|canary|baseline"`
-	// Primary is the percentage for primary.
+	// Primary is the percentage for primary. Default: what the others leave.
 	Primary amount `json:"primary"`
 	// Canary is the percentage for canary.
 	Canary amount `json:"canary"`

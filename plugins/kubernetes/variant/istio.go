@@ -157,11 +157,11 @@ func weightOf(d map[string]any, destinations int) (int64, error) {
 		}
 		return 0, nil
 	case int64:
-		if w >= 0 {
+		if w >= 0 && w <= 100 {
 			return w, nil
 		}
 	case float64:
-		if w >= 0 && w == float64(int64(w)) {
+		if w >= 0 && w <= 100 && w == float64(int64(w)) {
 			return int64(w), nil
 		}
 	}

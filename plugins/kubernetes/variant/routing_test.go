@@ -82,3 +82,50 @@ func TestEveryWorkloadThatCannotBeSelectedIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, variant.CheckSelectable(made, app))
 }
+
+// Whatever stands in a VirtualService, routing does not crash, and what it has routed adds up.
+func FuzzRouteVirtualService(f *testing.F) {
+	f.Add("[{route: [{destination: {host: web}}]}]", 10, 20)
+	f.Add("[{name: a, route: [{destination: {host: b}, weight: 20.0}, {destination: {host: web}, weight: 80}]}, {match: []}]", 100, 0)
+	f.Add("[{route: [{destination: {host: web.prod.svc.cluster.local}, weight: 0}, 7, {destination: x}]}]", 0, 100)
+	f.Fuzz(func(t *testing.T, routes string, canary, baseline int) {
+		if canary < 0 || baseline < 0 || canary > 100 || baseline > 100-canary {
+			return
+		}
+		text := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web, namespace: prod}\nspec: {http: " + routes + "}\n"
+		all, err := manifest.Parse([]byte(text), "a.yaml")
+		if err != nil {
+			return
+		}
+		app := application(t)
+		app.Service.Name = "web"
+		m, err := variant.RouteVirtualService(all, app, config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+		if err != nil {
+			return
+		}
+		routed := 0
+		for _, route := range m.Object["spec"].(map[string]any)["http"].([]any) {
+			sum, ours := int64(0), false
+			destinations, _ := route.(map[string]any)["route"].([]any)
+			for _, d := range destinations {
+				destination, ok := d.(map[string]any)
+				if !ok {
+					continue
+				}
+				to, _ := destination["destination"].(map[string]any)
+				_, hasSubset := to["subset"].(string)
+				ours = ours || hasSubset
+				switch weight := destination["weight"].(type) {
+				case int64:
+					sum += weight
+				case float64:
+					sum += int64(weight)
+				}
+			}
+			if ours && sum == 100 {
+				routed++
+			}
+		}
+		require.Positive(t, routed)
+	})
+}
