@@ -52,6 +52,22 @@ func TestEveryFlagIsDescribed(t *testing.T) {
 	root.PersistentFlags().VisitAll(described)
 }
 
+func TestWrongWordsAreWrongUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"frobnicate"}, {"run", "extra"}, {"version", "extra"}, {"run", "--nope"}} {
+		root := rootCommand()
+		root.SetArgs(args)
+		var usage *usageError
+		require.ErrorAs(t, root.ExecuteContext(t.Context()), &usage, "%v", args)
+		require.ErrorContains(t, usage, "--help")
+	}
+	root, out := rootCommand(), &bytes.Buffer{}
+	root.SetOut(out)
+	root.SetArgs([]string{})
+	require.NoError(t, root.ExecuteContext(t.Context()))
+	require.Contains(t, out.String(), "Available Commands")
+}
+
 func TestTheLaunchersCommandLineWorks(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))

@@ -55,6 +55,9 @@ func rootCommand() *cobra.Command {
 		Short:         "Deploy the applications of Git repositories through plugins",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		// Cobra's own errors of wrong words would end with the code of a failure.
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, command.CommandPath())}
@@ -69,7 +72,14 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		Run:   func(command *cobra.Command, _ []string) { fmt.Fprintln(command.OutOrStdout(), version) },
 	}
+}
+
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &usageError{fmt.Errorf("%q is not a command or flag of %s; see %s --help", args[0], command.CommandPath(), command.CommandPath())}
 }

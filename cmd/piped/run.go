@@ -26,7 +26,7 @@ func runCommand(telemetry *telemetryFlags) *cobra.Command {
 		Aliases: []string{"piped"}, // PipeCD v0's name, which its launcher uses for v1, too
 		Short:   "Start the agent",
 		Example: runExamples,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := f.check(command); err != nil {
 				return &usageError{err}
