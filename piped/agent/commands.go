@@ -45,55 +45,55 @@ type feed struct {
 func (f *feed) Run(ctx context.Context) error {
 	subscription := f.watcher.Subscribe()
 	defer subscription.Close()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-subscription.Changed():
-		}
-		change := subscription.Take()
-		for _, name := range change.RestartPlugins {
-			if err := f.plugins.Restart(name); err != nil {
-				f.logger.Warn("a plugin that should be restarted is not known", "error", err)
-			}
-		}
-		if change.Applications {
-			f.trigger.ApplicationsChanged()
-			f.live.ApplicationsChanged()
-		}
-		if change.Events {
-			f.events.Changed()
-		}
-		if change.Deployments {
-			f.deployments(ctx)
-		}
-		if change.Commands {
-			f.handle(ctx)
-		}
-	}
+	follow(ctx, subscription, time.After, f.deal)
+	return nil
 }
 
-// deployments submits all deployments that have not ended.
-func (f *feed) deployments(ctx context.Context) {
+// deal acts on a change, and gives back the lists that could not be read.
+func (f *feed) deal(ctx context.Context, change controlplane.Change) (left controlplane.Change) {
+	for _, name := range change.RestartPlugins {
+		if err := f.plugins.Restart(name); err != nil {
+			f.logger.Warn("a plugin that should be restarted is not known", "error", err)
+		}
+	}
+	if change.Applications {
+		f.trigger.ApplicationsChanged()
+		f.live.ApplicationsChanged()
+	}
+	if change.Events {
+		f.events.Changed()
+	}
+	if change.Deployments {
+		left.Deployments = !f.deployments(ctx)
+	}
+	if change.Commands {
+		left.Commands = !f.handle(ctx)
+	}
+	return left
+}
+
+// deployments submits all deployments that have not ended; false when they could not be listed.
+func (f *feed) deployments(ctx context.Context) bool {
 	open, err := controlplane.OpenDeployments(ctx, f.controlPlane)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.logger.Warn("could not list the deployments; it is tried again at the next change", "error", err)
+			f.logger.Warn("could not list the deployments; it is tried again", "error", err)
 		}
-		return
+		return false
 	}
 	f.controller.Submit(open...)
+	return true
 }
 
 // handle passes commands on, and answers those that nobody here carries out, so that no user waits for
-// ever.
-func (f *feed) handle(ctx context.Context) {
+// ever. False when they could not be listed.
+func (f *feed) handle(ctx context.Context) bool {
 	answer, err := f.controlPlane.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
 	if err != nil {
 		if ctx.Err() == nil {
-			f.logger.Warn("could not list the commands; it is tried again at the next change", "error", err)
+			f.logger.Warn("could not list the commands; it is tried again", "error", err)
 		}
-		return
+		return false
 	}
 	f.commands.Replace(answer.GetCommands())
 	f.controller.HandleCommands(ctx, answer.GetCommands())
@@ -107,6 +107,7 @@ func (f *feed) handle(ctx context.Context) {
 			f.report(ctx, command, model.CommandStatus_COMMAND_FAILED, why)
 		}
 	}
+	return true
 }
 
 // refusal says why nobody here carries out a command; empty when somebody does, who also answers it.
