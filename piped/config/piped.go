@@ -143,7 +143,7 @@ const (
 
 // PluginSignature is who must have signed the binary of a plugin, with minisign.
 type PluginSignature struct {
-	// PublicKey is the key of the signer as minisign writes it, such as RWQf6LRC….
+	// PublicKey is the key of the signer as minisign writes it, such as RWQf….
 	PublicKey string `json:"publicKey,omitempty"`
 	// URL of the signature: file:// or https://. Default: that of the binary with .minisig at its end.
 	URL string `json:"url,omitempty"`

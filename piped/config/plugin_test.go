@@ -14,7 +14,7 @@ import (
 func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0a", 32)
-	const key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3" // of minisign's own page
+	const key = "RWTHTBOH1xKOgV4CIGSd6efv0r8heNVILRfqAgo/HWP0BOFNxIev8Jwo"
 	for plugin, want := range map[string]string{
 		"url: file:///p":                                                                    "",
 		"url: oci://registry.example/p:v1":                                                  "",
