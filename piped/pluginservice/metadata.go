@@ -20,6 +20,10 @@ func (s *Server) GetStageMetadata(_ context.Context, request *pluginservice.GetS
 	if err != nil {
 		return nil, err
 	}
+	if request.GetKey() == StopMetadataKey {
+		why, found := d.stop(request.GetStageId())
+		return &pluginservice.GetStageMetadataResponse{Value: why, Found: found}, nil
+	}
 	value, found := d.get(func(d *deployment) map[string]string { return d.stages[request.GetStageId()] }, request.GetKey())
 	return &pluginservice.GetStageMetadataResponse{Value: value, Found: found}, nil
 }

@@ -52,6 +52,7 @@ type deployment struct {
 	running map[string]*runningStage
 	// attempts outlives running: the last log lines of a stage may come after its end.
 	attempts map[string]int32
+	stops    map[string]string // why stages were stopped
 	// hands holds the stages that each plugin has been given, by plugin.
 	hands map[string]map[string]bool
 }
@@ -96,6 +97,7 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		stages:   map[string]map[string]string{},
 		running:  map[string]*runningStage{},
 		attempts: map[string]int32{},
+		stops:    map[string]string{},
 		hands:    map[string]map[string]bool{},
 	}
 	for plugin, values := range d.GetMetadataV2().GetPlugins() {
@@ -134,6 +136,7 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 	defer d.mu.Unlock()
 	d.running[stageID] = stage
 	d.attempts[stageID] = attempt
+	delete(d.stops, stageID)
 	if attempt > 0 {
 		values := maps.Clone(d.stages[stageID]) // a save may be reading the old ones
 		if values == nil {

@@ -190,6 +190,29 @@ func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
 	require.Equal(t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"], "the message with the stage tells the same")
 }
 
+func TestAPluginCanAskWhyItsStageStopsUntilItBeginsAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})()
+	read := func() (string, bool) {
+		answer, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: StopMetadataKey})
+		require.NoError(t, err)
+		return answer.GetValue(), answer.GetFound()
+	}
+	end := s.registry.BeginStage("d", "s", 0)
+	_, found := read()
+	require.False(t, found)
+	s.registry.NoteStop("d", "s", StopTimeout, "the stage timed out after 5s")
+	end()
+	why, _ := read()
+	require.Equal(t, "timeout the stage timed out after 5s", why, "also when the call has ended")
+	_, stages := s.registry.Metadata("d")
+	require.Empty(t, stages["s"], "it is not kept")
+	s.registry.BeginStage("d", "s", 1)()
+	_, found = read()
+	require.False(t, found)
+}
+
 // PipeCD v1 reads and writes its map of deployments without a lock.
 func TestDeploymentsComeAndGoWhilePluginsCall(t *testing.T) {
 	t.Parallel()

@@ -150,7 +150,9 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	if err := r.options.Failpoints.Hit(call, "stage-call"); err != nil {
 		return r.stopped(ctx, call, stage, err)
 	}
-	response, err := plugin.Deployment().ExecuteStage(call, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+	told, hangUp := r.tellWhy(ctx, call, stage)
+	defer hangUp()
+	response, err := plugin.Deployment().ExecuteStage(told, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment:              d,
 		Stage:                   find(d, stage.GetId()),
 		StageConfig:             options,

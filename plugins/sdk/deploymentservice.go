@@ -128,7 +128,7 @@ func (s *deploymentService) wireStages(stages []Stage) []*model.PipelineStage {
 // ExecuteStage runs a stage and sends its log. The answer waits for one last log call and no more.
 func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
 	in := req.GetInput()
-	ctx, cancel := s.stageContext(ctx)
+	ctx, cancel := s.stageContext(ctx, in)
 	defer cancel(nil)
 
 	sender := startLogSender(s.client.piped, in.GetDeployment().GetId(), in.GetStage(), s.logger)
@@ -206,9 +206,9 @@ func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePlugi
 }
 
 // stageContext ends with the call or with the process, and its cause tells which.
-func (s *deploymentService) stageContext(call context.Context) (context.Context, context.CancelCauseFunc) {
+func (s *deploymentService) stageContext(call context.Context, in *deployment.ExecutePluginInput) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(call))
-	stopCall := context.AfterFunc(call, func() { cancel(ErrCancelled) })
+	stopCall := context.AfterFunc(call, func() { cancel(s.client.stopReason(in)) })
 	stopProcess := context.AfterFunc(s.stopping, func() { cancel(ErrShuttingDown) })
 	return ctx, func(cause error) {
 		stopCall()

@@ -4,10 +4,8 @@
 package sdk
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -77,17 +75,7 @@ const (
 	ApprovedUsersMetadataKey = "pipecd/stage-approved-users"
 )
 
-// Reasons for the end of a stage's context, as StopCause gives them. Both are context.Canceled too.
-var (
-	// ErrCancelled: piped ended the call, because of a user, a timeout or its own end.
-	ErrCancelled = fmt.Errorf("the stage was cancelled: %w", context.Canceled)
-	// ErrShuttingDown: the plugin process has to end; the stage may be started again later.
-	ErrShuttingDown = fmt.Errorf("the plugin is shutting down: %w", context.Canceled)
-)
-
-// StopCause tells why the context of a stage ended; nil while it has not.
-func StopCause(ctx context.Context) error { return context.Cause(ctx) }
-
+// CopyStages plans each configured stage as it is, with no rollback stages.
 // CopyStages makes one plain stage of every configured one.
 func CopyStages(configs []StageConfig) []Stage {
 	stages := make([]Stage, 0, len(configs))

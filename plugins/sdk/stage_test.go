@@ -167,3 +167,65 @@ func TestClientReachesWhatPipedKeeps(t *testing.T) {
 	require.Equal(t, map[string]string{"p": "q"}, h.Piped.PluginMetadata("keeper"))
 	require.Equal(t, []string{"helm-3"}, h.Piped.Installed())
 }
+
+func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		told   string
+		reason error
+		says   string
+	}{
+		"a user":             {"cancelled Cancelled by ada", sdk.ErrCancelled, "the stage was cancelled: Cancelled by ada"},
+		"time":               {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
+		"the end of piped":   {"stopping piped is stopping", sdk.ErrShuttingDown, "piped is stopping"},
+		"another stage":      {"halted Stopped because stage B failed", sdk.ErrCancelled, "Stopped because stage B failed"},
+		"PipeCD's own piped": {"", sdk.ErrCancelled, "the stage was cancelled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			causes := make(chan error, 1)
+			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+				req.Log.Info("running")
+				<-ctx.Done()
+				causes <- sdk.StopCause(ctx)
+				return sdk.Failure, sdk.StopCause(ctx)
+			}), sdktest.Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := h.Go(ctx, t, "TEST", "{}")
+			h.Piped.WaitLog(t, "test", "running")
+			if c.told != "" {
+				h.Piped.SetStageMetadata("test", "pipedeck/stop", c.told)
+			}
+			cancel()
+			cause := <-causes
+			require.ErrorIs(t, cause, c.reason)
+			require.ErrorIs(t, cause, context.Canceled)
+			require.ErrorContains(t, cause, c.says)
+			<-ended
+			h.Piped.WaitLog(t, "test", c.says)
+		})
+	}
+}
+
+func TestASilentPipedDoesNotHoldUpACancel(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		req.Log.Info("running")
+		<-ctx.Done()
+		return sdk.Failure, sdk.StopCause(ctx)
+	}), sdktest.Options{})
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	h.Piped.OnCall(func(method string) error {
+		if method == "GetStageMetadata" {
+			<-release
+		}
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, "TEST", "{}")
+	h.Piped.WaitLog(t, "test", "running")
+	cancel()
+	<-ended
+	h.Piped.WaitLog(t, "test", "the stage was cancelled")
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// Reasons for the end of a stage's context, to be found in StopCause with errors.Is. All are
+// context.Canceled too.
+var (
+	// ErrCancelled: a user cancelled the deployment, or it failed at another stage. Under PipeCD's piped, which
+	// gives no reason, it stands for all that ends a call.
+	ErrCancelled = fmt.Errorf("the stage was cancelled: %w", context.Canceled)
+	// ErrTimedOut: the time of the stage or of the deployment is up.
+	ErrTimedOut = fmt.Errorf("the stage timed out: %w", context.Canceled)
+	// ErrShuttingDown: the plugin or piped has to end; the stage starts again later.
+	ErrShuttingDown = fmt.Errorf("the plugin is shutting down: %w", context.Canceled)
+)
+
+// StopCause tells why the context of a stage ended; nil while it has not. Its text is for users: it says who
+// cancelled and what timed out where piped tells.
+func StopCause(ctx context.Context) error { return context.Cause(ctx) }
+
+// stopError is a reason in piped's words.
+type stopError struct {
+	reason error
+	words  string
+}
+
+func (e *stopError) Error() string { return e.words }
+func (e *stopError) Unwrap() error { return e.reason }
+
+const (
+	// stopKey is read as metadata of the stage; only our piped has it.
+	stopKey = "pipedeck/stop"
+	// stopLimit bounds how long piped is asked; a cancelled stage should stop soon.
+	stopLimit = 300 * time.Millisecond
+)
+
+// stopReason asks piped why it cancelled the call of a stage.
+func (c *Client) stopReason(in *deployment.ExecutePluginInput) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	resp, err := c.piped.GetStageMetadata(ctx, &pluginservice.GetStageMetadataRequest{
+		DeploymentId: in.GetDeployment().GetId(), StageId: in.GetStage().GetId(), Key: stopKey,
+	})
+	if err != nil || !resp.GetFound() {
+		return ErrCancelled
+	}
+	kind, words, _ := strings.Cut(resp.GetValue(), " ")
+	switch kind {
+	case "timeout":
+		return &stopError{ErrTimedOut, words}
+	case "stopping":
+		return &stopError{ErrShuttingDown, words}
+	default:
+		return &stopError{ErrCancelled, "the stage was cancelled: " + words}
+	}
+}
