@@ -69,6 +69,11 @@ func (p *Previewer) target(ctx context.Context, req *Request) (sdk.PlanPreview, 
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
+	if rule.onlyPrimary { // a pipeline, which may end with a share of the traffic other than in Git
+		if wanted, err = stage.AsRouted(wanted, req.Target); err != nil {
+			return sdk.PlanPreview{}, fmt.Errorf("a stage of the pipeline would fail: %w", err)
+		}
+	}
 	found := &changes{}
 	client, err := p.connect(ctx, target)
 	switch {

@@ -64,6 +64,32 @@ func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
 	require.Equal(t, "not deployed to: only the first deploy target, first, is", previews[1].Summary)
 }
 
+func TestARouteIsPreviewedAsThePipelineLeavesIt(t *testing.T) {
+	t.Parallel()
+	p, target := unreachable(t, "first")
+	configuration := "spec:\n  planner: {alwaysUsePipeline: true}\n  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {canary: 10}}]}\n"
+	req := &Request{ApplicationID: "a", Targets: []stage.Target{target}, Running: source(t, "1", "old", ""), Target: source(t, "2", "old", configuration)}
+	req.Target.App.TrafficRouting.Method = config.MethodIstio
+	req.Target.App.Service.Name = "web"
+	_, err := p.Preview(t.Context(), req)
+	require.ErrorContains(t, err, "a stage of the pipeline would fail: there is no VirtualService")
+
+	route := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
+	for _, s := range []*stage.Source{req.Running, req.Target} {
+		require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "route.yaml"), []byte(route), 0o600))
+	}
+	previews, err := p.Preview(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", previews[0].Summary)
+	require.Contains(t, previews[0].Details, "-      weight: 100\n")
+	require.Contains(t, previews[0].Details, "+        subset: canary\n+      weight: 10\n")
+
+	req.Target.ConfigData = nil // a quick sync leaves what is in Git
+	previews, err = p.Preview(t.Context(), req)
+	require.NoError(t, err)
+	require.True(t, previews[0].NoChange, previews[0].Details)
+}
+
 func TestPruningIsThatOfTheStagesThatWouldRun(t *testing.T) {
 	t.Parallel()
 	pipeline := func(planner, stages string) string {

@@ -6,6 +6,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,12 +38,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	routed, value := manifest.Manifest{}, ""
-	if s.App.TrafficRouting.Method == config.MethodIstio {
-		routed, err = variant.RouteVirtualService(loaded, &s.App, traffic)
-	} else if value, err = selected(traffic, s.App.VariantLabel); err == nil {
-		routed, err = variant.RouteService(loaded, &s.App, value)
-	}
+	routed, value, err := routeObject(loaded, s, traffic)
 	if err != nil {
 		return err
 	}
@@ -75,6 +71,50 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	}
 	req.Log.Successf("Traffic is routed: %s", traffic)
 	return nil
+}
+
+// routeObject gives the object that routes the traffic; value is the variant that it selects when it is a Service.
+func routeObject(manifests []manifest.Manifest, s *Source, traffic config.Traffic) (routed manifest.Manifest, value string, err error) {
+	if s.App.TrafficRouting.Method == config.MethodIstio {
+		routed, err = variant.RouteVirtualService(manifests, &s.App, traffic)
+		return routed, "", err
+	}
+	if value, err = selected(traffic, s.App.VariantLabel); err != nil {
+		return routed, "", err
+	}
+	routed, err = variant.RouteService(manifests, &s.App, value)
+	return routed, value, err
+}
+
+// AsRouted gives the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
+func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, error) {
+	stages, err := config.PipelineStages(s.ConfigData)
+	if err != nil {
+		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	for _, stage := range slices.Backward(stages) {
+		if stage.Name != config.StageTrafficRouting {
+			continue
+		}
+		traffic, err := config.DecodeTraffic(stage.With)
+		if err != nil {
+			return nil, err
+		}
+		routed, _, err := routeObject(manifests, s, traffic)
+		return replace(manifests, routed), err
+	}
+	return manifests, nil
+}
+
+// replace puts a manifest in the place of the one with its key.
+func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Manifest {
+	made := slices.Clone(manifests)
+	for i, m := range made {
+		if by.Unstructured != nil && m.Key() == by.Key() {
+			made[i] = by
+		}
+	}
+	return made
 }
 
 // selected is the one variant that a Service can select.
@@ -148,14 +188,8 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, m := range manifests {
-		if m.Key() == routed.Key() {
-			m = routed
-		}
-		made = append(made, m)
-	}
 	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, config.StageTrafficRouting)
-	return made, nil, nil
+	return replace(manifests, routed), nil, nil
 }
 
 // lastTrafficStage is the index of the pipeline's last stage that routes traffic; -1 without one.
