@@ -13,7 +13,7 @@ func newPluginCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		newPluginNewCommand(), newPluginProtosCommand(),
-		newPluginListCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
+		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
 	)
 	return cmd
 }

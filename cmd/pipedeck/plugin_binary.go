@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,8 @@ type pluginBinary struct {
 }
 
 // pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results.
-func pluginCommand(use, short, long, example string, find func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary) *cobra.Command {
+func pluginCommand(use, short, long, example string, find func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary,
+	print func(io.Writer, []pluginBinary) error) *cobra.Command {
 	var flags pluginFlags
 	cmd := &cobra.Command{
 		Use: use + " [NAME...]", Short: short, Long: long, Example: example,
@@ -69,7 +71,7 @@ func pluginCommand(use, short, long, example string, find func(context.Context, 
 					return &exitError{code: exitInterrupted}
 				}
 			}
-			return showBinaries(cmd.OutOrStdout(), found, flags.output == "json")
+			return showBinaries(cmd.OutOrStdout(), found, flags.output == "json", print)
 		},
 	}
 	cmd.Flags().StringVar(&flags.configFile, "config-file", "", "the piped configuration")
@@ -148,20 +150,12 @@ func (b *pluginBinary) verify(ctx context.Context, fetcher *fetch.Fetcher, plugi
 	}
 }
 
-func showBinaries(w io.Writer, found []pluginBinary, asJSON bool) error {
+func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.Writer, []pluginBinary) error) error {
 	var err error
 	if asJSON {
 		err = json.NewEncoder(w).Encode(map[string]any{"plugins": found})
 	} else {
-		var body [][]string
-		for _, b := range found {
-			detail := b.Problem
-			if detail == "" {
-				detail = b.Warning
-			}
-			body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL, detail})
-		}
-		err = printTable(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
+		err = print(w, found)
 	}
 	problems := 0
 	for _, b := range found {
@@ -173,6 +167,14 @@ func showBinaries(w io.Writer, found []pluginBinary, asJSON bool) error {
 		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", plural(problems, "plugin")), "the reasons and next steps are above"})
 	}
 	return err
+}
+
+func binariesTable(w io.Writer, found []pluginBinary) error {
+	var body [][]string
+	for _, b := range found {
+		body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL, cmp.Or(b.Problem, b.Warning)})
+	}
+	return printTable(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
 }
 
 // signature tells the policy before a check, and the outcome after it.

@@ -94,6 +94,17 @@ func TestPluginsAreInstalledAndVerified(t *testing.T) {
 	require.Contains(t, found["local"].Problem, digest)
 	require.NotContains(t, found, "remote")
 
+	var info bytes.Buffer
+	b := found["local"]
+	require.NoError(t, printBinaries(&info, []pluginBinary{b}))
+	for _, fact := range []string{b.Name, b.URL, b.SHA256, b.Path} {
+		require.Contains(t, info.String(), "   "+fact+"\n")
+	}
+	code, found, stderr = binaries(t, work, plugins, "info", "remote")
+	require.Zero(t, code, stderr)
+	require.Equal(t, key.String(), found["remote"].SignedBy)
+	require.Equal(t, server.URL+"/p.minisig?…", found["remote"].SignatureURL)
+
 	code, _, stderr = binaries(t, work, plugins, "list", "nobody")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, `is named "nobody"`)

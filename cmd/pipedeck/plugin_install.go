@@ -17,7 +17,7 @@ func newPluginInstallCommand() *cobra.Command {
 		`Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
 and check their digests and signatures. That piped starts without a network then.`,
 		`  pipedeck plugin install --config-file piped.yaml
-  pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped`, installBinary)
+  pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped`, installBinary, binariesTable)
 }
 
 func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {

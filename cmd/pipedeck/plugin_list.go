@@ -10,5 +10,5 @@ func newPluginListCommand() *cobra.Command {
 		`List the plugins of a piped configuration: where their binaries come from, and whether they are on this
 machine. No server is asked and nothing is checked; running plugins are shown by pipedeck plugins.`,
 		`  pipedeck plugin list --config-file piped.yaml
-  pipedeck plugin list kubernetes --config-file piped.yaml -o json`, findBinary)
+  pipedeck plugin list kubernetes --config-file piped.yaml -o json`, findBinary, binariesTable)
 }

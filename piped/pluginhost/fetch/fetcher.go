@@ -28,7 +28,7 @@ const (
 	attempts            = 4
 	maxPause            = 5 * time.Second
 	// askTimeout is how long a server may take to say whether its content is the one that is here.
-	askTimeout    = 5 * time.Second
+	askTimeout    = 10 * time.Second
 	reportingStep = 1 << 20 // bytes
 )
 
