@@ -63,6 +63,14 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
 	require.Equal(t, "primary", a.serviceVariant())
 
+	// Without a later traffic stage the rollout takes the traffic back, as nobody else would.
+	between := a.pipeline
+	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	a.succeeds("K8S_PRIMARY_ROLLOUT", `{}`, two, one)
+	require.Equal(t, "primary", a.serviceVariant())
+	a.pipeline = between
+
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, "primary", a.serviceVariant())

@@ -6,7 +6,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,37 +85,6 @@ func routeObject(manifests []manifest.Manifest, s *Source, traffic config.Traffi
 	return routed, value, err
 }
 
-// AsRouted gives the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
-func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, error) {
-	stages, err := config.PipelineStages(s.ConfigData)
-	if err != nil {
-		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
-	}
-	for _, stage := range slices.Backward(stages) {
-		if stage.Name != config.StageTrafficRouting {
-			continue
-		}
-		traffic, err := config.DecodeTraffic(stage.With)
-		if err != nil {
-			return nil, err
-		}
-		routed, _, err := routeObject(manifests, s, traffic)
-		return replace(manifests, routed), err
-	}
-	return manifests, nil
-}
-
-// replace puts a manifest in the place of the one with its key.
-func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Manifest {
-	made := slices.Clone(manifests)
-	for i, m := range made {
-		if by.Unstructured != nil && m.Key() == by.Key() {
-			made[i] = by
-		}
-	}
-	return made
-}
-
 // selected is the one variant that a Service can select.
 func selected(traffic config.Traffic, label config.VariantLabel) (string, error) {
 	switch {
@@ -150,59 +118,4 @@ func checkPods(ctx context.Context, c *cluster.Client, service manifest.Manifest
 			labels.Set(selector), value)
 	}
 	return nil
-}
-
-// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: the VirtualService is taken out of
-// the manifests and given apart; the Service goes on selecting what the last traffic stage of this deployment has chosen, as
-// long as another one follows. (PipeCD v1 sends all traffic back to the primary while that is being replaced.)
-func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []manifest.Manifest) (made []manifest.Manifest, left []manifest.Key, err error) {
-	last, err := lastTrafficStage(req.Target)
-	if err != nil || last < 0 {
-		return manifests, nil, err
-	}
-	app := &req.Target.App
-	if app.TrafficRouting.Method == config.MethodIstio {
-		routes, err := variant.VirtualService(manifests, app)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, m := range manifests {
-			if m.Key() != routes.Key() {
-				made = append(made, m)
-			}
-		}
-		req.Log.Infof("%s is left to %s", routes.Key().Human(), config.StageTrafficRouting)
-		return made, []manifest.Key{routes.Key()}, nil
-	}
-	if err := variant.CheckSelectable(manifests, app); err != nil {
-		return nil, nil, err
-	}
-	if last < int(req.Stage.GetIndex()) {
-		return manifests, nil, nil
-	}
-	value, found, err := req.Client.PluginMetadata(ctx, metadataRouted)
-	if err != nil || !found || value == app.VariantLabel.PrimaryValue {
-		return manifests, nil, err
-	}
-	routed, err := variant.RouteService(manifests, app, value)
-	if err != nil {
-		return nil, nil, err
-	}
-	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, config.StageTrafficRouting)
-	return replace(manifests, routed), nil, nil
-}
-
-// lastTrafficStage is the index of the pipeline's last stage that routes traffic; -1 without one.
-func lastTrafficStage(s *Source) (int, error) {
-	stages, err := config.PipelineStages(s.ConfigData)
-	if err != nil {
-		return -1, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
-	}
-	last := -1
-	for i, stage := range stages {
-		if stage.Name == config.StageTrafficRouting {
-			last = i
-		}
-	}
-	return last, nil
 }

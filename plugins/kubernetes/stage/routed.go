@@ -1,0 +1,100 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+)
+
+// AsRouted gives the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
+func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, error) {
+	stages, err := config.PipelineStages(s.ConfigData)
+	if err != nil {
+		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	for _, stage := range slices.Backward(stages) {
+		if stage.Name != config.StageTrafficRouting {
+			continue
+		}
+		traffic, err := config.DecodeTraffic(stage.With)
+		if err != nil {
+			return nil, err
+		}
+		routed, _, err := routeObject(manifests, s, traffic)
+		return replace(manifests, routed), err
+	}
+	return manifests, nil
+}
+
+// replace puts a manifest in the place of the one with its key.
+func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Manifest {
+	made := slices.Clone(manifests)
+	for i, m := range made {
+		if by.Unstructured != nil && m.Key() == by.Key() {
+			made[i] = by
+		}
+	}
+	return made
+}
+
+// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: the VirtualService is taken out of
+// the manifests and given apart; the Service goes on selecting what the last traffic stage of this deployment has chosen, as
+// long as another one follows. (PipeCD v1 sends all traffic back to the primary while that is being replaced.)
+func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []manifest.Manifest) (made []manifest.Manifest, left []manifest.Key, err error) {
+	last, err := lastTrafficStage(req.Target)
+	if err != nil || last < 0 {
+		return manifests, nil, err
+	}
+	app := &req.Target.App
+	if app.TrafficRouting.Method == config.MethodIstio {
+		routes, err := variant.VirtualService(manifests, app)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, m := range manifests {
+			if m.Key() != routes.Key() {
+				made = append(made, m)
+			}
+		}
+		req.Log.Infof("%s is left to %s", routes.Key().Human(), config.StageTrafficRouting)
+		return made, []manifest.Key{routes.Key()}, nil
+	}
+	if err := variant.CheckSelectable(manifests, app); err != nil {
+		return nil, nil, err
+	}
+	if last <= int(req.Stage.GetIndex()) { // nothing would take the Service back before the canary goes
+		return manifests, nil, nil
+	}
+	value, found, err := req.Client.PluginMetadata(ctx, metadataRouted)
+	if err != nil || !found || value == app.VariantLabel.PrimaryValue {
+		return manifests, nil, err
+	}
+	routed, err := variant.RouteService(manifests, app, value)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, config.StageTrafficRouting)
+	return replace(manifests, routed), nil, nil
+}
+
+// lastTrafficStage is the index of the pipeline's last stage that routes traffic; -1 without one.
+func lastTrafficStage(s *Source) (int, error) {
+	stages, err := config.PipelineStages(s.ConfigData)
+	if err != nil {
+		return -1, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	last := -1
+	for i, stage := range stages {
+		if stage.Name == config.StageTrafficRouting {
+			last = i
+		}
+	}
+	return last, nil
+}
