@@ -139,6 +139,8 @@ type host struct {
 	// ended is closed after err was set, when the host has ended.
 	ended chan struct{}
 	err   error
+	// log is the path of the file that the host writes to.
+	log string
 }
 
 // startHost starts a host that outlives this process, with its output in the environment's logs.
@@ -168,7 +170,7 @@ func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args 
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())
 	}
-	h := &host{address: make(chan string, 1), ended: make(chan struct{})}
+	h := &host{address: make(chan string, 1), ended: make(chan struct{}), log: log.Name()}
 	// Whoever needs the host's end waits for ended; the host itself may outlive this process.
 	go h.follow(read, cmd)
 	return h, nil
@@ -192,7 +194,7 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		}
 	}
 	if err := cmd.Wait(); err != nil && h.err == nil {
-		h.err = &exitError{exitNotStarted, fmt.Errorf("the environment's process ended: %w", err), "see logs/host.log in the environment's directory"}
+		h.err = &exitError{exitNotStarted, fmt.Errorf("the environment's process ended: %w", err), "start it again, it goes on where it was; its last words are in " + h.log}
 	}
 	close(h.address)
 }

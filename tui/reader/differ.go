@@ -170,7 +170,7 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 }
 
 func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
-	was, changed := d.news("plugin "+p.GetName(), Name(p.GetState()), p.GetPid(), p.GetRestarts())
+	was, changed := d.news("plugin "+p.GetName(), Name(p.GetState()), p.GetPid(), p.GetRestarts(), p.GetDetail())
 	if !changed {
 		return nil
 	}

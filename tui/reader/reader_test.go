@@ -143,6 +143,8 @@ func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
 	require.Empty(t, tell(busy), "figures alone are no event")
 	busy.Restarts = 1
 	require.Len(t, tell(busy), 1)
+	busy.Detail = "its changed binary does not start"
+	require.Len(t, tell(busy), 1, "what a running plugin has to tell")
 
 	part := decktest.Component(2, "Kubernetes", "compiling 1 of 820")
 	require.Len(t, tell(part), 0+1)

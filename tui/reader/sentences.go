@@ -150,10 +150,11 @@ func stageSentence(c Change) string {
 func pluginSentence(p *deckv1.Plugin) string {
 	switch p.GetState() {
 	case deckv1.Plugin_STATE_RUNNING:
+		running := "Plugin " + p.GetName() + " is running"
 		if p.GetRestarts() > 0 {
-			return fmt.Sprintf("Plugin %s is running again after %d restarts.", p.GetName(), p.GetRestarts())
+			running += fmt.Sprintf(" again after %d restarts", p.GetRestarts())
 		}
-		return "Plugin " + p.GetName() + " is running."
+		return sentence(running, p.GetDetail())
 	case deckv1.Plugin_STATE_RESTARTING:
 		return sentence("Plugin "+p.GetName()+" is being restarted", p.GetDetail())
 	case deckv1.Plugin_STATE_FAILED:
