@@ -77,8 +77,11 @@ func (w *Workspace) LogsDir() string { return w.Path("logs") }
 // PluginLogsDir holds a file for each plugin, named <plugin>.log, and its rotated predecessors.
 func (w *Workspace) PluginLogsDir() string { return filepath.Join(w.LogsDir(), "plugins") }
 
-// PluginProgram is the program of a plugin that the environment builds.
-func (w *Workspace) PluginProgram(name string) string { return w.Path("plugins", url.PathEscape(name)) }
+// PluginProgram is the program of a plugin that the environment builds. Its ending keeps names such as
+// ".." inside the folder.
+func (w *Workspace) PluginProgram(name string) string {
+	return w.Path("plugins", url.PathEscape(name)+".bin")
+}
 
 // PipedDir holds piped's mirrors, sources, plugin binaries and tools.
 func (w *Workspace) PipedDir() string { return w.Path("piped") }

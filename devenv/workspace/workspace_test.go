@@ -150,3 +150,11 @@ func TestWhoComesEarlyWaitsUntilTheEnvironmentIsPublished(t *testing.T) {
 	_, err := w.AwaitPublished(ended)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+func TestProgramsOfPluginsStayInTheirFolder(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	for _, name := range []string{"moon", "..", ".", "../../moon", "a/b"} {
+		require.Equal(t, w.Path("plugins"), filepath.Dir(w.PluginProgram(name)), name)
+	}
+}
