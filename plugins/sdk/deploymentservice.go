@@ -198,11 +198,16 @@ func (e *requestError) Error() string { return status.Convert(e.err).Message() }
 func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog, client *StageClient) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the plugin panicked, this is a bug in it: %v\n%s", p, debug.Stack())
+			err = panicked(p)
 			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	return s.handlers.execute(ctx, in, log, client)
+}
+
+// panicked is the error of a panic; it is called while that is recovered from.
+func panicked(p any) error {
+	return fmt.Errorf("the plugin panicked, this is a bug in it: %v\n%s", p, debug.Stack())
 }
 
 // stageContext ends with the call or with the process, and its cause tells which.

@@ -1,0 +1,99 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+// everywhere works at each deploy target.
+type everywhere struct {
+	*fleet
+	limit int
+	work  func(context.Context, sdk.DeployTarget[fleetTarget]) error
+}
+
+func (e *everywhere) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.Result, error) {
+	return sdk.Success, sdk.ForEachTarget(ctx, req, e.limit, e.work)
+}
+
+func startEverywhere(t *testing.T, limit int, work func(context.Context, sdk.DeployTarget[fleetTarget]) error) *sdktest.Harness {
+	t.Helper()
+	return sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&everywhere{newFleet(), limit, work}), fleetOptions())
+}
+
+func TestTargetsAreServedTogetherAsFarAsTheLimitGoes(t *testing.T) {
+	t.Parallel()
+	meeting := make(chan struct{})
+	h := startEverywhere(t, 2, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
+		if target.Name == "one" {
+			meeting <- struct{}{} // ends only beside the other
+			return nil
+		}
+		<-meeting
+		return nil
+	})
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "FLEET_SYNC", "{}"), h.Piped.Log("fleet_sync"))
+	require.Contains(t, h.Piped.Log("fleet_sync"), "Deploy target one: done\n")
+	require.Contains(t, h.Piped.Log("fleet_sync"), "Deploy target two: done\n")
+
+	var order []string // without a lock: the race detector would see two at once
+	h = startEverywhere(t, 1, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
+		order = append(order, target.Name)
+		return nil
+	})
+	h.Execute(t, "FLEET_SYNC", "{}")
+	require.Equal(t, []string{"one", "two"}, order)
+}
+
+func TestATargetThatFailsOrPanicsDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fail func() error
+		says string
+	}{
+		"fails":  {func() error { return errors.New("no route\nmore words") }, "no route"},
+		"panics": {func() error { panic("lost") }, "the plugin panicked, this is a bug in it: lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startEverywhere(t, 1, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
+				if target.Name == "one" {
+					return c.fail()
+				}
+				return nil
+			})
+			require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "FLEET_SYNC", "{}"))
+			log := h.Piped.Log("fleet_sync")
+			require.Contains(t, log, "Deploy target one: failed: "+c.says+"\n")
+			require.Contains(t, log, "Deploy target two: done\n")
+			require.Contains(t, log, "1 of 2 deploy targets failed: deploy target one: "+c.says)
+		})
+	}
+}
+
+func TestTargetsAreNotBegunAfterTheEndOfTheStage(t *testing.T) {
+	t.Parallel()
+	begun := make(chan string, 2)
+	h := startEverywhere(t, 1, func(ctx context.Context, target sdk.DeployTarget[fleetTarget]) error {
+		begun <- target.Name
+		<-ctx.Done()
+		return sdk.StopCause(ctx)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, "FLEET_SYNC", "{}")
+	require.Equal(t, "one", <-begun)
+	cancel()
+	<-ended
+	h.Piped.Wait(t, "the end of the stage", func() bool { return h.Piped.Completed("fleet_sync") })
+	require.Empty(t, begun, "the other")
+}
