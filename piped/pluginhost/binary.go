@@ -38,6 +38,9 @@ func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
 		return b, err
 	}
 	verified, err := p.fetcher.Verify(ctx, p.config, b.path) // the copy: nobody but this user changes it
+	if err != nil {
+		_ = os.Remove(b.path) // the copy may have been damaged: the next start makes another
+	}
 	if verified.Warning != nil {
 		note = fmt.Sprintf("it is not signed as it should be: %s", verified.Warning)
 	}

@@ -4,8 +4,11 @@
 package pluginhost_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,4 +95,29 @@ func TestPluginWithoutARightSignatureStartsOnlyWhereThatIsAllowed(t *testing.T) 
 	e.Signature.Policy = config.SignatureWarn
 	s = await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_RUNNING))
 	require.Contains(t, s.GetDetail(), "it is not signed as it should be")
+}
+
+func TestADamagedCopyOfAPinnedPluginNeverRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	inDir := func(o *pluginhost.Options) { o.BinaryDir = dir }
+	e := entry(t, "p", settings{})
+	var err error
+	e.SHA256, err = fetch.Digest(testPlugin)
+	require.NoError(t, err)
+	host := start(t, inDir, e)
+	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+	copies, err := filepath.Glob(filepath.Join(dir, "p-*"))
+	require.NoError(t, err)
+	require.Len(t, copies, 1)
+	whole, err := os.Stat(copies[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(copies[0]))
+	require.NoError(t, os.WriteFile(copies[0], bytes.Repeat([]byte("#"), int(whole.Size())), 0o700))
+
+	require.NoError(t, host.Restart("p"))
+	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
+	require.Contains(t, s.GetDetail(), e.SHA256)
+	require.NoError(t, host.Restart("p"))
+	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
 }
