@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -26,9 +25,6 @@ import (
 // drainTimeout is how long the output of an ended process is still read: a child that left its process
 // group may hold the pipe open for ever.
 const drainTimeout = time.Second
-
-// lastWords is how long the news of an end waits for the end of the output.
-const lastWords = 25 * time.Millisecond
 
 // process is one run of a plugin binary.
 type process struct {
@@ -72,6 +68,10 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe for the output of plugin %q: %w", c.Name, err)
 	}
+	pump, err := newPump(reader, out)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close(), writer.Close())
+	}
 	command := exec.Command(binary, "start", "--piped-plugin-service", serviceAddress, "--config", argument)
 	command.Stdout, command.Stderr = writer, writer
 	command.ExtraFiles = []*os.File{lifeline}
@@ -105,7 +105,7 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		drained, configured := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(drained)
-			_, _ = io.Copy(out, reader)
+			pump.run()
 		}()
 		go func() {
 			defer close(configured)
@@ -116,12 +116,7 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		err = command.Wait()
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what is left of the group
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
-		patience := time.NewTimer(lastWords)
-		defer patience.Stop()
-		select {
-		case <-drained:
-		case <-patience.C: // a child holds the pipe: the news of the end must not wait for it
-		}
+		pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
 		p.exit = p.exitError(err, out.since(p.mark), out.crash())
 		p.exit.OutOfMemory = room.memoryExhausted()
 		if p.exit.OutOfMemory == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > memoryKills {

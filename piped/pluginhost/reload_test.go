@@ -63,7 +63,9 @@ func TestAChangedBinaryTakesOverAndRunningStagesFinishOnTheOldOne(t *testing.T) 
 			require.NoError(t, err)
 
 			replace("new")
-			s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING })
+			s := await(t, host, func(s *agentv1.Plugin) bool {
+				return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING && s.GetDetail() != ""
+			})
 			require.Equal(t, fmt.Sprint("running stages finish on the process before: pid ", old), s.GetDetail())
 			_, err = execute(t.Context(), p, "{}")
 			require.NoError(t, err, "new stages go to the new process")
