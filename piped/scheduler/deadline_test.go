@@ -78,7 +78,7 @@ func TestAPluginThatDiesDoesNotStopTheClockOfItsStage(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
 	a := startAgent(t, pipeline("timeout: 1h, "+hold(gate)))
-	a.Submit(taken(model.SyncStrategy_PIPELINE, begun(time.Hour-3*time.Second, time.Minute)))
+	a.Submit(taken(model.SyncStrategy_PIPELINE, begun(time.Hour-10*time.Second, time.Minute)))
 	gate.Await(t)
 	require.NoError(t, a.host.Restart("p"))
 	require.Equal(t, "Stage A failed: the stage timed out after 1h0m0s", a.controlPlane.awaitEnd(t, "d").GetStatusReason())
