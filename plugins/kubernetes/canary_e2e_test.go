@@ -21,9 +21,11 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	}
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2", files: files("app:v2", "2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
+	a.golden("sync")
 
 	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
 	require.Contains(t, log, "2 of 2 ready")
+	a.golden("canary")
 	canary := a.get(deployments, "web-canary")
 	selector, _, _ := unstructured.NestedStringMap(canary.Object, "spec", "selector", "matchLabels")
 	require.Equal(t, map[string]string{"app": "web", "pipecd.dev/variant": "canary"}, selector)
@@ -34,14 +36,15 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	require.Equal(t, "1", data["v"], "the primary's configuration is left alone")
 	a.get(services, "web-canary")
 
-	a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true, "createService": true}`, two, one)
+	a.golden("primary")
 	a.get(deployments, "web-canary") // pruning the primary leaves the canary alone
 	log = a.succeeds("K8S_CANARY_CLEAN", "{}", two, one)
 	require.Contains(t, log, "3 resources deleted")
 	a.absent(deployments, "web-canary")
 	a.absent(configMaps, "conf-canary")
 	a.absent(services, "web-canary")
-	a.get(deployments, "web")
+	a.golden("canary-clean")
 	a.succeeds("K8S_CANARY_CLEAN", "{}", two, one)
 }
 
@@ -56,6 +59,7 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
 	log := a.succeeds("K8S_BASELINE_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
 	require.Contains(t, log, "2 of 2 ready")
+	a.golden("baseline")
 	baseline := a.get(deployments, "web-baseline")
 	containers, _, _ := unstructured.NestedSlice(baseline.Object, "spec", "template", "spec", "containers")
 	require.Equal(t, "app:v1", containers[0].(map[string]any)["image"])
@@ -71,12 +75,13 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 	require.Contains(t, log, "2 resources deleted")
 	a.absent(deployments, "web-baseline")
 	a.absent(services, "web-baseline")
-	a.get(deployments, "web-canary")
+	a.golden("baseline-clean")
 
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	a.absent(deployments, "web-baseline")
 	a.absent(deployments, "web-canary")
+	a.golden("rollback")
 }
 
 func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {

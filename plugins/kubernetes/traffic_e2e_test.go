@@ -56,6 +56,7 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 		"primary-percentage": "0", "canary-percentage": "100", "baseline-percentage": "0", sdk.DisplayMetadataKey: "canary 100%",
 	}, metadata)
 	require.Equal(t, "canary", a.serviceVariant())
+	a.golden("traffic-podselector")
 
 	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "goes on sending traffic to the canary variant")
@@ -126,6 +127,7 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
 	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
+	a.golden("traffic-istio", virtualServices)
 	log := a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "VirtualService "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
 	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
