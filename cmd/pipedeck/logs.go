@@ -104,6 +104,7 @@ func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deploymen
 		return refusal(err)
 	}
 	running := stage.Status == deckv1.StageStatus_STAGE_STATUS_RUNNING
+	lines, begun := bufio.NewWriter(out), false
 	for {
 		response, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -115,11 +116,17 @@ func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deploymen
 		if err != nil {
 			return refusal(err)
 		}
-		for _, block := range response.Blocks {
-			fmt.Fprintf(out, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(text.Clean(block.Text), "\n"))
+		if response.Truncated && !begun {
+			fmt.Fprintln(lines, "(the beginning of this log is not kept)")
 		}
-		// The first answer holds everything that was there.
-		if response.Completed || !running || !follow {
+		begun = true
+		for _, block := range response.Blocks {
+			fmt.Fprintf(lines, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(text.Clean(block.Text), "\n"))
+		}
+		if err := lines.Flush(); err != nil {
+			return err
+		}
+		if response.Completed || response.Last && (!running || !follow) {
 			return nil
 		}
 	}

@@ -204,7 +204,7 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc
 		}
 		sent += len(blocks)
 		if len(blocks) > 0 || complete {
-			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete}); err != nil {
+			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete, Last: true}); err != nil {
 				return err
 			}
 		}

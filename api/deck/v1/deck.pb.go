@@ -2144,7 +2144,9 @@ type WatchStageLogResponse struct {
 	// The stage will write no more; the stream ends after this.
 	Completed bool `protobuf:"varint,2,opt,name=completed,proto3" json:"completed,omitempty"`
 	// Blocks were left out because the log is longer than the control plane keeps.
-	Truncated     bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// These are the last ones that there are at present; older control planes never say so.
+	Last          bool `protobuf:"varint,4,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2196,6 +2198,13 @@ func (x *WatchStageLogResponse) GetCompleted() bool {
 func (x *WatchStageLogResponse) GetTruncated() bool {
 	if x != nil {
 		return x.Truncated
+	}
+	return false
+}
+
+func (x *WatchStageLogResponse) GetLast() bool {
+	if x != nil {
+		return x.Last
 	}
 	return false
 }
@@ -3072,11 +3081,12 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"V\n" +
 	"\x14WatchStageLogRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
-	"\bstage_id\x18\x02 \x01(\tR\astageId\"\x87\x01\n" +
+	"\bstage_id\x18\x02 \x01(\tR\astageId\"\x9b\x01\n" +
 	"\x15WatchStageLogResponse\x122\n" +
 	"\x06blocks\x18\x01 \x03(\v2\x1a.pipedeck.deck.v1.LogBlockR\x06blocks\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\bR\tcompleted\x12\x1c\n" +
-	"\ttruncated\x18\x03 \x01(\bR\ttruncated\"[\n" +
+	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x12\x12\n" +
+	"\x04last\x18\x04 \x01(\bR\x04last\"[\n" +
 	"\x16SyncApplicationRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1a\n" +
 	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"8\n" +

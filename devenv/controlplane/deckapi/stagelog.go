@@ -10,19 +10,20 @@ import (
 )
 
 // WatchStageLog sends the log of a stage from its first kept block on, new blocks as they arrive,
-// and ends when the log, or the deployment, is complete.
+// and ends when the log, or the deployment, is complete. It says so when it has sent all that there is, also at
+// once when there is nothing.
 func (s *Server) WatchStageLog(r *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
 	ctx := stream.Context()
-	position, truncated := 0, false
+	position, truncated, told := 0, false, false
 	for {
 		page, err := s.store.ReadLog(r.GetDeploymentId(), r.GetStageId(), position)
 		if err != nil {
 			return err
 		}
 		position = page.Next
-		if len(page.Blocks) > 0 || page.Completed || page.Truncated != truncated {
-			truncated = page.Truncated
-			response := &deckv1.WatchStageLogResponse{Completed: page.Completed, Truncated: truncated}
+		if len(page.Blocks) > 0 || page.Completed || page.Truncated != truncated || !told {
+			truncated, told = page.Truncated, true
+			response := &deckv1.WatchStageLogResponse{Completed: page.Completed, Truncated: truncated, Last: page.Last}
 			for _, b := range page.Blocks {
 				response.Blocks = append(response.Blocks, logBlock(r.GetDeploymentId(), r.GetStageId(), b))
 			}

@@ -146,12 +146,12 @@ func (s *Store) records(emit func(journal.Record)) {
 
 // emitLog emits the end of a log that fits in room, and returns how much that is.
 func emitLog(deployment, stage string, log *stageLog, room int, emit func(journal.Record)) int {
-	from, used := len(log.blocks), 0
-	for from > 0 && used+log.blocks[from-1].size() <= room {
-		from--
-		used += log.blocks[from].size()
+	used := 0
+	newest := log.newest(room)
+	for _, b := range newest {
+		used += b.size()
 	}
-	blocks := byAttempt(log.blocks[from:])
+	blocks := byAttempt(newest)
 	for attempt, a := range log.attempts {
 		if len(blocks[attempt]) > 0 || a.sealed {
 			emit(logRecord(deployment, stage, attempt, blocks[attempt], a.sealed))

@@ -5,6 +5,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -43,6 +44,7 @@ func (s *Store) AppendLog(pipedID string, r LogReport) error {
 	}
 	before := log.bytes
 	added := log.add(r.Attempt, r.Blocks, s.now())
+	log.compress(&s.packer)
 	s.logBytes += log.bytes - before
 	log.attempt(r.Attempt).sealed = r.Completed
 	s.boundLogs(log)
@@ -87,6 +89,8 @@ type LogPage struct {
 	Blocks []LogBlock
 	// Next is the position to read on from.
 	Next int
+	// Last: there is no more at present.
+	Last bool
 	// Completed: this is the end, no more will be written.
 	Completed bool
 	// Truncated: the log no longer begins with its first block.
@@ -100,33 +104,38 @@ const pageBytes = 1 << 20
 
 // ReadLog returns the log of a stage from a position on, 0 being the start.
 func (s *Store) ReadLog(deploymentID, stageID string, position int) (LogPage, error) {
+	page, part, err := s.findLog(deploymentID, stageID, position)
+	if err != nil {
+		return LogPage{}, err
+	}
+	page.Blocks, err = part.open()
+	return page, err
+}
+
+func (s *Store) findLog(deploymentID, stageID string, position int) (LogPage, logPart, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, err := s.deployment(deploymentID)
 	if err != nil {
-		return LogPage{}, err
+		return LogPage{}, logPart{}, err
 	}
 	stage := d.stage(stageID)
 	if stage == nil {
-		return LogPage{}, notFound("deployment %s has no stage %s; its stages are known once it has been planned", deploymentID, stageID)
+		return LogPage{}, logPart{}, notFound("deployment %s has no stage %s; its stages are known once it has been planned", deploymentID, stageID)
 	}
 	log := d.log(stageID)
-	at := max(position-log.dropped, 0)
-	end, size := at, 0
-	for end < len(log.blocks) && size < pageBytes {
-		size += log.blocks[end].size()
-		end++
-	}
-	page := LogPage{
-		Blocks: slices.Clone(log.blocks[at:end]), Next: log.dropped + end, Truncated: log.truncated, Changed: log.changed,
-	}
-	page.Completed = end == len(log.blocks) && (completed(d.model.GetStatus()) ||
+	part := log.from(position, pageBytes)
+	page := LogPage{Next: part.next, Last: part.next == log.end(), Truncated: log.truncated, Changed: log.changed}
+	page.Completed = page.Last && (completed(d.model.GetStatus()) ||
 		stage.GetStatus() == model.StageStatus_STAGE_SKIPPED || log.sealed(stage.GetRetriedCount()))
-	return page, nil
+	return page, part, nil
 }
 
+// answerBytes is what StageLogs gives of all logs together: PipeCD's clients take answers of up to 4 MiB.
+const answerBytes = 3 << 20
+
 // StageLogs returns the newest attempt's log of every stage that has one: blocks by index, and
-// whether it is complete.
+// whether it is complete. Of long ones it is the end.
 func (s *Store) StageLogs(deploymentID string) (map[string][]*model.LogBlock, map[string]bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,21 +144,39 @@ func (s *Store) StageLogs(deploymentID string) (map[string][]*model.LogBlock, ma
 		return nil, nil, err
 	}
 	logs, complete := map[string][]*model.LogBlock{}, map[string]bool{}
-	for id, log := range d.logs {
-		stage := d.stage(id)
-		if len(log.blocks) == 0 && !log.sealed(stage.GetRetriedCount()) {
+	room, left := answerBytes, len(d.logs)
+	shortest := slices.SortedFunc(maps.Keys(d.logs), func(a, b string) int { return cmp.Compare(d.logs[a].bytes, d.logs[b].bytes) })
+	for _, id := range shortest { // what a short one does not need is for the others
+		log, stage := d.logs[id], d.stage(id)
+		share := room / left
+		left--
+		if log.end() == log.dropped && !log.sealed(stage.GetRetriedCount()) {
 			continue
 		}
 		blocks := []*model.LogBlock{}
-		for _, b := range log.blocks {
+		newest := log.newest(share)
+		for _, b := range newest {
+			room -= b.size()
 			if b.Attempt == stage.GetRetriedCount() {
 				blocks = append(blocks, b.Block)
 			}
 		}
 		slices.SortStableFunc(blocks, func(a, b *model.LogBlock) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) })
+		if cut := len(newest) < log.end()-log.dropped; cut && len(blocks) == len(newest) {
+			blocks = slices.Insert(blocks, 0, leftOut(newest))
+		}
 		logs[id], complete[id] = blocks, log.sealed(stage.GetRetriedCount())
 	}
 	return logs, complete, nil
+}
+
+// leftOut stands for the entries before those that are given.
+func leftOut(given []LogBlock) *model.LogBlock {
+	note := &model.LogBlock{Log: "(earlier entries are left out here; pipedeck logs prints them)\n"}
+	if len(given) > 0 {
+		note.Index, note.CreatedAt = given[0].Block.GetIndex()-1, given[0].Block.GetCreatedAt()
+	}
+	return note
 }
 
 func (d *deployment) log(stageID string) *stageLog {

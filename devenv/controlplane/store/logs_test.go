@@ -4,8 +4,10 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,4 +85,62 @@ func TestAttemptsHaveLogsOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "0 second", logs[stage][0].GetLog(), "pipectl sees the newest attempt")
 	require.False(t, complete[stage])
+}
+
+func TestALogOfAMillionLinesIsKeptWholeInLittleMemory(t *testing.T) {
+	t.Parallel()
+	const reports, lines = 100, 10_000
+	s, clock := newStore(store.Limits{})
+	importApplication(s, "a", nil)
+	stage := run(t, s, "d", "a")
+	appendLines := func(report int) {
+		var list []*model.LogBlock
+		var text strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&text, "line %07d of the log of a stage, as long as they are\n", report*lines+i)
+			if (i+1)%100 == 0 {
+				list = append(list, &model.LogBlock{Index: int64(report*lines + i), Log: text.String(), CreatedAt: 1, Severity: model.LogSeverity_SUCCESS})
+				text.Reset()
+			}
+		}
+		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: list, Completed: report == reports-1, Checkpoint: true}))
+	}
+	for report := range reports {
+		appendLines(report)
+		clock.advance(time.Second)
+	}
+	next, pages := 0, 0
+	for position, last := 0, false; !last; pages++ {
+		page, err := s.ReadLog("d", stage, position)
+		require.NoError(t, err)
+		require.False(t, page.Truncated)
+		for _, b := range page.Blocks {
+			require.EqualValues(t, next/lines, b.Received.Unix()-1_795_230_000)
+			require.Equal(t, model.LogSeverity_SUCCESS, b.Block.GetSeverity())
+			for line := range strings.Lines(b.Block.GetLog()) {
+				if want := fmt.Sprintf("line %07d ", next); !strings.HasPrefix(line, want) {
+					require.Fail(t, "a line is missing or not in order", "want %q, got %q", want, line)
+				}
+				next++
+			}
+		}
+		position, last = page.Next, page.Last
+		require.Equal(t, last, page.Completed)
+	}
+	require.Equal(t, reports*lines, next)
+	require.Greater(t, pages, 50)
+	page, err := s.ReadLog("d", stage, 1234) // in the middle of what is compressed
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(page.Blocks[0].Block.GetLog(), "line 0123400 "))
+
+	logs, complete, err := s.StageLogs("d")
+	require.NoError(t, err)
+	require.True(t, complete[stage])
+	require.Contains(t, logs[stage][0].GetLog(), "earlier entries are left out")
+	size := 0
+	for _, b := range logs[stage] {
+		size += len(b.GetLog())
+	}
+	require.Less(t, size, 4<<20, "PipeCD's clients take no larger answer")
+	require.Greater(t, size, 2<<20)
 }

@@ -97,6 +97,7 @@ func (s *Store) restoreLog(r journal.Record) {
 	log := d.log(r.Name)
 	before := log.bytes
 	log.add(r.Attempt, blocks, r.Received)
+	log.compress(&s.packer)
 	s.logBytes += log.bytes - before
 	log.attempt(r.Attempt).sealed = log.attempt(r.Attempt).sealed || r.Sealed
 	s.boundLogs(log)

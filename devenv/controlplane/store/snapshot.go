@@ -69,15 +69,18 @@ func (s *Store) snapshot(logs bool) []Change {
 	return changes
 }
 
+// snapshotLogBytes bounds what a snapshot holds of the log of one running stage.
+const snapshotLogBytes = 16 << 20
+
 func (d *deployment) runningLogs() []Change {
 	var changes []Change
 	for _, stage := range d.model.GetStages() {
 		log := d.logs[stage.GetId()]
-		if stage.GetStatus() != model.StageStatus_STAGE_RUNNING || log == nil || len(log.blocks) == 0 {
+		if stage.GetStatus() != model.StageStatus_STAGE_RUNNING || log == nil || log.end() == log.dropped {
 			continue
 		}
 		changes = append(changes, Change{Log: &LogChange{
-			DeploymentID: d.model.GetId(), StageID: stage.GetId(), Blocks: slices.Clone(log.blocks),
+			DeploymentID: d.model.GetId(), StageID: stage.GetId(), Blocks: log.newest(snapshotLogBytes),
 		}})
 	}
 	return changes

@@ -46,6 +46,7 @@ type Store struct {
 	objectBytes int
 	analyses    map[string]*model.AnalysisResult
 	logBytes    int
+	packer      packer
 	sequence    int
 	watchers    map[*Subscription]struct{}
 	// clusters are their own identities by their names here, as they were seen last.
