@@ -22,12 +22,21 @@ const maxBlockBytes = 10 << 10
 type StageLog struct {
 	sender *logSender
 	out    *LineWriter
+	// prefix begins each line.
+	prefix string
 }
 
 func newStageLog(sender *logSender) *StageLog {
 	l := &StageLog{sender: sender}
 	l.out = l.Lines()
 	return l
+}
+
+// Prefixed is the same log for one part of the stage, such as a deploy target: each of its lines begins with prefix.
+func (l *StageLog) Prefixed(prefix string) *StageLog {
+	part := &StageLog{sender: l.sender, prefix: l.prefix + prefix}
+	part.out = part.Lines()
+	return part
 }
 
 // Info writes an entry; text may hold several lines.
@@ -53,16 +62,28 @@ func (l *StageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
 
 // Lines makes a writer of its own for one stream of output, so that the lines of two programs do not
 // mix. Close it to pass on a last line without a line end.
-func (l *StageLog) Lines() *LineWriter { return &LineWriter{sender: l.sender} }
+func (l *StageLog) Lines() *LineWriter { return &LineWriter{sender: l.sender, prefix: l.prefix} }
 
 func (l *StageLog) write(severity model.LogSeverity, text string) {
 	_ = l.out.Close()
 	if text == "" {
 		text = "\n" // a block must not be empty
 	}
-	for _, piece := range splitBlocks([]byte(text)) {
+	for _, piece := range splitBlocks(prefixLines([]byte(text), l.prefix)) {
 		l.sender.push(entry{severity: severity, text: piece})
 	}
+}
+
+// prefixLines puts the prefix before each line.
+func prefixLines(text []byte, prefix string) []byte {
+	if prefix == "" {
+		return text
+	}
+	var made []byte
+	for line := range bytes.Lines(text) {
+		made = append(append(made, prefix...), line...)
+	}
+	return made
 }
 
 // LineWriter passes whole lines to the stage log, line ends included, as they are written; what is
@@ -70,6 +91,7 @@ func (l *StageLog) write(severity model.LogSeverity, text string) {
 // Bytes that are not UTF-8 are replaced by U+FFFD.
 type LineWriter struct {
 	sender *logSender
+	prefix string
 
 	mu   sync.Mutex
 	rest []byte
@@ -104,7 +126,7 @@ func (w *LineWriter) Close() error {
 }
 
 func (w *LineWriter) pass(data []byte) {
-	for _, piece := range splitBlocks(data) {
+	for _, piece := range splitBlocks(prefixLines(data, w.prefix)) {
 		w.sender.push(entry{text: piece, joinable: true})
 	}
 }

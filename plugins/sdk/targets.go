@@ -49,6 +49,14 @@ func ForEachTarget[Config, Target, App any](
 	return fmt.Errorf("%d of %d deploy targets failed: %w", countErrors(failed), len(failed), err)
 }
 
+// At is the request as it is for one of its deploy targets alone; the lines of its log begin with the target's name.
+func (r *ExecuteRequest[Config, Target, App]) At(target DeployTarget[Target]) *ExecuteRequest[Config, Target, App] {
+	at := *r
+	at.Targets = []DeployTarget[Target]{target}
+	at.Log = r.Log.Prefixed("[" + target.Name + "] ")
+	return &at
+}
+
 func countErrors(list []error) (n int) {
 	for _, err := range list {
 		if err != nil {

@@ -97,3 +97,30 @@ func TestTargetsAreNotBegunAfterTheEndOfTheStage(t *testing.T) {
 	h.Piped.Wait(t, "the end of the stage", func() bool { return h.Piped.Completed("fleet_sync") })
 	require.Empty(t, begun, "the other")
 }
+
+func TestTheLogOfATargetTellsItsName(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&apart{newFleet()}), fleetOptions())
+	h.Execute(t, "FLEET_SYNC", "{}")
+	log := h.Piped.Log("fleet_sync")
+	require.Contains(t, log, "[one] a line\n[one] and another")
+	require.Contains(t, log, "[one] of a program\n[one] without an end")
+	require.Contains(t, log, "[two] a line")
+	require.Contains(t, log, "\nDeploy target one: done")
+}
+
+// apart works at each deploy target with the request for it alone.
+type apart struct{ *fleet }
+
+func (a *apart) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.Result, error) {
+	return sdk.Success, sdk.ForEachTarget(ctx, req, 1, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
+		at := req.At(target)
+		if len(at.Targets) != 1 || at.Targets[0].Name != target.Name || len(req.Targets) != 2 {
+			return errors.New("the request is not for one target")
+		}
+		at.Log.Infof("a line\nand %s", "another")
+		_, err := at.Log.Write([]byte("of a program\nwithout an end"))
+		at.Log.Success("done")
+		return err
+	})
+}

@@ -21,12 +21,17 @@ type Application struct {
 	Workloads      []Reference    `json:"workloads"`
 	VariantLabel   VariantLabel   `json:"variantLabel"`
 	TrafficRouting TrafficRouting `json:"trafficRouting"`
+
+	// target and folder are set by AtTarget.
+	target, folder string
 }
 
 // Input says where the manifests come from and how they are applied.
 type Input struct {
 	// Manifests are files and folders relative to the application's directory. Empty: every manifest directly in it.
 	Manifests []string `json:"manifests"`
+	// MultiTargets are for an application of many clusters; for one of a single cluster they do not count.
+	MultiTargets []MultiTarget `json:"multiTargets"`
 	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
 	KustomizeOptions map[string]string `json:"kustomizeOptions"`
 	HelmChart        json.RawMessage   `json:"helmChart"`
@@ -77,6 +82,7 @@ func (a *Application) Validate() error {
 	if len(a.Input.HelmChart) > 0 && string(a.Input.HelmChart) != "null" {
 		errs = append(errs, errors.New("input.helmChart: not supported yet: render the chart into plain manifests or use kustomize"))
 	}
+	errs = append(errs, validateMultiTargets(a.Input.MultiTargets)...)
 	errs = append(errs, a.VariantLabel.validate()...)
 	errs = append(errs, a.TrafficRouting.validate()...)
 	if a.Input.RolloutTimeout < 0 {

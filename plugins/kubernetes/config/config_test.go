@@ -75,10 +75,10 @@ func TestStageOptionsAreRead(t *testing.T) {
 
 func TestThePipelineOfAConfigurationIsRead(t *testing.T) {
 	t.Parallel()
-	stages, err := config.PipelineStages([]byte("spec:\n  pipeline:\n    stages:\n      - name: A\n      - name: B\n        with: {x: [1, y]}\n"))
+	stages, err := new(config.Application).PipelineStages([]byte("spec:\n  pipeline:\n    stages:\n      - name: A\n      - name: B\n        with: {x: [1, y]}\n"))
 	require.NoError(t, err)
-	require.Equal(t, []config.PipelineStage{{Name: "A"}, {Name: "B", With: []byte(`{"x":[1,"y"]}`)}}, stages)
-	stages, err = config.PipelineStages([]byte("spec: {}\n"))
+	require.Equal(t, []config.PipelineStage{{Name: "A"}, {Name: "B", Index: 1, With: []byte(`{"x":[1,"y"]}`)}}, stages)
+	stages, err = new(config.Application).PipelineStages([]byte("spec: {}\n"))
 	require.NoError(t, err)
 	require.Empty(t, stages)
 }

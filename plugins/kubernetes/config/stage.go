@@ -24,6 +24,8 @@ const (
 type SyncOptions struct {
 	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
 	Prune                     bool `json:"prune"`
+	// MultiOptions do not count for a single cluster.
+	MultiOptions
 }
 
 // PrimaryOptions are the `with` of K8S_PRIMARY_ROLLOUT.

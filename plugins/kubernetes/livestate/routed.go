@@ -22,7 +22,7 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule,
 	if s.App.TrafficRouting.Method != config.MethodIstio {
 		return nil, nil
 	}
-	stages, err := config.PipelineStages(s.ConfigData)
+	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil || !slices.ContainsFunc(stages, func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
 		return nil, err
 	}

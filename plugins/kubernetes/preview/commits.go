@@ -15,7 +15,7 @@ type pruning struct{ enabled, onlyPrimary bool }
 // pruneRule foresees which stages the deployment would have, as far as this plugin can: a commit message that decides is
 // not known here.
 func pruneRule(req *Request, running, wanted []manifest.Manifest) (pruning, error) {
-	stages, err := config.PipelineStages(req.Target.ConfigData)
+	stages, err := req.Target.App.PipelineStages(req.Target.ConfigData)
 	if err != nil {
 		return pruning{}, err
 	}

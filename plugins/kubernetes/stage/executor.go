@@ -20,8 +20,26 @@ type (
 	Target  = sdk.DeployTarget[config.DeployTarget]
 )
 
+// At gives a source as it is at one of the deploy targets of an application of many clusters; nil when the source is nil or
+// the application is not deployed there.
+func At(s *Source, target Target) *Source {
+	if s == nil {
+		return nil
+	}
+	app := s.App.AtTarget(target.Name, target.Labels)
+	if app == nil {
+		return nil
+	}
+	at := *s
+	at.App = *app
+	return &at
+}
+
 // Executor runs stages. It may be used by several goroutines.
 type Executor struct {
+	// Connected, unless nil, is told when a stage has reached its cluster and is about to change it. An error ends the stage.
+	Connected func(ctx context.Context, req *Request) error
+
 	loader *Loader
 	pool   *cluster.Pool
 }
@@ -31,15 +49,16 @@ func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
 	return &Executor{loader: loader, pool: pool}
 }
 
-// Execute runs the stage of the request to its end.
+// Execute runs the stage of the request to its end, at its first deploy target (PipeCD v1).
 func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	if len(req.Targets) == 0 {
 		return errors.New("no deploy targets provided")
 	}
-	if len(req.Targets) > 1 {
-		req.Log.Infof("The application has %d deploy targets; only the first one, %s, is deployed to", len(req.Targets), req.Targets[0].Name)
+	if more := len(req.Targets) - 1; more > 0 {
+		req.Log.Infof("Warning: the application has %d deploy targets, and this plugin deploys to the first one alone: %s. To deploy to all, use the plugin kubernetes_multicluster and its K8S_MULTI_ stages",
+			more+1, req.Targets[0].Name)
 	}
-	switch name := req.Stage.GetName(); name {
+	switch name, _ := config.SingleName(req.Stage.GetName()); name {
 	case config.StageSync:
 		return e.sync(ctx, req)
 	case config.StagePrimaryRollout:
@@ -64,8 +83,13 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 func (e *Executor) connect(ctx context.Context, req *Request) (*cluster.Client, error) {
 	target := req.Targets[0]
 	client, err := e.pool.Connect(ctx, target.Config, req.Log)
-	if err != nil {
+	switch {
+	case err != nil && req.Target.App.DeployTarget() == "": // who deploys to many says where
 		return nil, fmt.Errorf("deploy target %s: %w", target.Name, err)
+	case err != nil:
+		return nil, err
+	case e.Connected != nil:
+		return client, e.Connected(ctx, req)
 	}
 	return client, nil
 }

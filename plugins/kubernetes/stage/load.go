@@ -67,7 +67,7 @@ func (e *Executor) provideImages(ctx context.Context, req *Request, s *Source, m
 // loadRequest says how the manifests of a source are loaded.
 func loadRequest(s *Source) manifest.Request {
 	return manifest.Request{
-		Dir: s.Dir, Root: repositoryRoot(s), ConfigFile: s.ConfigFilename,
+		Dir: filepath.Join(s.Dir, s.App.Folder()), Root: repositoryRoot(s), ConfigFile: s.ConfigFilename,
 		Files:            s.App.Input.Manifests,
 		KustomizeOptions: s.App.Input.KustomizeOptions,
 		Namespace:        s.App.Input.Namespace,

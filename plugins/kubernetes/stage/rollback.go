@@ -94,7 +94,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 // selectorOptions tells how the running commit's primary was made: selectors cannot be changed, so a rollback has to put
 // the variant into them exactly when the deployment of that commit did.
 func selectorOptions(s *Source) (config.PrimaryOptions, error) {
-	stages, err := config.PipelineStages(s.ConfigData)
+	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return config.PrimaryOptions{}, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}

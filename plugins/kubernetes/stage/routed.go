@@ -15,7 +15,7 @@ import (
 
 // AsRouted gives the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
 func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, error) {
-	stages, err := config.PipelineStages(s.ConfigData)
+	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}
@@ -72,7 +72,7 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 	if last <= int(req.Stage.GetIndex()) { // nothing would take the Service back before the canary goes
 		return manifests, nil, nil
 	}
-	value, found, err := req.Client.PluginMetadata(ctx, metadataRouted)
+	value, found, err := req.Client.PluginMetadata(ctx, routedKey(&req.Target.App))
 	if err != nil || !found || value == app.VariantLabel.PrimaryValue {
 		return manifests, nil, err
 	}
@@ -86,14 +86,14 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 
 // lastTrafficStage is the index of the pipeline's last stage that routes traffic; -1 without one.
 func lastTrafficStage(s *Source) (int, error) {
-	stages, err := config.PipelineStages(s.ConfigData)
+	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return -1, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}
 	last := -1
-	for i, stage := range stages {
+	for _, stage := range stages {
 		if stage.Name == config.StageTrafficRouting {
-			last = i
+			last = stage.Index
 		}
 	}
 	return last, nil

@@ -21,8 +21,13 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// metadataRouted is the plugin's metadata of a deployment that holds which variant the Service selects.
-const metadataRouted = "routed-variant"
+// routedKey is the plugin's metadata of a deployment that holds which variant the Service selects, at each deploy target.
+func routedKey(app *config.Application) string {
+	if target := app.DeployTarget(); target != "" {
+		return "routed-variant/" + target
+	}
+	return "routed-variant"
+}
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
@@ -55,7 +60,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 		return err
 	}
 	if value != "" {
-		if err := req.Client.PutPluginMetadata(ctx, metadataRouted, value); err != nil {
+		if err := req.Client.PutPluginMetadata(ctx, routedKey(&s.App), value); err != nil {
 			return err
 		}
 	}
