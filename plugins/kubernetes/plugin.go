@@ -153,12 +153,29 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 
 // GetLivestate tells what runs, and how that differs from what was deployed.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
-	return p.live.Get(ctx, req)
+	return p.live.Get(ctx, livestate.Query{
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		// PipeCD v1: only the first one is deployed to.
+		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source}},
+	})
 }
 
 // GetPlanPreview tells what a commit would change in the cluster.
 func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
-	return p.previews.Preview(ctx, req)
+	first := req.Targets[0]
+	previews, err := p.previews.Preview(ctx, preview.Query{
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		Destinations: []preview.Destination{{Target: first, Running: req.Running, Wanted: req.Target}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range req.Targets[1:] {
+		previews = append(previews, sdk.PlanPreview{
+			Target: other.Name, NoChange: true, Summary: fmt.Sprintf("not deployed to: only the first deploy target, %s, is", first.Name),
+		})
+	}
+	return previews, nil
 }
 
 // LivestateChanges tells when that may be another answer.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxClients bounds the pool; a piped rarely has more clusters. The one used longest ago goes first.
-	maxClients = 16
+	// maxClients bounds the pool, as many as clusters are watched. The one used longest ago goes first.
+	maxClients = 64
 
 	defaultPatience = 10 * time.Minute
 	// credentialPatience is how long kubeconfig and server may not fit together: both may just be being replaced.

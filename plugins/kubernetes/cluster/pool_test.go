@@ -125,12 +125,12 @@ func TestThePoolIsBounded(t *testing.T) {
 		return c.client
 	}
 	first := get(0)
-	for i := 1; i < 16; i++ {
+	for i := 1; i < 64; i++ {
 		get(i)
 	}
 	require.Same(t, first, get(0), "used just now, so it stays")
 	second := get(1)
-	for i := 16; i < 31; i++ {
+	for i := 64; i < 127; i++ {
 		get(i)
 	}
 	require.Same(t, second, get(1))

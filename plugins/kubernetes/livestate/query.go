@@ -6,47 +6,107 @@ package livestate
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // Request is the SDK's, for this plugin's configuration.
 type Request = sdk.LivestateRequest[sdk.None, config.DeployTarget, config.Application]
 
-// Get tells what runs of an application at its first deploy target, and how that differs from the source of the request.
-func (s *Store) Get(ctx context.Context, req *Request) (*sdk.Livestate, error) {
-	target := req.Targets[0] // PipeCD v1: only the first one is deployed to
-	want, err := s.desired(ctx, req)
-	if err != nil {
-		return nil, err
+// Query asks for one application.
+type Query struct {
+	PipedID, ApplicationID string
+	// Destinations has at least one element.
+	Destinations []Destination
+}
+
+// Destination is a deploy target with the application as it should be there: targets may have manifests of their own.
+type Destination struct {
+	Target stage.Target
+	Source *stage.Source
+}
+
+// parallelTargets bounds the deploy targets of an application that are asked at the same time.
+const parallelTargets = 8
+
+// Get tells what runs of an application at its deploy targets, and how that differs from their sources. A target that
+// cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is told as changed
+// when its cluster answers again.
+func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
+	wanted := make([]*wanted, len(q.Destinations))
+	for i, d := range q.Destinations {
+		var err error
+		if wanted[i], err = s.desired(ctx, q, d); err != nil {
+			return nil, err
+		}
 	}
-	c, err := s.connect(ctx, target)
-	if err != nil {
-		return nil, fmt.Errorf("deploy target %s: %w", target.Name, err)
+	answers := make([]answer, len(q.Destinations))
+	places := make(chan struct{}, parallelTargets)
+	var asking sync.WaitGroup
+	for i, d := range q.Destinations {
+		places <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-places }()
+			answers[i] = s.ask(ctx, q, d, wanted[i])
+		})
 	}
-	placed, err := c.placeAll(ctx, want)
-	if err != nil {
-		return nil, fmt.Errorf("deploy target %s: %w", target.Name, err)
+	asking.Wait()
+	var failed []error
+	for _, a := range answers {
+		if a.err != nil {
+			failed = append(failed, fmt.Errorf("deploy target %s: %w", a.target, a.err))
+		}
 	}
-	objects := placed.objects(req.ApplicationID)
-	d := &drift{dryRun: c.dryRun, verdicts: s.verdicts, source: req.Source, target: target.Name}
-	if d.ignored, err = ignoreRules(req.Source.ConfigData); err != nil {
-		return nil, fmt.Errorf("%s at commit %s: %w", req.Source.ConfigFilename, req.Source.CommitHash, err)
+	if len(failed) == len(answers) || ctx.Err() != nil {
+		return nil, errors.Join(failed...)
 	}
-	routed, err := routedFields(req.Source, want.manifests)
-	if err != nil {
-		return nil, fmt.Errorf("%s at commit %s: %w", req.Source.ConfigFilename, req.Source.CommitHash, err)
+	for i, a := range answers {
+		if a.err != nil {
+			s.awaits(q.Destinations[i].Target, q.ApplicationID)
+			answers[i] = a.unknown(wanted[i])
+		}
 	}
-	d.ignored = append(d.ignored, routed...)
-	return &sdk.Livestate{Resources: resources(objects, target.Name), Sync: d.compare(ctx, placed.places, objects)}, nil
+	return merge(answers), nil
+}
+
+// answer is what is known of an application at one deploy target.
+type answer struct {
+	target    string
+	resources []*model.ResourceState
+	sync      *model.ApplicationSyncState
+	err       error
+}
+
+// ask looks at one deploy target.
+func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) answer {
+	a := answer{target: to.Target.Name}
+	var c *watched
+	if c, a.err = s.connect(ctx, to.Target); a.err != nil {
+		return a
+	}
+	var placed *placed
+	if placed, a.err = c.placeAll(ctx, want); a.err != nil {
+		return a
+	}
+	objects := placed.objects(q.ApplicationID)
+	d := &drift{dryRun: c.dryRun, verdicts: s.verdicts, source: to.Source, target: a.target, ignored: want.ignored}
+	a.sync, a.resources = d.compare(ctx, placed.places, objects), resources(objects, a.target)
+	return a
 }
 
 // wanted is what the application consists of at a commit: stamped, values of Secrets hashed.
-type wanted struct{ manifests []manifest.Manifest }
+type wanted struct {
+	manifests []manifest.Manifest
+	// ignored are the fields that do not count.
+	ignored []ignoreRule
+}
 
 // wantedKey holds all that the manifests depend on.
 type wantedKey struct {
@@ -55,29 +115,43 @@ type wantedKey struct {
 }
 
 // desired loads what the last deployment has applied; a commit is loaded once.
-func (s *Store) desired(ctx context.Context, req *Request) (*wanted, error) {
+func (s *Store) desired(ctx context.Context, q Query, to Destination) (*wanted, error) {
+	source := to.Source
 	key := wantedKey{
-		piped: req.PipedID, application: req.ApplicationID, commit: req.Source.CommitHash, file: req.Source.ConfigFilename,
-		target: req.Targets[0].Name, config: sha256.Sum256(req.Source.ConfigData),
+		piped: q.PipedID, application: q.ApplicationID, commit: source.CommitHash, file: source.ConfigFilename,
+		target: to.Target.Name, config: sha256.Sum256(source.ConfigData),
 	}
 	if known, ok := s.wanted.get(key); ok {
 		return known, nil
 	}
-	manifests, err := s.loader.LoadPrimary(ctx, req.Targets, req.Source)
+	manifests, err := s.loader.LoadPrimary(ctx, []stage.Target{to.Target}, source)
 	if err != nil {
-		return nil, fmt.Errorf("load the manifests at commit %s: %w", req.Source.CommitHash, err)
+		return nil, fmt.Errorf("load the manifests at commit %s: %w", source.CommitHash, err)
 	}
-	label := req.Source.App.VariantLabel
+	label := source.App.VariantLabel
 	manifest.Stamp{
-		PipedID: req.PipedID, ApplicationID: req.ApplicationID, CommitHash: req.Source.CommitHash,
+		PipedID: q.PipedID, ApplicationID: q.ApplicationID, CommitHash: source.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue,
 	}.Apply(manifests)
 	for _, m := range manifests {
 		s.masker.mask(m.Unstructured)
 	}
 	w := &wanted{manifests: manifests}
+	if w.ignored, err = ignoredFields(source, manifests); err != nil {
+		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
+	}
 	s.wanted.put(key, w)
 	return w, nil
+}
+
+// ignoredFields are those that the configuration names, and those that stages write other than it is in Git.
+func ignoredFields(source *stage.Source, manifests []manifest.Manifest) ([]ignoreRule, error) {
+	rules, err := ignoreRules(source.ConfigData)
+	if err != nil {
+		return nil, err
+	}
+	routed, err := routedFields(source, manifests)
+	return append(rules, routed...), err
 }
 
 // resources turns objects into what piped reports.
@@ -87,10 +161,8 @@ func resources(objects []*object, target string) []*model.ResourceState {
 		health, description := healthOf(o.live)
 		states = append(states, &model.ResourceState{
 			Id: string(o.live.GetUID()), ParentIds: o.parents, Name: o.live.GetName(), ResourceType: o.live.GetKind(),
-			ResourceMetadata: map[string]string{
-				"Namespace": o.live.GetNamespace(), "API Version": o.live.GetAPIVersion(), "Kind": o.live.GetKind(),
-			},
-			HealthStatus: health, HealthDescription: description, DeployTarget: target,
+			ResourceMetadata: metadataOf(o.live),
+			HealthStatus:     health, HealthDescription: description, DeployTarget: target,
 			CreatedAt: o.live.GetCreationTimestamp().Unix(),
 		})
 	}

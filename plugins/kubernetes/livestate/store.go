@@ -6,6 +6,7 @@ package livestate
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
@@ -17,8 +18,10 @@ const (
 	maxWanted = 512
 	// maxVerdicts bounds the dry runs that are remembered, one for an object that looks different.
 	maxVerdicts = 4096
-	// maxClusters bounds the deploy targets that are watched. The pool of clients has the same order of size.
+	// maxClusters bounds the deploy targets that are watched. The pool of clients has the same size.
 	maxClusters = 64
+	// reachTimeout bounds the wait for a cluster: a question for the live state is no reason to wait for it to come up.
+	reachTimeout = 10 * time.Second
 )
 
 // Store watches clusters. It may be used by several goroutines.
@@ -30,17 +33,29 @@ type Store struct {
 	verdicts *memory[verdictKey, []difference]
 	changes  *sdk.LivestateChanges
 
+	ctx    context.Context
+	cancel context.CancelFunc
+	runs   sync.WaitGroup
+	// mark is that of changes, reach reachTimeout and pause awayPause but in tests.
+	mark         func(applicationID string)
+	reach, pause time.Duration
+
 	mu       sync.Mutex
-	clusters map[string]*watched // by deploy target
-	closed   bool
+	clusters map[string]*watched // by deploy target; those of the same cluster have the same
+	// away are the applications to tell of when a deploy target can be asked again.
+	away   map[string]map[string]bool
+	closed bool
 }
 
 // NewStore watches nothing yet. Loader and pool stay the caller's.
 func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
+	ctx, cancel := context.WithCancel(context.Background())
+	changes := sdk.NewLivestateChanges()
 	return &Store{
-		loader: loader, pool: pool, masker: newMasker(), changes: sdk.NewLivestateChanges(),
+		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: awayPause,
+		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
-		clusters: map[string]*watched{},
+		clusters: map[string]*watched{}, away: map[string]map[string]bool{},
 	}
 }
 
@@ -53,15 +68,17 @@ func (s *Store) Close() {
 	ended := s.clusters
 	s.clusters, s.closed = map[string]*watched{}, true
 	s.mu.Unlock()
+	s.cancel()
 	for _, w := range ended {
 		w.close()
 	}
+	s.runs.Wait()
 }
 
 // connect gives the watched cluster of a deploy target, which has just answered. A cluster that was replaced, or whose
 // credentials were, is watched anew.
 func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, error) {
-	client, err := s.pool.Connect(ctx, target.Config, silent{})
+	client, err := s.pool.Reach(ctx, target.Config, s.reach)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +90,28 @@ func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, err
 		return nil, context.Canceled
 	case known != nil && known.client == client:
 		return known, nil
-	case known != nil:
-		defer known.close()
-	case len(s.clusters) == maxClusters:
+	case known == nil && len(s.clusters) == maxClusters:
 		return nil, errTooManyClusters
 	}
-	w := watch(client, s.masker, s.changes.Mark)
+	w := s.watching(client)
+	if w == nil {
+		w = watch(client, s.masker, s.mark)
+	}
 	s.clusters[target.Name] = w
+	if known != nil && s.watching(known.client) == nil {
+		known.close()
+	}
 	return w, nil
+}
+
+// watching finds the watches of a client that some deploy target has.
+func (s *Store) watching(client *cluster.Client) *watched {
+	for _, w := range s.clusters {
+		if w.client == client {
+			return w
+		}
+	}
+	return nil
 }
 
 type silent struct{}

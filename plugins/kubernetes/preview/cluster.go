@@ -31,10 +31,10 @@ func (silent) Infof(string, ...any)    {}
 func (silent) Successf(string, ...any) {}
 
 // compareWithCluster tries all manifests in the cluster, and looks for what would be pruned.
-func compareWithCluster(ctx context.Context, req *Request, c *cluster.Client, wanted []manifest.Manifest, rule pruning, found *changes) error {
-	label := req.Target.App.VariantLabel
+func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wanted []manifest.Manifest, rule pruning, found *changes) error {
+	label := q.Wanted.App.VariantLabel
 	stamp := manifest.Stamp{
-		PipedID: req.PipedID, ApplicationID: req.ApplicationID, CommitHash: req.Target.CommitHash,
+		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue,
 	}
 	stamped := manifest.CloneAll(wanted)
@@ -46,7 +46,7 @@ func compareWithCluster(ctx context.Context, req *Request, c *cluster.Client, wa
 	trials := make([]apply.Trial, len(ordered))
 	refusals := make([]error, len(ordered))
 	applier := apply.New(c, silent{})
-	comes := comesWith(ordered, req)
+	comes := comesWith(ordered, q)
 	group, trying := errgroup.WithContext(ctx)
 	group.SetLimit(parallelTrials)
 	for i, m := range ordered {
@@ -67,17 +67,17 @@ func compareWithCluster(ctx context.Context, req *Request, c *cluster.Client, wa
 	keys := make([]manifest.Key, 0, len(trials))
 	for _, t := range trials {
 		keys = append(keys, t.Manifest.Key())
-		found.applied(t, req.ApplicationID)
+		found.applied(t, q.applicationID)
 	}
-	return findUnwanted(ctx, req, c, keys, rule, found)
+	return findUnwanted(ctx, q, c, keys, rule, found)
 }
 
 // newcomers are namespaces and kinds that the deployment itself would bring, so that the API cannot try what needs them.
 type newcomers struct{ namespaces, kinds map[string]bool }
 
-func comesWith(manifests []manifest.Manifest, req *Request) newcomers {
+func comesWith(manifests []manifest.Manifest, q *question) newcomers {
 	n := newcomers{namespaces: map[string]bool{}, kinds: map[string]bool{}}
-	if in := req.Target.App.Input; in.AutoCreateNamespace {
+	if in := q.Wanted.App.Input; in.AutoCreateNamespace {
 		n.namespaces[in.Namespace] = true
 	}
 	for _, m := range manifests {
@@ -127,9 +127,9 @@ func refused(errs []error) error {
 }
 
 // findUnwanted looks for the application's objects that are not in the commit.
-func findUnwanted(ctx context.Context, req *Request, c *cluster.Client, keys []manifest.Key, rule pruning, found *changes) error {
-	app := req.Target.App
-	selector := inventory.Labels(req.ApplicationID)
+func findUnwanted(ctx context.Context, q *question, c *cluster.Client, keys []manifest.Key, rule pruning, found *changes) error {
+	app := q.Wanted.App
+	selector := inventory.Labels(q.applicationID)
 	if rule.onlyPrimary || !rule.enabled {
 		selector = labels.Merge(selector, labels.Set{app.VariantLabel.Key: app.VariantLabel.PrimaryValue})
 	}

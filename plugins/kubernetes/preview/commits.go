@@ -6,6 +6,7 @@ package preview
 import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
 )
 
@@ -14,24 +15,24 @@ type pruning struct{ enabled, onlyPrimary bool }
 
 // pruneRule foresees which stages the deployment would have, as far as this plugin can: a commit message that decides is
 // not known here.
-func pruneRule(req *Request, running, wanted []manifest.Manifest) (pruning, error) {
-	stages, err := req.Target.App.PipelineStages(req.Target.ConfigData)
+func pruneRule(s *stage.Source, running, wanted []manifest.Manifest) (pruning, error) {
+	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return pruning{}, err
 	}
-	always, err := config.AlwaysUsesPipeline(req.Target.ConfigData)
+	always, err := config.AlwaysUsesPipeline(s.ConfigData)
 	if err != nil {
 		return pruning{}, err
 	}
-	app := req.Target.App
+	app := s.App
 	if len(stages) == 0 || !always && (running == nil || !strategy.Decide(running, wanted, app.Workloads).Pipeline) {
 		return pruning{enabled: app.QuickSync.Prune}, nil
 	}
 	rule := pruning{onlyPrimary: true}
-	for _, s := range stages {
-		switch s.Name {
+	for _, one := range stages {
+		switch one.Name {
 		case config.StageSync:
-			o, err := config.DecodeSync(s.With, &app)
+			o, err := config.DecodeSync(one.With, &app)
 			if err != nil {
 				return rule, err
 			}
@@ -39,7 +40,7 @@ func pruneRule(req *Request, running, wanted []manifest.Manifest) (pruning, erro
 				return pruning{enabled: true}, nil
 			}
 		case config.StagePrimaryRollout:
-			o, err := config.DecodePrimary(s.With)
+			o, err := config.DecodePrimary(one.With)
 			if err != nil {
 				return rule, err
 			}

@@ -7,8 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -20,10 +21,32 @@ import (
 // Request is the SDK's, for this plugin's configuration.
 type Request = sdk.PlanPreviewRequest[sdk.None, config.DeployTarget, config.Application]
 
-// reachTimeout bounds the wait for a cluster: what is not there now is compared without it.
-const reachTimeout = 10 * time.Second
+// Query asks what a commit would change of one application.
+type Query struct {
+	PipedID, ApplicationID string
+	// Destinations has at least one element.
+	Destinations []Destination
+}
 
-var errUnreachable = fmt.Errorf("it did not answer within %s", reachTimeout)
+// Destination is a deploy target with the application as it is and as it would be there.
+type Destination struct {
+	Target stage.Target
+	// Running is nil before the first deployment.
+	Running, Wanted *stage.Source
+}
+
+// question is that for one deploy target.
+type question struct {
+	Destination
+	pipedID, applicationID string
+}
+
+const (
+	// reachTimeout bounds the wait for a cluster: what is not there now is compared without it.
+	reachTimeout = 10 * time.Second
+	// parallelTargets bounds the deploy targets that are asked at the same time.
+	parallelTargets = 4
+)
 
 // Previewer makes previews. It may be used by several goroutines.
 type Previewer struct {
@@ -38,81 +61,64 @@ func New(loader *stage.Loader, pool *cluster.Pool) *Previewer {
 	return &Previewer{loader: loader, pool: pool, reach: reachTimeout}
 }
 
-// Preview gives an answer for each deploy target; only the first one is deployed to.
-func (p *Previewer) Preview(ctx context.Context, req *Request) ([]sdk.PlanPreview, error) {
-	first, err := p.target(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	previews := []sdk.PlanPreview{first}
-	for _, other := range req.Targets[1:] {
-		previews = append(previews, sdk.PlanPreview{
-			Target: other.Name, NoChange: true, Summary: fmt.Sprintf("not deployed to: only the first deploy target, %s, is", first.Target),
+// Preview gives an answer for each deploy target, in their order. What one cluster refuses is an error for all: the
+// deployment would fail.
+func (p *Previewer) Preview(ctx context.Context, q Query) ([]sdk.PlanPreview, error) {
+	previews := make([]sdk.PlanPreview, len(q.Destinations))
+	failed := make([]error, len(q.Destinations))
+	var group errgroup.Group
+	group.SetLimit(parallelTargets)
+	for i, d := range q.Destinations {
+		group.Go(func() error {
+			previews[i], failed[i] = p.target(ctx, &question{Destination: d, pipedID: q.PipedID, applicationID: q.ApplicationID})
+			return nil
 		})
 	}
-	return previews, nil
+	_ = group.Wait() // the errors are in failed, each of its target
+	return previews, errors.Join(failed...)
 }
 
-func (p *Previewer) target(ctx context.Context, req *Request) (sdk.PlanPreview, error) {
-	target := req.Targets[0]
-	wanted, err := p.load(ctx, req, req.Target)
+func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, error) {
+	wanted, err := p.load(ctx, q, q.Wanted)
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
 	var running []manifest.Manifest
-	if req.Running != nil {
-		if running, err = p.load(ctx, req, req.Running); err != nil {
+	if q.Running != nil {
+		if running, err = p.load(ctx, q, q.Running); err != nil {
 			running = nil // what is there tells more
 		}
 	}
-	rule, err := pruneRule(req, running, wanted)
+	rule, err := pruneRule(q.Wanted, running, wanted)
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
 	if rule.onlyPrimary { // a pipeline, which may end with a share of the traffic other than in Git
-		if wanted, err = stage.AsRouted(wanted, req.Target); err != nil {
+		if wanted, err = stage.AsRouted(wanted, q.Wanted); err != nil {
 			return sdk.PlanPreview{}, fmt.Errorf("a stage of the pipeline would fail: %w", err)
 		}
 	}
 	found := &changes{}
-	client, err := p.connect(ctx, target)
+	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
 	case err == nil:
-		err = compareWithCluster(ctx, req, client, wanted, rule, found)
+		err = compareWithCluster(ctx, q, client, wanted, rule, found)
 	case ctx.Err() == nil:
-		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this is the difference from the running commit: %v", target.Name, err))
+		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this is the difference from the running commit: %v", q.Target.Name, err))
 		err = compareCommits(running, wanted, rule, found)
 	}
 	if err != nil {
-		return sdk.PlanPreview{}, fmt.Errorf("deploy target %s: %w", target.Name, err)
+		return sdk.PlanPreview{}, fmt.Errorf("deploy target %s: %w", q.Target.Name, err)
 	}
 	summary, details := found.render()
-	return sdk.PlanPreview{Target: target.Name, Summary: summary, Details: details, NoChange: found.none()}, nil
+	return sdk.PlanPreview{Target: q.Target.Name, Summary: summary, Details: details, NoChange: found.none()}, nil
 }
 
 // load gives the manifests as a finished deployment leaves them.
-func (p *Previewer) load(ctx context.Context, req *Request, s *stage.Source) ([]manifest.Manifest, error) {
-	manifests, err := p.loader.LoadPrimary(ctx, req.Targets, s)
+func (p *Previewer) load(ctx context.Context, q *question, s *stage.Source) ([]manifest.Manifest, error) {
+	manifests, err := p.loader.LoadPrimary(ctx, []stage.Target{q.Target}, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %.7s: %w", s.ConfigFilename, s.CommitHash, err)
 	}
 	return manifests, nil
-}
-
-func (p *Previewer) connect(ctx context.Context, target stage.Target) (*cluster.Client, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, p.reach, errUnreachable)
-	defer cancel()
-	reasons := &lastLine{}
-	client, err := p.pool.Connect(bounded, target.Config, reasons)
-	if err != nil && errors.Is(context.Cause(bounded), errUnreachable) && reasons.text != "" {
-		return nil, errors.New(reasons.text)
-	}
-	return client, err
-}
-
-// lastLine keeps the newest of the lines that tell what is waited for.
-type lastLine struct{ text string }
-
-func (l *lastLine) Infof(format string, args ...any) {
-	l.text = strings.TrimSpace(fmt.Sprintf(format, args...))
 }

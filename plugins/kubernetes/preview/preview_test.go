@@ -50,42 +50,54 @@ func unreachable(t *testing.T, name string) (*Previewer, stage.Target) {
 func TestWithoutAClusterTheCommitsAreCompared(t *testing.T) {
 	t.Parallel()
 	p, first := unreachable(t, "first")
-	req := &Request{
-		ApplicationID: "a", Targets: []stage.Target{first, {Name: "second"}},
-		Running: source(t, "1", "old", ""), Target: source(t, "2", "new", ""),
-	}
-	previews, err := p.Preview(t.Context(), req)
+	second := first
+	second.Name = "second"
+	before := source(t, "1", "old", "")
+	previews, err := p.Preview(t.Context(), Query{ApplicationID: "a", Destinations: []Destination{
+		{Target: first, Running: before, Wanted: source(t, "2", "new", "")},
+		{Target: second, Running: before, Wanted: source(t, "2", "newer", "")},
+	}})
 	require.NoError(t, err)
 	require.Len(t, previews, 2)
 	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", previews[0].Summary)
 	require.Contains(t, previews[0].Details, "# the cluster of deploy target first cannot be reached, so this is the difference from the running commit")
 	require.Contains(t, previews[0].Details, "-  v: old\n+  v: new\n")
-	require.True(t, previews[1].NoChange)
-	require.Equal(t, "not deployed to: only the first deploy target, first, is", previews[1].Summary)
+	require.Equal(t, "second", previews[1].Target)
+	require.Contains(t, previews[1].Details, "-  v: old\n+  v: newer\n")
+}
+
+func TestAnErrorNamesEveryDeployTargetThatHasOne(t *testing.T) {
+	t.Parallel()
+	p, first := unreachable(t, "first")
+	broken := source(t, "2", "new", "")
+	require.NoError(t, os.WriteFile(filepath.Join(broken.Dir, "conf.yaml"), []byte("a: [\n"), 0o600))
+	_, err := p.Preview(t.Context(), Query{ApplicationID: "a", Destinations: []Destination{{Target: first, Wanted: source(t, "2", "new", "")}, {Target: first, Wanted: broken}}})
+	require.ErrorContains(t, err, "conf.yaml")
 }
 
 func TestARouteIsPreviewedAsThePipelineLeavesIt(t *testing.T) {
 	t.Parallel()
 	p, target := unreachable(t, "first")
 	configuration := "spec:\n  planner: {alwaysUsePipeline: true}\n  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {canary: 10}}]}\n"
-	req := &Request{ApplicationID: "a", Targets: []stage.Target{target}, Running: source(t, "1", "old", ""), Target: source(t, "2", "old", configuration)}
-	req.Target.App.TrafficRouting.Method = config.MethodIstio
-	req.Target.App.Service.Name = "web"
-	_, err := p.Preview(t.Context(), req)
+	to := Destination{Target: target, Running: source(t, "1", "old", ""), Wanted: source(t, "2", "old", configuration)}
+	to.Wanted.App.TrafficRouting.Method = config.MethodIstio
+	to.Wanted.App.Service.Name = "web"
+	q := Query{ApplicationID: "a", Destinations: []Destination{to}}
+	_, err := p.Preview(t.Context(), q)
 	require.ErrorContains(t, err, "a stage of the pipeline would fail: there is no VirtualService")
 
 	route := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
-	for _, s := range []*stage.Source{req.Running, req.Target} {
+	for _, s := range []*stage.Source{to.Running, to.Wanted} {
 		require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "route.yaml"), []byte(route), 0o600))
 	}
-	previews, err := p.Preview(t.Context(), req)
+	previews, err := p.Preview(t.Context(), q)
 	require.NoError(t, err)
 	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", previews[0].Summary)
 	require.Contains(t, previews[0].Details, "-      weight: 100\n")
 	require.Contains(t, previews[0].Details, "+        subset: canary\n+      weight: 10\n")
 
-	req.Target.ConfigData = nil // a quick sync leaves what is in Git
-	previews, err = p.Preview(t.Context(), req)
+	to.Wanted.ConfigData = nil // a quick sync leaves what is in Git
+	previews, err = p.Preview(t.Context(), q)
 	require.NoError(t, err)
 	require.True(t, previews[0].NoChange, previews[0].Details)
 }
@@ -109,8 +121,8 @@ func TestPruningIsThatOfTheStagesThatWouldRun(t *testing.T) {
 		"first deployment, quick":        {configuration: pipeline("", "{name: K8S_PRIMARY_ROLLOUT}"), quickPrune: true, first: true, want: pruning{enabled: true}},
 		"first deployment, pipeline set": {configuration: pipeline("alwaysUsePipeline: true", "{name: K8S_PRIMARY_ROLLOUT}"), quickPrune: true, first: true, want: pruning{onlyPrimary: true}},
 	} {
-		req := &Request{Target: source(t, "2", "new", c.configuration)}
-		req.Target.App.QuickSync.Prune = c.quickPrune
+		wanted := source(t, "2", "new", c.configuration)
+		wanted.App.QuickSync.Prune = c.quickPrune
 		workload := func(image string) []manifest.Manifest {
 			return []manifest.Manifest{object(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: "+image+"}]}}}\n")}
 		}
@@ -118,7 +130,7 @@ func TestPruningIsThatOfTheStagesThatWouldRun(t *testing.T) {
 		if c.first {
 			running = nil
 		}
-		got, err := pruneRule(req, running, workload("a:v2"))
+		got, err := pruneRule(wanted, running, workload("a:v2"))
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 	}

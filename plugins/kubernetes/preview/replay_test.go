@@ -43,7 +43,7 @@ func TestDifferencesOfCommitsAreThoseOfPipeCD(t *testing.T) {
 				return s
 			}
 			p, target := unreachable(t, recorded.GetDeployTarget())
-			previews, err := p.Preview(t.Context(), &Request{ApplicationID: "a", Targets: []stage.Target{target}, Running: commit("1", "2"), Target: commit("2", "9")})
+			previews, err := p.Preview(t.Context(), Query{ApplicationID: "a", Destinations: []Destination{{Target: target, Running: commit("1", "2"), Wanted: commit("2", "9")}}})
 			require.NoError(t, err)
 			require.Equal(t, recorded.GetSummary(), previews[0].Summary)
 			require.Equal(t, recorded.GetDeployTarget(), previews[0].Target)

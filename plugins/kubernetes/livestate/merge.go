@@ -1,0 +1,103 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// maxShortReasons bounds the deploy targets that the short reason tells of.
+const maxShortReasons = 3
+
+// merge puts the answers of deploy targets together; each resource says where it is.
+func merge(answers []answer) *sdk.Livestate {
+	all := &sdk.Livestate{Sync: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: time.Now().Unix()}}
+	seen := map[string]bool{}
+	for _, a := range answers {
+		apart(a, seen)
+		for _, r := range a.resources {
+			seen[r.GetId()] = true
+		}
+		all.Resources = append(all.Resources, a.resources...)
+	}
+	var short, long []string
+	for _, a := range answers {
+		if urgency(a.sync) > urgency(all.Sync) {
+			all.Sync.Status = a.sync.GetStatus()
+		}
+		if a.sync.GetReason() != "" {
+			long = append(long, a.sync.GetReason())
+		}
+		reason := a.sync.GetShortReason()
+		switch {
+		case reason == "":
+		case len(answers) == 1:
+			short = append(short, reason)
+		default:
+			short = append(short, a.target+": "+reason)
+		}
+	}
+	if more := len(short) - maxShortReasons; more > 0 {
+		short = append(short[:maxShortReasons], fmt.Sprintf("and %d more deploy targets", more))
+	}
+	all.Sync.ShortReason, all.Sync.Reason = strings.Join(short, "; "), strings.Join(long, "\n\n")
+	return all
+}
+
+// apart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique.
+func apart(a answer, seen map[string]bool) {
+	for _, r := range a.resources {
+		if !seen[r.GetId()] {
+			continue
+		}
+		for _, each := range a.resources {
+			each.Id = a.target + "/" + each.GetId()
+			for i, parent := range each.GetParentIds() {
+				each.ParentIds[i] = a.target + "/" + parent
+			}
+		}
+		return
+	}
+}
+
+// urgency orders sync states as PipeCD v1 does.
+func urgency(s *model.ApplicationSyncState) int {
+	switch s.GetStatus() {
+	case model.ApplicationSyncStatus_OUT_OF_SYNC:
+		return 2
+	case model.ApplicationSyncStatus_SYNCED:
+		return 0
+	}
+	return 1
+}
+
+// unknown is the answer for a deploy target that could not be asked.
+func (a answer) unknown(want *wanted) answer {
+	a.sync = &model.ApplicationSyncState{
+		Status:      model.ApplicationSyncStatus_UNKNOWN,
+		ShortReason: shorten(a.err.Error()),
+		Reason:      fmt.Sprintf("The live state at %s is not known: %v", a.target, a.err),
+	}
+	for _, m := range want.manifests {
+		a.resources = append(a.resources, &model.ResourceState{
+			Id: a.target + "/" + m.Key().String(), Name: m.GetName(), ResourceType: m.GetKind(), ResourceMetadata: metadataOf(m.Unstructured),
+			HealthStatus: model.ResourceState_UNKNOWN, HealthDescription: "its cluster could not be asked", DeployTarget: a.target,
+		})
+	}
+	a.err = nil
+	return a
+}
+
+// metadataOf has the keys of PipeCD v1.
+func metadataOf(o *unstructured.Unstructured) map[string]string {
+	return map[string]string{"Namespace": o.GetNamespace(), "API Version": cmp.Or(o.GetAPIVersion(), "v1"), "Kind": o.GetKind()}
+}

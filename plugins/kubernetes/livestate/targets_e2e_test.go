@@ -1,0 +1,213 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package livestate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// world is a store, and a namespace of its own in the API.
+type world struct {
+	t     *testing.T
+	store *Store
+	// told receives when the store tells that the application has changed.
+	told      chan struct{}
+	client    *cluster.Client
+	local     stage.Target
+	namespace string
+	id        string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	path := os.Getenv(kubeconfigEnv)
+	require.NotEmpty(t, path, "set %s to the kubeconfig of a running API", kubeconfigEnv)
+	pool := cluster.NewPool()
+	t.Cleanup(pool.Close)
+	w := &world{t: t, local: stage.Target{Name: "local", Config: config.DeployTarget{KubeConfigPath: path}}}
+	w.namespace = fmt.Sprintf("live-e2e-%d", time.Now().UnixNano())
+	w.id = w.namespace
+	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
+	t.Cleanup(w.store.Close)
+	w.store.reach, w.store.pause = 2*time.Second, time.Millisecond
+	w.told = make(chan struct{}, 1)
+	w.store.mark = func(id string) {
+		if id == w.id {
+			select {
+			case w.told <- struct{}{}:
+			default:
+			}
+		}
+	}
+	var err error
+	w.client, err = pool.Reach(t.Context(), w.local.Config, 10*time.Second)
+	require.NoError(t, err)
+	namespaces := w.client.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	_, err = namespaces.Create(t.Context(), named("v1", "Namespace", "", w.namespace), metav1.CreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, namespaces.Delete(context.Background(), w.namespace, metav1.DeleteOptions{}))
+	})
+	return w
+}
+
+func named(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	return o
+}
+
+// source is a commit with the given files.
+func (w *world) source(files map[string]string) *stage.Source {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	for name, text := range files {
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	s := &stage.Source{Dir: dir, CommitHash: "0123456789abcdef", ConfigFilename: "app.pipecd.yaml"}
+	s.App.Input.Namespace = w.namespace
+	require.NoError(w.t, s.App.Validate())
+	return s
+}
+
+// put makes an object that piped has applied for the application.
+func (w *world) put(gvr schema.GroupVersionResource, o *unstructured.Unstructured) *unstructured.Unstructured {
+	w.t.Helper()
+	o.SetNamespace(w.namespace)
+	manifest.Stamp{
+		PipedID: "piped", ApplicationID: w.id, CommitHash: "0123456789abcdef",
+		VariantKey: config.DefaultVariantKey, Variant: config.DefaultPrimaryValue,
+	}.Apply([]manifest.Manifest{{Unstructured: o}})
+	made, err := w.client.Dynamic.Resource(gvr).Namespace(w.namespace).Create(w.t.Context(), o, metav1.CreateOptions{})
+	require.NoError(w.t, err)
+	return made
+}
+
+func (w *world) get(to ...Destination) *sdk.Livestate {
+	w.t.Helper()
+	state, err := w.store.Get(w.t.Context(), Query{PipedID: "piped", ApplicationID: w.id, Destinations: to})
+	require.NoError(w.t, err)
+	return state
+}
+
+const confYAML = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {color: %s}\n"
+
+func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(configMaps, parse(t, fmt.Sprintf(confYAML, "blue")))
+	away, answers := w.away("away")
+	blue := Destination{Target: w.local, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "blue")})}
+	red := Destination{Target: away, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "red")})}
+
+	_, err := w.store.Get(t.Context(), Query{PipedID: "piped", ApplicationID: w.id, Destinations: []Destination{red}})
+	require.ErrorContains(t, err, "deploy target away: ")
+
+	state := w.get(blue, red)
+	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.Sync.GetStatus())
+	require.Contains(t, state.Sync.GetReason(), "The live state at away is not known: ")
+	require.Len(t, state.Resources, 2)
+	require.Equal(t, "local", state.Resources[0].GetDeployTarget())
+	require.Equal(t, model.ResourceState_HEALTHY, state.Resources[0].GetHealthStatus())
+	require.Equal(t, "away", state.Resources[1].GetDeployTarget())
+	require.Equal(t, model.ResourceState_UNKNOWN, state.Resources[1].GetHealthStatus())
+
+	answers()
+	for state.Sync.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
+		select {
+		case <-w.told:
+		case <-time.After(30 * time.Second):
+			require.FailNow(t, "nothing was told when the cluster answered")
+		}
+		state = w.get(blue, red)
+	}
+	require.Equal(t, `away: ConfigMap `+w.namespace+`/conf: data.color: "red" in Git, "blue" live`, state.Sync.GetShortReason())
+	require.Len(t, state.Resources, 2)
+	require.NotEqual(t, state.Resources[0].GetId(), state.Resources[1].GetId(), "the same object, seen through two deploy targets")
+}
+
+// away gives a deploy target that nobody answers for until answers is called: then it leads to the API.
+func (w *world) away(name string) (target stage.Target, answers func()) {
+	w.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(w.t, err)
+	address := listener.Addr().String()
+	require.NoError(w.t, listener.Close())
+	kubeconfig, err := clientcmd.LoadFromFile(os.Getenv(kubeconfigEnv))
+	require.NoError(w.t, err)
+	var api *url.URL
+	for _, c := range kubeconfig.Clusters {
+		api, err = url.Parse(c.Server)
+		require.NoError(w.t, err)
+		c.Server = "https://" + address
+	}
+	path := filepath.Join(w.t.TempDir(), "kubeconfig")
+	require.NoError(w.t, clientcmd.WriteToFile(*kubeconfig, path))
+	return stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: path}}, func() { forward(w.t, address, api.Host) }
+}
+
+// forward carries connections until the test ends.
+func forward(t *testing.T, from, to string) {
+	listener, err := net.Listen("tcp", from)
+	require.NoError(t, err)
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	open := []io.Closer{listener}
+	t.Cleanup(func() {
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		work.Wait()
+	})
+	work.Go(func() {
+		for {
+			in, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			mu.Lock()
+			open = append(open, in, out)
+			mu.Unlock()
+			work.Go(func() { _, _ = io.Copy(in, out); _ = in.Close() })
+			work.Go(func() { _, _ = io.Copy(out, in); _ = out.Close() })
+		}
+	})
+}
