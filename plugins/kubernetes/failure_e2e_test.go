@@ -77,7 +77,15 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		},
 		"an unknown kind": {
 			"apiVersion: example.com/v1\nkind: Nothing\nmetadata: {name: x}\n",
-			[]string{"bad.yaml:2", "does not know Nothing in example.com/v1"},
+			[]string{"bad.yaml:2", "no matches for kind Nothing in example.com/v1", "in no apiVersion"},
+		},
+		"a kind of another version": {
+			"apiVersion: extensions/v1beta1\nkind: Ingress\nmetadata: {name: x}\n",
+			[]string{"bad.yaml:1", "no matches for kind Ingress in extensions/v1beta1", "it has this kind with apiVersion networking.k8s.io/v1"},
+		},
+		"a kind in another case": {
+			"apiVersion: apps/v1\nkind: Statefulset\nmetadata: {name: x}\n",
+			[]string{"bad.yaml:2", "did you mean the kind StatefulSet?"},
 		},
 	}
 	for name, tt := range tests {

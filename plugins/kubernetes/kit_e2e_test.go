@@ -67,18 +67,24 @@ func newApp(t *testing.T) *app {
 
 func newAppAt(t *testing.T, kubeconfig string) *app {
 	t.Helper()
-	target, err := json.Marshal(config.DeployTarget{KubeConfigPath: kubeconfig})
-	require.NoError(t, err)
 	name := fmt.Sprintf("k8s-e2e-%d", time.Now().UnixNano())
 	a := &app{
 		t: t, namespace: name, id: name, created: time.Now(),
 		settings: "autoCreateNamespace: true, failureGrace: 300ms, rolloutTimeout: 60s",
-		h: sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
-			Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
-		}),
+		h:        startPlugin(t, kubeconfig),
 	}
 	a.live()
 	return a
+}
+
+// startPlugin starts a plugin with one deploy target, the cluster of a kubeconfig.
+func startPlugin(t *testing.T, kubeconfig string) *sdktest.Harness {
+	t.Helper()
+	target, err := json.Marshal(config.DeployTarget{KubeConfigPath: kubeconfig})
+	require.NoError(t, err)
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
+	})
 }
 
 // live gives a client of the tests' own, and removes the namespace at the end.

@@ -104,7 +104,7 @@ spec:
 `,
 	}
 	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: files}, nil)
-	require.Contains(t, log, "Thing "+a.namespace+"/one: applied")
+	require.Contains(t, log, "Thing "+a.namespace+"/one: created")
 	a.created = time.Now().Add(-time.Minute)
 	a.succeeds("K8S_ROLLBACK", "", &commit{hash: "aaaaaaa1", files: files}, nil)
 }

@@ -5,18 +5,16 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -25,10 +23,11 @@ import (
 // FieldManager owns the fields that are applied. It must never change, or fields that vanish from Git would stay.
 const FieldManager = "piped"
 
-// kubectlManager owns what `kubectl apply` has written, which is how PipeCD v1 applies.
-const kubectlManager = "kubectl-client-side-apply"
+// parallelRequests bounds the objects that are applied at once. The API lets a client have some dozens of requests under
+// way before it makes them queue.
+const parallelRequests = 24
 
-// Log takes the lines that a user reads.
+// Log takes the lines that a user reads. It may be used by several goroutines.
 type Log interface {
 	Infof(format string, args ...any)
 	Successf(format string, args ...any)
@@ -40,6 +39,8 @@ type Applier struct {
 	log    Log
 	// retry bounds the repetition of one request.
 	retry backoff
+	// looked is set once what is known of the API's kinds was fetched anew for a kind that was not known.
+	looked atomic.Bool
 }
 
 // New makes an Applier.
@@ -54,30 +55,89 @@ type Applied struct {
 	Resource dynamic.ResourceInterface
 }
 
-// Apply applies the manifests one after the other and stops at the first error. What was applied so far is returned with
-// the error.
+// Apply applies the manifests in their order, those that do not need each other side by side. What the user of the
+// kubeconfig may not do holds nothing else up; after any other error nothing that comes later is begun. The error names
+// every manifest that failed. What was applied is returned with it.
 func (a *Applier) Apply(ctx context.Context, manifests []manifest.Manifest) ([]Applied, error) {
-	ordered, err := Sort(manifests)
+	begun := time.Now()
+	ordered, err := waves(manifests)
 	if err != nil {
 		return nil, err
 	}
-	applied := make([]Applied, 0, len(ordered))
-	for _, m := range ordered {
-		one, how, err := a.applyOne(cluster.WithWarnings(ctx, func(text string) {
-			a.log.Infof("  the API warns about %s: %s", m.Key().Human(), text)
-		}), m)
-		if err != nil {
-			return applied, err
+	if err := a.awaitLeaving(ctx, manifests); err != nil {
+		return nil, err
+	}
+	run := &run{Applier: a, before: a.look(ctx, manifests), fresh: map[string]bool{}}
+	applied := make([]Applied, 0, len(manifests))
+	var failed []error
+	for _, wave := range ordered {
+		made, errs := run.wave(ctx, wave)
+		applied, failed = append(applied, made...), append(failed, errs...)
+		if slices.ContainsFunc(errs, func(err error) bool { return !isDenied(err) }) {
+			break
 		}
-		applied = append(applied, one)
-		a.log.Successf("- %s: %s", one.key().Human(), how)
-		if m.Is(manifest.KindCRD) {
-			if err := a.awaitEstablished(ctx, one); err != nil {
-				return applied, err
-			}
+		if err := run.awaitServing(ctx, made); err != nil {
+			failed = append(failed, err)
+			break
 		}
 	}
-	return applied, nil
+	a.log.Infof("%s in %s", run.counts.String(), time.Since(begun).Round(time.Millisecond))
+	return applied, joined(failed)
+}
+
+// run is one call of Apply.
+type run struct {
+	*Applier
+	before before
+	counts counts
+	// fresh are the API groups of definitions that were applied in this run.
+	fresh map[string]bool
+}
+
+// wave applies manifests that do not need each other. The results are in the order of the manifests.
+func (r *run) wave(ctx context.Context, manifests []manifest.Manifest) (applied []Applied, failed []error) {
+	made, errs, hows := make([]Applied, len(manifests)), make([]error, len(manifests)), make([]string, len(manifests))
+	var group errgroup.Group
+	group.SetLimit(parallelRequests)
+	for i, m := range manifests {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				errs[i] = context.Cause(ctx)
+				return nil
+			}
+			made[i], hows[i], errs[i] = r.applySettled(cluster.WithWarnings(ctx, func(text string) {
+				r.log.Infof("  the API warns about %s: %s", m.Key().Human(), text)
+			}), m)
+			if errs[i] == nil {
+				r.tell(made[i], r.before.how(made[i], hows[i]))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are collected
+	for i := range manifests {
+		switch {
+		case errs[i] != nil && ctx.Err() != nil:
+			failed = []error{context.Cause(ctx)} // they all say the same
+		case errs[i] != nil:
+			failed = append(failed, errs[i])
+		default:
+			applied = append(applied, made[i])
+		}
+	}
+	return applied, failed
+}
+
+// tell writes what became of one object. That nothing did is only counted: most of a large application stays as it is.
+func (r *run) tell(a Applied, how string) {
+	r.counts.add(how)
+	if how != unchanged {
+		r.log.Successf("- %s: %s", a.key().Human(), how)
+	}
+	if other := r.before.otherOwner(a); other != "" {
+		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git take it from each other with every deployment",
+			a.key().Human(), other)
+	}
 }
 
 func (a Applied) key() manifest.Key { return manifest.KeyOf(a.Live) }
@@ -87,37 +147,45 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 	if err != nil {
 		return Applied{}, "", err
 	}
-	var (
-		live *unstructured.Unstructured
-		how  string
-	)
-	err = a.retry.do(ctx, func() (err error) {
-		switch annotations := m.GetAnnotations(); {
-		case annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
-			live, how, err = a.forceReplace(ctx, r, m)
-		case annotations[manifest.AnnotationReplace] == manifest.Enabled:
-			live, how, err = a.replace(ctx, r, m)
-		default:
-			live, how, err = a.serverSide(ctx, r, m)
+	for range maxLeaving {
+		var (
+			live *unstructured.Unstructured
+			how  string
+		)
+		err = a.retry.do(ctx, func() (err error) {
+			switch annotations := m.GetAnnotations(); {
+			case annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
+				live, how, err = a.forceReplace(ctx, r, m)
+			case annotations[manifest.AnnotationReplace] == manifest.Enabled:
+				live, how, err = a.replace(ctx, r, m)
+			default:
+				live, how, err = a.serverSide(ctx, r, m)
+			}
+			return err
+		})
+		if err != nil {
+			return Applied{}, "", describe(err, m)
 		}
-		return err
-	})
-	if err != nil {
-		return Applied{}, "", describe(err, m)
+		if live.GetDeletionTimestamp() == nil {
+			return Applied{Manifest: m, Live: live, Resource: r}, how, nil
+		}
+		// What was written goes with the object that leaves.
+		a.log.Infof("- %s is being deleted: waiting until it is gone, to create it anew%s", m.Key().Human(), heldBy(live))
+		if err := a.awaitGone(ctx, r, m, live.GetUID()); err != nil {
+			return Applied{}, "", err
+		}
 	}
-	return Applied{Manifest: m, Live: live, Resource: r}, how, nil
+	return Applied{}, "", fmt.Errorf("apply %s: it was deleted each of the %d times that it was applied; what deletes it?", m.Key().Human(), maxLeaving)
 }
+
+// maxLeaving bounds how often an object is made anew that somebody else deletes.
+const maxLeaving = 3
 
 // resource finds where a manifest belongs, and sets or removes its namespace accordingly.
 func (a *Applier) resource(m manifest.Manifest) (dynamic.ResourceInterface, manifest.Manifest, error) {
-	gvk := m.GroupVersionKind()
-	mapping, err := a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	mapping, err := a.mapping(m)
 	if err != nil {
-		if meta.IsNoMatchError(err) {
-			return nil, m, fmt.Errorf("%s: the cluster does not know %s in %s: is its CustomResourceDefinition installed, and the version right?",
-				m.Origin.At("kind"), gvk.Kind, gvk.GroupVersion())
-		}
-		return nil, m, fmt.Errorf("ask the cluster which resource %s is: %w", gvk.Kind, err)
+		return nil, m, err
 	}
 	m = m.Clone()
 	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
@@ -130,115 +198,31 @@ func (a *Applier) resource(m manifest.Manifest) (dynamic.ResourceInterface, mani
 	return a.client.Dynamic.Resource(mapping.Resource).Namespace(m.GetNamespace()), m, nil
 }
 
-// serverSide applies with all conflicts decided for Git, and unknown fields refused.
-func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	data, err := json.Marshal(m.Object)
-	if err != nil {
-		return nil, "", err
+// mapping asks which resource a kind is. A kind that is not known is asked for anew, once: it may have come since.
+func (a *Applier) mapping(m manifest.Manifest) (*meta.RESTMapping, error) {
+	gvk := m.GroupVersionKind()
+	mapping, err := a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if meta.IsNoMatchError(err) && a.looked.CompareAndSwap(false, true) {
+		a.client.Mapper.Reset()
+		mapping, err = a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	}
-	force := true
-	opts := metav1.PatchOptions{FieldManager: FieldManager, Force: &force, FieldValidation: metav1.FieldValidationStrict}
-	live, err := r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
-	if err != nil {
-		return nil, "", err
-	}
-	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(kubectlManager), FieldManager)
-	if err != nil || takeover == nil {
-		return live, "applied", nil // nothing of kubectl's to take over
-	}
-	if _, err := r.Patch(ctx, m.GetName(), types.JSONPatchType, takeover, metav1.PatchOptions{}); err != nil {
-		return nil, "", fmt.Errorf("take over the fields that kubectl apply manages: %w", err)
-	}
-	live, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
-	return live, "applied (taken over from kubectl apply)", err
-}
-
-// replace puts the manifest in the place of the live object, or creates it.
-func (a *Applier) replace(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return a.create(ctx, r, m)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	next := m.Clone()
-	next.SetResourceVersion(live.GetResourceVersion())
-	live, err = r.Update(ctx, next.Unstructured, metav1.UpdateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict})
-	return live, "replaced", err
-}
-
-func (a *Applier) create(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	live, err := r.Create(ctx, m.Unstructured, metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict})
-	return live, "created", err
-}
-
-// forceReplace deletes the live object with its dependants and creates it anew.
-func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return a.create(ctx, r, m)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	uid := live.GetUID()
-	policy := metav1.DeletePropagationBackground
-	err = r.Delete(ctx, m.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, "", err
-	}
-	if err := a.awaitGone(ctx, r, m, uid); err != nil {
-		return nil, "", err
-	}
-	live, _, err = a.create(ctx, r, m)
-	return live, "deleted and created anew", err
-}
-
-// EnsureNamespace creates a namespace unless it is there.
-func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
-	r := a.client.Dynamic.Resource(namespaces)
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": manifest.KindNamespace, "metadata": map[string]any{"name": name},
-	}}
-	err := a.retry.do(ctx, func() error {
-		_, err := r.Create(ctx, object, metav1.CreateOptions{FieldManager: FieldManager})
-		return err
-	})
 	switch {
 	case err == nil:
-		a.log.Successf("- created Namespace %s", name)
-		return nil
-	case apierrors.IsAlreadyExists(err):
-		return nil
-	case apierrors.IsForbidden(err):
-		if _, getErr := r.Get(ctx, name, metav1.GetOptions{}); getErr == nil {
-			return nil // not allowed to create, and no need to
-		}
+		return mapping, nil
+	case meta.IsNoMatchError(err):
+		return nil, a.unknownKind(m, err)
 	}
-	return fmt.Errorf("create namespace %s (input.autoCreateNamespace): %w", name, err)
+	return nil, fmt.Errorf("ask the cluster which resource %s is: %w", gvk.Kind, err)
 }
 
-// backoff bounds the repetition of a request.
-type backoff struct {
-	first time.Duration
-	tries int
-}
-
-var defaultBackoff = backoff{first: 200 * time.Millisecond, tries: 6}
-
-func (b backoff) do(ctx context.Context, request func() error) error {
-	pause := b.first
-	for try := 1; ; try++ {
-		err := request()
-		if err == nil || ctx.Err() != nil || try >= b.tries || !cluster.Retryable(err) && !apierrors.IsConflict(err) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pause):
-			pause *= 2
-		}
+// joined names every failure, within a bound; what was denied for the same reason is said once.
+func joined(failed []error) error {
+	failed = mergeDenied(failed)
+	if more := len(failed) - maxFailures; more > 0 {
+		failed = append(failed[:maxFailures:maxFailures], fmt.Errorf("and %d more like these", more))
 	}
+	return errors.Join(failed...)
 }
+
+// maxFailures bounds what one error lists.
+const maxFailures = 20

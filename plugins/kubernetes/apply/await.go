@@ -5,10 +5,12 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,15 +29,51 @@ const (
 	// goneTimeout bounds the wait for an object that is deleted to make place; a finalizer may hold it.
 	goneTimeout = 2 * time.Minute
 
+	// settleTimeout bounds how long the API may hold an object against the definition as it was before.
+	settleTimeout = 5 * time.Second
+
 	firstServedPause   = 10 * time.Millisecond
 	longestServedPause = 500 * time.Millisecond
 )
 
-var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-
 // Named selects one object by its name.
 func Named(name string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}
+}
+
+// awaitServing waits until the APIs of the definitions among what was applied are served.
+func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
+	waits, ctx := errgroup.WithContext(ctx)
+	waits.SetLimit(parallelRequests)
+	for _, one := range applied {
+		if one.Manifest.Is(manifest.KindCRD) {
+			group, _, _ := unstructured.NestedString(one.Live.Object, "spec", "group")
+			if r.before.how(one, "applied") != unchanged {
+				r.fresh[group] = true
+			}
+			waits.Go(func() error { return r.awaitEstablished(ctx, one) })
+		}
+	}
+	return waits.Wait()
+}
+
+// applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old one, or
+// not serve it yet: then it is tried again for a while, since nothing tells when that is over.
+func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
+	begun, pause := time.Now(), firstServedPause
+	for {
+		applied, how, err := r.applyOne(ctx, m)
+		refused, ok := errors.AsType[*RefusedError](err)
+		if !ok || !r.fresh[m.GroupVersionKind().Group] || !refused.unsettled || time.Since(begun) > settleTimeout {
+			return applied, how, err
+		}
+		select {
+		case <-ctx.Done():
+			return applied, how, err
+		case <-time.After(pause):
+			pause = min(2*pause, longestServedPause)
+		}
+	}
 }
 
 // awaitEstablished waits until the API of a CustomResourceDefinition is served, and forgets what was known of the API.
@@ -70,13 +108,14 @@ func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
 func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 	group, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "names", "kind")
+	versions := servedVersions(crd.Live)
 	pause := firstServedPause
 	for {
-		a.client.Mapper.Reset()
-		_, err := a.client.Mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+		_, err := a.client.Mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind}, versions...)
 		if err == nil || !meta.IsNoMatchError(err) && !cluster.Retryable(err) {
 			return err
 		}
+		a.client.Mapper.Reset()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -88,18 +127,38 @@ func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 
 // awaitGone waits until the object with this UID is no more.
 func (a *Applier) awaitGone(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, uid types.UID) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, goneTimeout, fmt.Errorf("still there after %s; does a finalizer hold it?", goneTimeout))
+	holding := "; what holds it?"
+	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
-	err := cluster.Follow(ctx, r, Named(m.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
+	err := cluster.Follow(waiting, r, Named(m.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
 		for _, o := range objects {
 			if o.GetUID() == uid {
+				holding = heldBy(o)
 				return false, nil
 			}
 		}
 		return true, nil
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case waiting.Err() != nil:
+		return fmt.Errorf("%s is still being deleted after %s%s: mend what holds it, then deploy again", m.Key().Human(), goneTimeout, holding)
+	case err != nil:
 		return fmt.Errorf("wait until %s is deleted: %w", m.Key().Human(), err)
 	}
 	return nil
+}
+
+// servedVersions are the versions of a definition that the API is to serve.
+func servedVersions(crd *unstructured.Unstructured) []string {
+	var versions []string
+	list, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range list {
+		version, _ := v.(map[string]any)
+		if name, ok := version["name"].(string); ok && version["served"] == true {
+			versions = append(versions, name)
+		}
+	}
+	return versions
 }

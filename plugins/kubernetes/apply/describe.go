@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -22,6 +23,8 @@ type RefusedError struct {
 	// Reason is what the API said, in short; Remedy is what to do.
 	Reason, Remedy string
 	Err            error
+	// unsettled: right after its definition has changed, it may still be taken.
+	unsettled bool
 }
 
 func (e *RefusedError) Error() string {
@@ -54,10 +57,22 @@ func describe(err error, m manifest.Manifest) error {
 	text := err.Error()
 	refused := &RefusedError{Key: m.Key(), Where: m.Origin.String(), Err: err}
 	switch {
-	case apierrors.IsForbidden(err):
-		refused.Reason = fmt.Sprintf("the user of the kubeconfig may not patch %s in namespace %q: %s", m.GetKind(), m.GetNamespace(), text)
-		refused.Remedy = "give it a Role with the verbs get, list, watch, create, patch, update and delete for this kind"
+	case isHeld(err):
+		return describeConflict(err, refused, m)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		refused.Reason = fmt.Sprintf("the namespace %s is being deleted, so nothing can be created in it", m.GetNamespace())
+		refused.Remedy = "deploy again when it is gone, with input.autoCreateNamespace: true or with the Namespace among the manifests"
 		return refused
+	case describeAdmission(refused, text):
+		return refused
+	case apierrors.IsForbidden(err):
+		if d := denied(err, m); d != nil {
+			return d
+		}
+		refused.Reason = "the API forbids it: " + shorten(text)
+		return refused
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("apply %s: the API does not take the credentials of the kubeconfig any more (401 Unauthorized); renew them: %w", m.Key().Human(), err)
 	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces "):
 		refused.Reason = fmt.Sprintf("the namespace %q does not exist", m.GetNamespace())
 		refused.Remedy = "create it, or set input.autoCreateNamespace: true and input.namespace"
@@ -71,6 +86,7 @@ func describe(err error, m manifest.Manifest) error {
 			refused.Where = m.Origin.At(path)
 			refused.Reason = fmt.Sprintf("the field %s does not exist in %s %s", path, m.GetAPIVersion(), m.GetKind())
 			refused.Remedy = "look for a misspelling or a wrong indentation"
+			refused.unsettled = true
 			return refused
 		}
 	}
@@ -109,10 +125,10 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 		}
 		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
 	}
-	refused.Reason = strings.Join(reasons, "; ")
+	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
 	if immutable {
-		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set the annotation %s: %s on it to delete and create it anew "+
-			"(%s only replaces what may change)", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
+		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in the manifest to delete and create it anew "+
+			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
 	}
 	return refused
 }

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -54,11 +56,45 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		},
 		"a field that cannot be changed": {
 			apierrors.NewInvalid(gk, "web", field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")}),
-			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field cannot be changed in place: set the annotation pipecd.dev/force-sync-by-replace: enabled",
+			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: enabled in the manifest to delete and create it anew",
 		},
 		"a missing permission": {
+			apierrors.NewForbidden(gr, "web", errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the namespace "prod"`)),
+			`web.yaml:1: Deployment prod/web: the user ann of the kubeconfig may not patch deployments.apps in the namespace prod; give it a Role with the verbs`,
+		},
+		"a missing permission for what has no namespace": {
+			apierrors.NewForbidden(gr, "web", errors.New(`User "ann" cannot create resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`)),
+			`may not create clusterroles.rbac.authorization.k8s.io in the whole cluster; give it a ClusterRole`,
+		},
+		"a quota": {
+			apierrors.NewForbidden(gr, "web", errors.New("exceeded quota: small, requested: count/deployments.apps=1, used: count/deployments.apps=2, limited: count/deployments.apps=2")),
+			"Deployment prod/web: the ResourceQuota small has no room: requested count/deployments.apps=1, used count/deployments.apps=2, limited to count/deployments.apps=2; raise the quota",
+		},
+		"a webhook that denies": {
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest, Message: `admission webhook "owners.example.com" denied the request: no owner label`}},
+			"the admission webhook owners.example.com denied it: no owner label; change the manifest",
+		},
+		"a webhook that does not answer": {
+			apierrors.NewInternalError(errors.New(`failed calling webhook "owners.example.com": failed to call webhook: Post "https://x": dial tcp: connection refused`)),
+			"the admission webhook owners.example.com does not answer: failed to call webhook",
+		},
+		"a policy": {
+			apierrors.NewInvalid(gk, "web", field.ErrorList{field.Invalid(nil, "x", "ValidatingAdmissionPolicy 'replicas' with binding 'b' denied request: too many")}),
+			"the ValidatingAdmissionPolicy replicas denied it: too many",
+		},
+		"what else forbids": {
 			apierrors.NewForbidden(gr, "web", errors.New("no")),
-			`Deployment prod/web: the user of the kubeconfig may not patch Deployment in namespace "prod"`,
+			"Deployment prod/web: the API forbids it: ",
+		},
+		"credentials that ended": {apierrors.NewUnauthorized("no"), "the API does not take the credentials of the kubeconfig any more (401 Unauthorized); renew them"},
+		"a namespace that leaves": {
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "being terminated",
+				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}},
+			"the namespace prod is being deleted, so nothing can be created in it; deploy again when it is gone",
+		},
+		"a field of another manager": {
+			apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec.replica", Message: `conflict with "kubectl-edit" using apps/v1`}}, "conflict"),
+			"web.yaml:7: Deployment prod/web: other managers have fields of it: spec.replica (of kubectl-edit); take these fields out of Git to leave them to their manager, or remove the annotation pipecd.dev/server-side-apply",
 		},
 		"a missing namespace": {
 			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "prod"),
@@ -84,7 +120,11 @@ func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 	t.Parallel()
 	var text string
 	for _, kind := range []string{"Deployment", "Thing", "ConfigMap", "Ingress", "Service", "CustomResourceDefinition", "ClusterRoleBinding", "Namespace", "ServiceAccount", "ValidatingWebhookConfiguration"} {
-		text += fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: a}\n---\n", kind)
+		version := "v1"
+		if kind == "CustomResourceDefinition" {
+			version = "apiextensions.k8s.io/v1"
+		}
+		text += fmt.Sprintf("apiVersion: "+version+"\nkind: %s\nmetadata: {name: a}\n---\n", kind)
 	}
 	text += "apiVersion: v1\nkind: Job\nmetadata: {name: migrate, annotations: {pipecd.dev/order: \"-5\"}}\n"
 	sorted, err := Sort(parse(t, text))
@@ -93,7 +133,7 @@ func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 	for _, m := range sorted {
 		kinds = append(kinds, m.GetKind())
 	}
-	require.Equal(t, []string{"Job", "Namespace", "CustomResourceDefinition", "ServiceAccount", "ConfigMap", "ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
+	require.Equal(t, []string{"Namespace", "CustomResourceDefinition", "Job", "ServiceAccount", "ConfigMap", "ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
 }
 
 func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {
@@ -117,6 +157,13 @@ func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {
 	n, err = count(busy, busy, busy, busy)
 	require.ErrorIs(t, err, busy)
 	require.Equal(t, 3, n, "the repetition is bounded")
+	held := apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict}}, "held")
+	n, err = count(held)
+	require.ErrorIs(t, err, held)
+	require.Equal(t, 1, n, "another manager keeps his fields however often he is asked")
+	n, err = count(apierrors.NewConflict(schema.GroupResource{}, "a", errors.New("modified")))
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
 	bad := apierrors.NewBadRequest("bad")
 	n, err = count(bad)
 	require.ErrorIs(t, err, bad)

@@ -58,10 +58,9 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 			if data, err = json.Marshal(m.Object); err != nil {
 				return err
 			}
-			force := true
-			trial.After, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
-				FieldManager: FieldManager, Force: &force, FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll},
-			})
+			opts := patchOptions(!keepsOthersFields(m))
+			opts.DryRun = []string{metav1.DryRunAll}
+			trial.After, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
 		}
 		return err
 	})

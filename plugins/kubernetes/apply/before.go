@@ -1,0 +1,144 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// pageSize bounds one answer of a list.
+const pageSize = 500
+
+// before is what piped managed of the manifests' kinds before they were applied.
+type before map[types.UID]state
+
+type state struct{ version, application string }
+
+// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user is told, so that
+// what may not be listed is left out.
+func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) before {
+	type place struct {
+		resource  schema.GroupVersionResource
+		namespace string
+	}
+	places := map[place]bool{}
+	for _, m := range manifests {
+		gvk := m.GroupVersionKind()
+		mapping, err := a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+		if err != nil {
+			continue // said when it is applied, or it comes with a definition among the manifests
+		}
+		p := place{resource: mapping.Resource}
+		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+			if p.namespace = m.GetNamespace(); p.namespace == "" {
+				p.namespace = a.client.Namespace
+			}
+		}
+		places[p] = true
+	}
+	found, mu := before{}, sync.Mutex{}
+	var group errgroup.Group
+	group.SetLimit(parallelRequests)
+	for p := range places {
+		group.Go(func() error {
+			opts := metav1.ListOptions{Limit: pageSize, LabelSelector: labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped}.String()}
+			for {
+				page, err := a.client.Metadata.Resource(p.resource).Namespace(p.namespace).List(ctx, opts)
+				if err != nil {
+					return nil
+				}
+				mu.Lock()
+				for i := range page.Items {
+					o := &page.Items[i]
+					found[o.UID] = state{version: o.ResourceVersion, application: o.Labels[manifest.LabelApplication]}
+				}
+				mu.Unlock()
+				if opts.Continue = page.Continue; opts.Continue == "" {
+					return nil
+				}
+			}
+		})
+	}
+	_ = group.Wait() // nothing fails
+	return found
+}
+
+// Words for what became of an object.
+const (
+	created   = "created"
+	changed   = "changed"
+	unchanged = "unchanged"
+)
+
+// how says what became of an object; done is what the request itself tells.
+func (b before) how(a Applied, done string) string {
+	if done != "applied" {
+		return done
+	}
+	was, known := b[a.Live.GetUID()]
+	switch {
+	case known && was.version == a.Live.GetResourceVersion():
+		return unchanged
+	case known:
+		return changed
+	case len(a.Live.GetManagedFields()) == 1:
+		return created // nobody else has ever written to it
+	}
+	return done
+}
+
+// otherOwner is the application that had the object before; empty when none had it but the one that has it now.
+func (b before) otherOwner(a Applied) string {
+	was := b[a.Live.GetUID()].application
+	if was == a.Live.GetLabels()[manifest.LabelApplication] {
+		return ""
+	}
+	return was
+}
+
+// counts counts objects by what became of them.
+type counts struct {
+	mu     sync.Mutex
+	number map[string]int
+}
+
+func (c *counts) add(how string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.number == nil {
+		c.number = map[string]int{}
+	}
+	if how != created && how != unchanged {
+		how = changed
+	}
+	c.number[how]++
+}
+
+// String is "2 created, 1 changed, 497 unchanged".
+func (c *counts) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []string
+	for _, how := range []string{created, changed, unchanged} {
+		if n := c.number[how]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, how))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing was applied"
+	}
+	return strings.Join(parts, ", ")
+}

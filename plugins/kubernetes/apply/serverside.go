@@ -1,0 +1,68 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// kubectlManagers own what `kubectl apply` and `kubectl replace` have written, which is how PipeCD v1 applies.
+var kubectlManagers = sets.New("kubectl-client-side-apply", "kubectl-replace")
+
+// serverSide applies with unknown fields refused. Fields that others manage are taken from them, and that is said, but for a
+// manifest that asks for `kubectl apply --server-side` (PipeCD v1): there they are an error, as with kubectl.
+func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+	data, err := json.Marshal(m.Object)
+	if err != nil {
+		return nil, "", err
+	}
+	opts := patchOptions(false)
+	live, err := r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
+	if isHeld(err) && !keepsOthersFields(m) {
+		// What kubectl apply has written is taken over as a whole, below.
+		taken := slices.DeleteFunc(heldFields(err), func(h held) bool { return kubectlManagers.Has(h.manager) })
+		if len(taken) > 0 {
+			a.log.Infof("- %s: Git wins over %s", m.Key().Human(), list(taken))
+		}
+		opts = patchOptions(true)
+		live, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, kubectlManagers, FieldManager)
+	if err != nil || takeover == nil {
+		return live, "applied", nil // nothing of kubectl's to take over
+	}
+	if _, err := r.Patch(ctx, m.GetName(), types.JSONPatchType, takeover, metav1.PatchOptions{}); err != nil {
+		return nil, "", fmt.Errorf("take over the fields that kubectl manages: %w", err)
+	}
+	live, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
+	return live, "applied (taken over from kubectl apply)", err
+}
+
+func patchOptions(force bool) metav1.PatchOptions {
+	return metav1.PatchOptions{FieldManager: FieldManager, Force: &force, FieldValidation: metav1.FieldValidationStrict}
+}
+
+// keepsOthersFields tells whether a field that somebody else manages stays his.
+func keepsOthersFields(m manifest.Manifest) bool {
+	value := m.GetAnnotations()[annotationServerSide]
+	return value == "true" || value == manifest.Enabled
+}
+
+// annotationServerSide asks for `kubectl apply --server-side` (PipeCD v1).
+const annotationServerSide = "pipecd.dev/server-side-apply"
