@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
 // Options describe the plugin's entry in the piped configuration.
@@ -76,7 +77,7 @@ func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 		Settings: settings, PipedAddress: piped.Address, Listener: listener,
 		GracePeriod: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
-	if piped.old {
+	if piped.Old() {
 		serve.CommandPoll = 5 * time.Millisecond
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -115,29 +116,7 @@ func (h *Harness) Stop() error { return h.stop() }
 // Request makes a valid request to execute a stage. The stage's id is its name in lower case, so that
 // tests can name it; options is the JSON of its "with". The caller changes what it wants different.
 func (h *Harness) Request(stage, options string) *deployment.ExecuteStageRequest {
-	const now = 1_800_000_000
-	pipelineStage := &model.PipelineStage{Id: StageID(stage), Name: stage, CreatedAt: now, UpdatedAt: now, Status: model.StageStatus_STAGE_RUNNING}
-	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-		Deployment: &model.Deployment{
-			Id: DeploymentID, ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1", ProjectId: "project-1",
-			GitPath: &model.ApplicationGitPath{
-				Repo: &model.ApplicationGitRepository{Id: "repo-1", Remote: "file:///repo", Branch: "main"},
-				Path: "demo", ConfigFilename: "app.pipecd.yaml",
-			},
-			Labels: map[string]string{"env": "dev"},
-			Trigger: &model.DeploymentTrigger{
-				Commit:    &model.Commit{Hash: "0123456789abcdef", Message: "change", Author: "dev", Branch: "main", CreatedAt: now},
-				Timestamp: now,
-			},
-			DeployTargetsByPlugin: map[string]*model.DeployTargets{h.name: {DeployTargets: h.targets}},
-			Status:                model.DeploymentStatus_DEPLOYMENT_RUNNING,
-			Stages:                []*model.PipelineStage{pipelineStage},
-			CreatedAt:             now, UpdatedAt: now,
-		},
-		Stage:                  pipelineStage,
-		StageConfig:            []byte(options),
-		TargetDeploymentSource: &common.DeploymentSource{CommitHash: "0123456789abcdef", ApplicationConfigFilename: "app.pipecd.yaml"},
-	}}
+	return standin.ExecuteRequest(h.name, h.targets, stage, options)
 }
 
 // Plan asks for the stages of a pipeline of these configured ones, in their order, with rollback. Index is

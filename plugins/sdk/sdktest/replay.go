@@ -116,7 +116,7 @@ func (h *Harness) cancelOnceBegun(stage string, cancel func()) (end func()) {
 	var work sync.WaitGroup
 	work.Go(func() {
 		for {
-			changed := h.Piped.next()
+			changed := h.Piped.Next()
 			if h.Piped.LogCalls(stage) > 0 {
 				cancel()
 				return

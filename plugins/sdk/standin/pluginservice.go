@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package sdktest
+package standin
 
 import (
 	"context"
@@ -52,6 +52,11 @@ func (p *Piped) GetStageMetadata(_ context.Context, req *pluginservice.GetStageM
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.stage(req.GetStageId()).metadata[req.GetKey()]
+	if !found {
+		if answer, known := before[*pluginservice.GetStageMetadataResponse](p, "GetStageMetadata", req); known {
+			return answer, nil
+		}
+	}
 	return &pluginservice.GetStageMetadataResponse{Value: value, Found: found}, nil
 }
 
@@ -72,6 +77,11 @@ func (p *Piped) GetDeploymentPluginMetadata(_ context.Context, req *pluginservic
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.plugins[req.GetPluginName()][req.GetKey()]
+	if !found {
+		if answer, known := before[*pluginservice.GetDeploymentPluginMetadataResponse](p, "GetDeploymentPluginMetadata", req); known {
+			return answer, nil
+		}
+	}
 	return &pluginservice.GetDeploymentPluginMetadataResponse{Value: value, Found: found}, nil
 }
 
@@ -101,6 +111,11 @@ func (p *Piped) GetDeploymentSharedMetadata(_ context.Context, req *pluginservic
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.shared[req.GetKey()]
+	if !found {
+		if answer, known := before[*pluginservice.GetDeploymentSharedMetadataResponse](p, "GetDeploymentSharedMetadata", req); known {
+			return answer, nil
+		}
+	}
 	return &pluginservice.GetDeploymentSharedMetadataResponse{Value: value, Found: found}, nil
 }
 
@@ -110,6 +125,9 @@ func (p *Piped) GetApplicationSharedObject(_ context.Context, req *pluginservice
 	defer p.mu.Unlock()
 	object, ok := p.objects[req.GetApplicationId()+"/"+req.GetPluginName()+"/"+req.GetKey()]
 	if !ok {
+		if answer, known := before[*pluginservice.GetApplicationSharedObjectResponse](p, "GetApplicationSharedObject", req); known {
+			return answer, nil
+		}
 		return nil, status.Error(codes.NotFound, "no such object")
 	}
 	return &pluginservice.GetApplicationSharedObjectResponse{Object: object}, nil
@@ -127,6 +145,9 @@ func (p *Piped) PutApplicationSharedObject(_ context.Context, req *pluginservice
 func (p *Piped) InstallTool(_ context.Context, req *pluginservice.InstallToolRequest) (*pluginservice.InstallToolResponse, error) {
 	tool := req.GetName() + "-" + req.GetVersion()
 	p.update(func() { p.installed = append(p.installed, tool) })
+	if answer, known := before[*pluginservice.InstallToolResponse](p, "InstallTool", req); known {
+		return answer, nil
+	}
 	return &pluginservice.InstallToolResponse{InstalledPath: "/tools/" + tool}, nil
 }
 

@@ -1,0 +1,112 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	// Their messages are looked up by name.
+	_ "google.golang.org/grpc/health/grpc_health_v1"
+
+	_ "github.com/pipedeck/pipedeck/api/agent/v1"
+	_ "github.com/pipedeck/pipedeck/api/plugin/deployment"
+	_ "github.com/pipedeck/pipedeck/api/plugin/livestate"
+	_ "github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	_ "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+)
+
+// messageOf makes an empty request (input) or answer of a full gRPC method.
+func messageOf(path string, input bool) (proto.Message, error) {
+	method, err := methodOf(path)
+	if err != nil {
+		return nil, err
+	}
+	of := method.Output()
+	if input {
+		of = method.Input()
+	}
+	kind, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName())
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", path, err)
+	}
+	return kind.New().Interface(), nil
+}
+
+func methodOf(path string) (protoreflect.MethodDescriptor, error) {
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "."))
+	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("method %s is not known: %w", path, err)
+	}
+	method, ok := descriptor.(protoreflect.MethodDescriptor)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a method", path)
+	}
+	return method, nil
+}
+
+// streams is whether a method gives several answers.
+func streams(path string) bool {
+	method, err := methodOf(path)
+	return err == nil && method.IsStreamingServer()
+}
+
+// maskStrings replaces texts in every field and tells whether it has changed anything.
+func maskStrings(message protoreflect.Message, mask func(string) string) (changed bool) {
+	value := func(kind protoreflect.Kind, v protoreflect.Value, put func(protoreflect.Value)) {
+		switch kind {
+		case protoreflect.MessageKind, protoreflect.GroupKind:
+			changed = maskStrings(v.Message(), mask) || changed
+		case protoreflect.StringKind:
+			if masked := mask(v.String()); masked != v.String() {
+				put(protoreflect.ValueOfString(strings.ToValidUTF8(masked, "\uFFFD")))
+				changed = true
+			}
+		case protoreflect.BytesKind:
+			if masked := mask(string(v.Bytes())); masked != string(v.Bytes()) {
+				put(protoreflect.ValueOfBytes([]byte(masked)))
+				changed = true
+			}
+		}
+	}
+	message.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case field.IsMap():
+			v.Map().Range(func(key protoreflect.MapKey, inner protoreflect.Value) bool {
+				value(field.MapValue().Kind(), inner, func(w protoreflect.Value) { v.Map().Set(key, w) })
+				return true
+			})
+		case field.IsList():
+			for i := range v.List().Len() {
+				value(field.Kind(), v.List().Get(i), func(w protoreflect.Value) { v.List().Set(i, w) })
+			}
+		default:
+			value(field.Kind(), v, func(w protoreflect.Value) { message.Set(field, w) })
+		}
+		return true
+	})
+	return changed
+}
+
+// clearIdentity empties the fields that differ from run to run.
+func clearIdentity(message protoreflect.Message) {
+	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.Name() == "id" || field.Name() == "created_at" || field.Name() == "updated_at":
+			message.Clear(field)
+		case field.IsList() && field.Message() != nil:
+			for i := range value.List().Len() {
+				clearIdentity(value.List().Get(i).Message())
+			}
+		case field.Message() != nil && !field.IsMap():
+			clearIdentity(value.Message())
+		}
+		return true
+	})
+}
