@@ -3,6 +3,8 @@
 
 package config
 
+import "encoding/json"
+
 // amount is a whole number, or a text of one with or without a percent sign.
 type amount string
 
@@ -190,17 +192,17 @@ type kubernetesPatchTarget struct {
 	Kind string `json:"kind"`
 	// Name is the name of the manifest.
 	Name string `json:"name"`
-	// DocumentRoot is the path of a field whose text is YAML, to change what is in it.
+	// DocumentRoot is the path of a field whose text is YAML or JSON, to change what is in it.
 	DocumentRoot string `json:"documentRoot"`
 }
 
 type kubernetesPatchOp struct {
-	// Op is yaml-replace.
-	Op string `json:"op" config:"oneof=yaml-replace"`
-	// Path is the path of the field, such as $.spec.replicas.
-	Path string `json:"path" config:"required"`
-	// Value is the new value, as YAML.
-	Value string `json:"value"`
+	// Op is yaml-replace, json-patch or strategic-merge; PipeCD reads the first only. Default yaml-replace.
+	Op string `json:"op" config:"oneof=yaml-replace|json-patch|strategic-merge"`
+	// Path is the path of the field that yaml-replace replaces, such as $.spec.replicas.
+	Path string `json:"path"`
+	// Value is the new value as YAML, or the patch.
+	Value json.RawMessage `json:"value"`
 }
 
 type kubernetesTraffic struct {

@@ -67,8 +67,21 @@ func TestStageOptionsAreRead(t *testing.T) {
 	primary, err := config.DecodePrimary([]byte(`{}`))
 	require.NoError(t, err)
 	require.Equal(t, "primary", primary.Suffix)
-	_, err = config.DecodeCanary([]byte(`{"patches": [{"ops": [{"op": "json-patch"}]}]}`))
-	require.ErrorContains(t, err, `"json-patch" is not known`)
+	for patch, want := range map[string]string{
+		`{"ops": [{"path": "$.a"}]}`:                                                                    "with.patches[0].target: must have kind and name",
+		`{"target": {"kind": "Deployment", "name": "a"}}`:                                               "with.patches[0].ops: is empty",
+		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a"}, {"op": "regex"}]}`:    `with.patches[0].ops[1].op: "regex" is not known; use yaml-replace, json-patch or strategic-merge`,
+		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "yaml-replace"}]}`:              "with.patches[0].ops[0].path: is missing",
+		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "json-patch", "path": "/a"}]}`:  "with.patches[0].ops[0].path: json-patch has none",
+		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "strategic-merge"}]}`:           "with.patches[0].ops[0].value: is missing",
+		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "json-patch", "value": null}]}`: "with.patches[0].ops[0].value: is missing",
+	} {
+		_, err = config.DecodeCanary([]byte(`{"patches": [` + patch + `]}`))
+		require.ErrorContains(t, err, want)
+	}
+	canary, err := config.DecodeCanary([]byte(`{"patches": [{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a", "value": "b: 1"}, {"path": "$.a", "value": {"b": 1}}, {"path": "$.a", "value": 7}]}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []config.PatchOp{{Path: "$.a", Value: "b: 1"}, {Path: "$.a", Value: `{"b": 1}`}, {Path: "$.a", Value: "7"}}, canary.Patches[0].Ops)
 	_, err = config.DecodeCanary([]byte(`{"replicas": "many"}`))
 	require.ErrorContains(t, err, "K8S_CANARY_ROLLOUT: with: replicas")
 }

@@ -53,29 +53,6 @@ type BaselineOptions struct {
 	CreateService bool      `json:"createService"`
 }
 
-// Patch changes one manifest of the variant.
-type Patch struct {
-	Target PatchTarget `json:"target"`
-	Ops    []PatchOp   `json:"ops"`
-}
-
-// PatchTarget is a manifest, and optionally a string field of it that holds a document of its own.
-type PatchTarget struct {
-	Reference
-	// DocumentRoot is the path of a field whose text is YAML; the operations then work inside of it.
-	DocumentRoot string `json:"documentRoot"`
-}
-
-// PatchOp replaces one value.
-type PatchOp struct {
-	// Op is "yaml-replace" (also when empty).
-	Op string `json:"op"`
-	// Path is "$.spec.template.spec.containers[0].image".
-	Path string `json:"path"`
-	// Value is a YAML scalar, list or map.
-	Value string `json:"value"`
-}
-
 // DecodeSync reads the `with` of K8S_SYNC; in a quick sync (no `with` at all) the application's quickSync counts.
 func DecodeSync(with []byte, app *Application) (SyncOptions, error) {
 	if len(with) == 0 {
@@ -107,10 +84,8 @@ func DecodeCanary(with []byte) (CanaryOptions, error) {
 		o.Suffix = DefaultCanaryValue
 	}
 	for i, p := range o.Patches {
-		for j, op := range p.Ops {
-			if op.Op != "" && op.Op != "yaml-replace" {
-				return o, fmt.Errorf("%s: with.patches[%d].ops[%d].op: %q is not known; use yaml-replace", StageCanaryRollout, i, j, op.Op)
-			}
+		if err := p.validate(); err != nil {
+			return o, fmt.Errorf("%s: with.patches[%d].%w", StageCanaryRollout, i, err)
 		}
 	}
 	return o, nil

@@ -4,11 +4,13 @@
 package variant
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -23,8 +25,12 @@ func applyPatches(manifests []manifest.Manifest, patches []config.Patch) ([]mani
 				continue
 			}
 			matched = true
+			key := m.Key()
 			if err := patch(m, p); err != nil {
-				return nil, fmt.Errorf("with.patches[%d]: %s: %w", i, m.Key().Human(), err)
+				return nil, fmt.Errorf("with.patches[%d]: %s: %w", i, key.Human(), err)
+			}
+			if m.Key() != key {
+				return nil, fmt.Errorf("with.patches[%d]: %s: a patch must not make it %s; set the variant's name by with.suffix", i, key.Human(), m.Key().Human())
 			}
 		}
 		if !matched {
@@ -35,140 +41,93 @@ func applyPatches(manifests []manifest.Manifest, patches []config.Patch) ([]mani
 }
 
 func patch(m manifest.Manifest, p config.Patch) error {
-	root := any(m.Object)
 	if p.Target.DocumentRoot == "" {
-		return replaceAll(root, p.Ops)
-	}
-	holder, err := fieldAt(root, p.Target.DocumentRoot)
-	if err != nil {
-		return err
-	}
-	text, ok := holder.get().(string)
-	if !ok {
-		return fmt.Errorf("%s is not text", p.Target.DocumentRoot)
-	}
-	var inner any
-	if err := yaml.Unmarshal([]byte(text), &inner); err != nil {
-		return fmt.Errorf("%s does not hold YAML: %w", p.Target.DocumentRoot, err)
-	}
-	if err := replaceAll(inner, p.Ops); err != nil {
-		return err
-	}
-	changed, err := yaml.Marshal(inner)
-	if err != nil {
-		return err
-	}
-	holder.set(string(changed))
-	return nil
-}
-
-func replaceAll(root any, ops []config.PatchOp) error {
-	for _, op := range ops {
-		f, err := fieldAt(root, op.Path)
+		changed, err := runOps(m.Object, p.Ops, m)
 		if err != nil {
 			return err
 		}
-		var value any
-		if err := yaml.Unmarshal([]byte(op.Value), &value); err != nil {
-			return fmt.Errorf("value of %s is not YAML: %w", op.Path, err)
+		object, ok := changed.(map[string]any)
+		if !ok {
+			return fmt.Errorf("the patch leaves no object")
 		}
-		f.set(plain(value))
+		m.Object = object
+		return nil
+	}
+	holders, err := fieldsAt(m.Object, p.Target.DocumentRoot)
+	if err != nil {
+		return fmt.Errorf("documentRoot: %w", err)
+	}
+	for _, holder := range holders {
+		text, ok := holder.get().(string)
+		if !ok {
+			return fmt.Errorf("documentRoot: %s is not text", p.Target.DocumentRoot)
+		}
+		inner, err := manifest.ParseValue(text, p.Target.DocumentRoot)
+		if err != nil {
+			return fmt.Errorf("documentRoot: %w", err)
+		}
+		if inner, err = runOps(inner, p.Ops, manifest.Manifest{}); err != nil {
+			return fmt.Errorf("in %s: %w", p.Target.DocumentRoot, err)
+		}
+		changed, err := marshalLike(text, inner)
+		if err != nil {
+			return fmt.Errorf("in %s: %w", p.Target.DocumentRoot, err)
+		}
+		holder.set(changed)
 	}
 	return nil
 }
 
-// field is a place that exists in a document.
-type field struct {
-	m     map[string]any
-	key   string
-	list  []any
-	index int
-}
-
-func (f field) get() any {
-	if f.m != nil {
-		return f.m[f.key]
+// runOps changes a document; the one that is given may be changed as well. m is the manifest that the document is, without
+// an object when it is none.
+func runOps(document any, ops []config.PatchOp, m manifest.Manifest) (any, error) {
+	for i, op := range ops {
+		changed, err := runOp(document, op, m)
+		if err != nil {
+			name := op.Name()
+			if op.Path != "" {
+				name += " " + op.Path
+			}
+			return nil, fmt.Errorf("ops[%d] (%s): %w", i, name, err)
+		}
+		document = changed
 	}
-	return f.list[f.index]
+	return document, nil
 }
 
-func (f field) set(v any) {
-	if f.m != nil {
-		f.m[f.key] = v
-		return
-	}
-	f.list[f.index] = v
-}
-
-// fieldAt walks a path such as "$.spec.containers[0].image" or "$.data['envoy.yaml']".
-func fieldAt(root any, path string) (field, error) {
-	steps, err := splitPath(path)
+func runOp(document any, op config.PatchOp, m manifest.Manifest) (any, error) {
+	value, err := manifest.ParseValue(string(op.Value), "value")
 	if err != nil {
-		return field{}, err
+		return nil, err
 	}
-	var at field
-	current := root
-	for _, step := range steps {
-		switch node := current.(type) {
-		case map[string]any:
-			if _, ok := node[step]; !ok {
-				return field{}, fmt.Errorf("%s: there is no field %q", path, step)
-			}
-			at = field{m: node, key: step}
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(node) {
-				return field{}, fmt.Errorf("%s: a list of %d has no item %q", path, len(node), step)
-			}
-			at = field{list: node, index: i}
-		default:
-			return field{}, fmt.Errorf("%s: nothing is below %q", path, step)
-		}
-		current = at.get()
+	switch op.Name() {
+	case config.OpJSONPatch:
+		return jsonPatch(document, value)
+	case config.OpStrategicMerge:
+		return strategicMerge(document, value, m)
 	}
-	return at, nil
+	fields, err := fieldsAt(document, op.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fields {
+		f.set(runtime.DeepCopyJSONValue(value))
+	}
+	return document, nil
 }
 
-func splitPath(path string) ([]string, error) {
-	rest := strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
-	var steps []string
-	for rest != "" {
-		switch {
-		case rest[0] == '[':
-			inner, after, ok := strings.Cut(rest[1:], "]")
-			if !ok {
-				return nil, fmt.Errorf("path %q: a [ is not closed", path)
-			}
-			steps = append(steps, strings.Trim(inner, `'"`))
-			rest = strings.TrimPrefix(after, ".")
-		default:
-			end := strings.IndexAny(rest, ".[")
-			if end < 0 {
-				end = len(rest)
-			}
-			steps = append(steps, rest[:end])
-			rest = strings.TrimPrefix(rest[end:], ".")
-		}
+// marshalLike writes a document as JSON where it was JSON, and as YAML otherwise.
+func marshalLike(old string, document any) (string, error) {
+	if !json.Valid([]byte(old)) {
+		text, err := yaml.Marshal(document)
+		return string(text), err
 	}
-	if len(steps) == 0 {
-		return nil, fmt.Errorf("path %q names no field", path)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if strings.Contains(strings.TrimSpace(old), "\n") {
+		encoder.SetIndent("", "  ")
 	}
-	return steps, nil
-}
-
-// plain turns what YAML decodes to into what an unstructured object may hold.
-func plain(v any) any {
-	switch v := v.(type) {
-	case int:
-		return int64(v)
-	case []any:
-		for i := range v {
-			v[i] = plain(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = plain(v[key])
-		}
-	}
-	return v
+	err := encoder.Encode(document)
+	return text.String(), err
 }

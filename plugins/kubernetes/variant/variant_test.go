@@ -107,32 +107,4 @@ func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a baseline")
 	_, err = variant.Primary(parse(statefulSet), app, config.PrimaryOptions{CreateService: true})
 	require.ErrorContains(t, err, "there is no Service")
-	for path, want := range map[string]string{
-		"$.spec.nothing":                     `there is no field "nothing"`,
-		"$.spec.template.spec.containers[7]": `has no item "7"`,
-		"$":                                  "names no field",
-		"$.spec.template.spec.containers[0":  "a [ is not closed",
-		"$.spec.replicas.deeper":             "nothing is below",
-	} {
-		_, err = variant.Canary(manifests(t), application(t), config.CanaryOptions{Patches: []config.Patch{{
-			Target: config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}},
-			Ops:    []config.PatchOp{{Path: path, Value: "1"}},
-		}}})
-		require.ErrorContains(t, err, want)
-	}
-}
-
-func TestAPatchCanReachIntoADocumentInsideOfAField(t *testing.T) {
-	t.Parallel()
-	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: envoy}\ndata:\n  envoy.yaml: |\n    a: {b: [1, 2]}\n"
-	deployment := "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {selector: {}, template: {}}\n"
-	m, err := manifest.Parse([]byte(text+deployment), "a.yaml")
-	require.NoError(t, err)
-	got, err := variant.Canary(m, application(t), config.CanaryOptions{Suffix: "canary", Patches: []config.Patch{{
-		Target: config.PatchTarget{Reference: config.Reference{Kind: "ConfigMap", Name: "envoy"}, DocumentRoot: "$.data['envoy.yaml']"},
-		Ops:    []config.PatchOp{{Op: "yaml-replace", Path: "$.a.b[1]", Value: "9"}},
-	}}})
-	require.NoError(t, err)
-	require.YAMLEq(t, "a: {b: [1, 9]}", got[0].Object["data"].(map[string]any)["envoy.yaml"].(string))
-	require.Equal(t, "envoy-canary", got[0].GetName())
 }
