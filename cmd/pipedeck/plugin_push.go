@@ -28,7 +28,7 @@ platform. Logins are those of docker login. It prints a url with the digest, whi
 				return usageError(errors.New("there is no binary to push"), "name one for each platform: --file linux/amd64=PATH")
 			}
 			fetcher := fetch.New(fetch.Options{Dir: filepath.Join(os.TempDir(), "unused")}) // a push keeps nothing
-			digest, err := fetcher.Push(cmd.Context(), args[0], files)
+			digest, err := fetcher.Push(cmd.Context(), args[0], files, nil)
 			switch {
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}

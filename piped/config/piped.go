@@ -141,11 +141,12 @@ const (
 	SignatureOff     = "off"
 )
 
-// PluginSignature is who must have signed the binary of a plugin, with minisign.
+// PluginSignature is who must have signed the binary of a plugin, with minisign or for Sigstore with a key.
 type PluginSignature struct {
-	// PublicKey is the key of the signer as minisign writes it, such as RWQf….
+	// PublicKey is the key of the signer as minisign writes it, such as RWQf…, or in PEM for bundles of Sigstore.
 	PublicKey string `json:"publicKey,omitempty"`
-	// URL of the signature: file:// or https://. Default: that of the binary with .minisig at its end.
+	// URL of the signature: file:// or https://. Default: that of the binary with .minisig or .sigstore.json at its
+	// end; a registry is asked for what refers to the binary.
 	URL string `json:"url,omitempty"`
 	// Policy is require: a plugin without a right signature does not start; warn: it starts, and piped tells of
 	// it; or off. Default require.

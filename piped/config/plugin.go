@@ -4,7 +4,12 @@
 package config
 
 import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"net"
 	"net/url"
 	"regexp"
@@ -24,11 +29,9 @@ func checkPluginBinary(d *decoder, at string, p Plugin) {
 	}
 	at += ".signature"
 	checkPluginURL(d, at+".url", p.Signature.URL, "file", "https")
-	if p.Signature.URL == "" && strings.HasPrefix(p.URL, "oci://") {
-		d.fieldf(at+".url", "is required for a plugin from a registry: want file:// or https://")
-	}
-	if !isMinisignKey(p.Signature.PublicKey) {
-		d.fieldf(at+".publicKey", "%q is not a public key of minisign: want the line of the .pub file that begins with RW", shorten(p.Signature.PublicKey))
+	if !isMinisignKey(p.Signature.PublicKey) && !isPublicKey(p.Signature.PublicKey) {
+		d.fieldf(at+".publicKey", "%q is not a public key: want the line of minisign's .pub file that begins with RW, or a PUBLIC KEY in PEM of ECDSA on P-256 or Ed25519",
+			shorten(p.Signature.PublicKey))
 	}
 }
 
@@ -48,6 +51,25 @@ func checkPluginURL(d *decoder, field, address string, schemes ...string) {
 func isMinisignKey(key string) bool {
 	data, err := base64.StdEncoding.DecodeString(key)
 	return err == nil && len(data) == 2+8+32 && string(data[:2]) == "Ed"
+}
+
+// isPublicKey looks for a key that checks bundles of Sigstore.
+func isPublicKey(text string) bool {
+	block, rest := pem.Decode([]byte(strings.TrimSpace(text)))
+	if block == nil || block.Type != "PUBLIC KEY" || len(rest) > 0 {
+		return false
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return false
+	}
+	switch key := key.(type) {
+	case ed25519.PublicKey:
+		return true
+	case *ecdsa.PublicKey:
+		return key.Curve == elliptic.P256()
+	}
+	return false
 }
 
 func onThisMachine(host string) bool {

@@ -4,6 +4,12 @@
 package config
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,6 +21,7 @@ func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0a", 32)
 	const key = "RWTHTBOH1xKOgV4CIGSd6efv0r8heNVILRfqAgo/HWP0BOFNxIev8Jwo"
+	pemKey, large := publicKey(t, elliptic.P256()), publicKey(t, elliptic.P384())
 	for plugin, want := range map[string]string{
 		"url: file:///p":                                                                    "",
 		"url: oci://registry.example/p:v1":                                                  "",
@@ -30,10 +37,13 @@ func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 		"url: https://example.com/p, signature: {publicKey: " + key + "}":                   "",
 		"url: https://example.com/p, signature: {publicKey: " + key + ", policy: warn}":     "",
 		"url: oci://example.com/p, signature: {policy: off}":                                "",
-		"url: oci://example.com/p, signature: {publicKey: " + key + "}":                     "plugins[0].signature.url: is required for a plugin from a registry",
+		"url: oci://example.com/p, signature: {publicKey: " + key + "}":                     "",
+		"url: oci://example.com/p, signature: {publicKey: " + pemKey + "}":                  "",
+		"url: oci://example.com/p, signature: {publicKey: " + large + "}":                   "want the line of minisign's .pub file",
+		"url: oci://example.com/p, signature: {publicKey: " + pemKey[:60] + "\"}":           "want the line of minisign's .pub file",
 		"url: oci://example.com/p, signature: {publicKey: " + key + ", url: oci://e.com/s}": "want file:// or https://",
-		"url: https://example.com/p, signature: {publicKey: RWabc}":                         "is not a public key of minisign",
-		"url: https://example.com/p, signature: {policy: warn}":                             "is not a public key of minisign",
+		"url: https://example.com/p, signature: {publicKey: RWabc}":                         "is not a public key: want",
+		"url: https://example.com/p, signature: {policy: warn}":                             "is not a public key: want",
 		"url: https://example.com/p, signature: {policy: maybe, publicKey: " + key + "}":    "want require or warn or off",
 	} {
 		text := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: eA==\n  apiAddress: a:1\n  plugins:\n    - {name: p, port: 0, %s}\n", plugin)
@@ -45,4 +55,16 @@ func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret@")
 	}
+}
+
+// publicKey is a key in PEM as a text of YAML.
+func publicKey(t *testing.T, curve elliptic.Curve) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+	require.NoError(t, err)
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	require.NoError(t, err)
+	text, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	require.NoError(t, err)
+	return string(text)
 }

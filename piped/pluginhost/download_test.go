@@ -89,7 +89,7 @@ func TestPluginWithoutARightSignatureStartsOnlyWhereThatIsAllowed(t *testing.T) 
 	e := entry(t, "p", settings{})
 	e.Signature = &config.PluginSignature{PublicKey: key.String(), Policy: config.SignatureRequire}
 	s := await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_FAILED))
-	require.Contains(t, s.GetDetail(), "sign the binary with: minisign -S")
+	require.Contains(t, s.GetDetail(), "sign the binary with: pipedeck plugin sign")
 	require.Empty(t, s.GetLastOutput(), "it never ran")
 
 	e.Signature.Policy = config.SignatureWarn

@@ -15,12 +15,14 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/opencontainers/go-digest"
 )
 
 const (
 	maxEntry  = 16 << 10 // bytes of the file of an entry
 	keptFor   = 24 * time.Hour
-	keptNames = 64 // entries
+	keptNames = 256 // entries, of binaries and of signatures
 )
 
 // entry is what is known of a URL that was fetched.
@@ -32,6 +34,8 @@ type entry struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"lastModified,omitempty"`
 	Fetched      time.Time `json:"fetched"`
+	// Manifests of a registry that lead to the content: their signatures are signatures of it.
+	Manifests []digest.Digest `json:"manifests,omitempty"`
 }
 
 // cache is a directory with contents, named by their digests, and an entry for each URL.
@@ -58,6 +62,12 @@ func (c cache) entryPath(address string) string {
 
 // lookup is what was fetched from the address, if it is there and whole.
 func (c cache) lookup(address string) (entry, bool) {
+	e, ok := c.read(address)
+	return e, ok && c.has(e.SHA256)
+}
+
+// read is what is written of the address; its content may be gone.
+func (c cache) read(address string) (entry, bool) {
 	file, err := os.Open(c.entryPath(address))
 	if err != nil {
 		return entry{}, false
@@ -68,7 +78,7 @@ func (c cache) lookup(address string) (entry, bool) {
 		return entry{}, false
 	}
 	e, err := parseEntry(data)
-	return e, err == nil && c.has(e.SHA256)
+	return e, err == nil
 }
 
 func parseEntry(data []byte) (e entry, err error) {
@@ -77,6 +87,11 @@ func parseEntry(data []byte) (e entry, err error) {
 	}
 	if !hexDigest.MatchString(e.SHA256) {
 		return entry{}, fmt.Errorf("%q is not a SHA-256 digest", e.SHA256)
+	}
+	for _, d := range e.Manifests {
+		if err := d.Validate(); err != nil {
+			return entry{}, err
+		}
 	}
 	return e, nil
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
 )
 
@@ -49,13 +48,4 @@ func TestOldContentsAndURLsAreForgotten(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(c.dir, "urls", "*"))
 	require.NoError(t, err)
 	require.Len(t, names, keptNames)
-}
-
-func FuzzParseSignature(f *testing.F) {
-	f.Add([]byte("untrusted comment: x\nRUQAAAAAAAAAAA==\ntrusted comment: y\nAAAA\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if s, err := parseSignature(data); err == nil {
-			require.EqualValues(t, minisign.HashEdDSA, s.Algorithm)
-		}
-	})
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
@@ -93,38 +94,59 @@ func (f *Fetcher) logins() (credentials.Store, error) {
 func (s *ociSource) pinned() bool { return strings.Contains(s.reference, ":") }
 
 func (s *ociSource) open(ctx context.Context, _ entry, has func(digest string) bool) (*answer, error) {
-	target, err := s.repository.Resolve(ctx, s.reference)
-	if err != nil {
-		return nil, registryFailure(err)
-	}
-	if s.pinned() && target.Digest.String() != s.reference {
-		return nil, refused("find out why the registry gives something else", "the registry answers with %s in place of %s", target.Digest, s.reference)
-	}
-	data, err := s.read(ctx, target)
+	found, err := s.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
+	known := entry{SHA256: found.layer.Digest.Encoded(), Manifests: found.manifests}
+	if has(known.SHA256) {
+		return &answer{entry: known}, nil
+	}
+	body, err := s.repository.Blobs().Fetch(ctx, found.layer)
+	if err != nil {
+		return nil, registryFailure(err)
+	}
+	return &answer{body: body, size: found.layer.Size, entry: known}, nil
+}
+
+// artifact is what a registry has for this platform.
+type artifact struct {
+	// manifests that lead to the layer: its own, and the index when there is one.
+	manifests []digest.Digest
+	layer     ocispec.Descriptor
+}
+
+// resolve follows the reference to the layer with the binary.
+func (s *ociSource) resolve(ctx context.Context) (artifact, error) {
+	target, data, err := s.top(ctx)
+	if err != nil {
+		return artifact{}, err
+	}
+	manifests := []digest.Digest{target.Digest}
 	if target.MediaType == ocispec.MediaTypeImageIndex {
 		if target, err = choosePlatform(data, runtime.GOOS, runtime.GOARCH); err != nil {
-			return nil, err
+			return artifact{}, err
 		}
 		if data, err = s.read(ctx, target); err != nil {
-			return nil, err
+			return artifact{}, err
 		}
+		manifests = []digest.Digest{target.Digest, manifests[0]}
 	}
 	layer, err := chooseLayer(target.MediaType, data)
+	return artifact{manifests: manifests, layer: layer}, err
+}
+
+// top is what the reference itself names.
+func (s *ociSource) top(ctx context.Context) (ocispec.Descriptor, []byte, error) {
+	target, err := s.repository.Resolve(ctx, s.reference)
 	if err != nil {
-		return nil, err
+		return target, nil, registryFailure(err)
 	}
-	digest := layer.Digest.Encoded()
-	if has(digest) {
-		return &answer{entry: entry{SHA256: digest}}, nil
+	if s.pinned() && target.Digest.String() != s.reference {
+		return target, nil, refused("find out why the registry gives something else", "the registry answers with %s in place of %s", target.Digest, s.reference)
 	}
-	body, err := s.repository.Blobs().Fetch(ctx, layer)
-	if err != nil {
-		return nil, registryFailure(err)
-	}
-	return &answer{body: body, size: layer.Size, entry: entry{SHA256: digest}}, nil
+	data, err := s.read(ctx, target)
+	return target, data, err
 }
 
 // read gets a manifest or an index whole and checks its digest.
@@ -179,12 +201,16 @@ func chooseLayer(mediaType string, data []byte) (ocispec.Descriptor, error) {
 	if !slices.Contains([]string{ArtifactType, LayerMediaType}, manifest.ArtifactType) {
 		return ocispec.Descriptor{}, refused(notAPlugin, "it is an artifact of the type %q, where plugins have %s", manifest.ArtifactType, ArtifactType)
 	}
+	return layerOf(manifest, LayerMediaType)
+}
+
+func layerOf(manifest ocispec.Manifest, mediaType string) (ocispec.Descriptor, error) {
 	for _, layer := range manifest.Layers {
-		if layer.MediaType == LayerMediaType {
+		if layer.MediaType == mediaType {
 			return layer, checkDescriptor(layer)
 		}
 	}
-	return ocispec.Descriptor{}, refused(notAPlugin, "it has no layer of the type %s", LayerMediaType)
+	return ocispec.Descriptor{}, refused(notAPlugin, "it has no layer of the type %s", mediaType)
 }
 
 // checkDescriptor wants a digest that can be a file's name here.

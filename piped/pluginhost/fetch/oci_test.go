@@ -26,10 +26,10 @@ import (
 const here = runtime.GOOS + "/" + runtime.GOARCH
 
 // newRegistry serves an empty registry, which counts requests and wants a login unless it is empty.
-func newRegistry(t *testing.T, login string) (server *httptest.Server, address string, asked *atomic.Int32) {
+func newRegistry(t *testing.T, login string, options ...registry.Option) (server *httptest.Server, address string, asked *atomic.Int32) {
 	t.Helper()
 	asked = &atomic.Int32{}
-	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	inner := registry.New(append(options, registry.Logger(log.New(io.Discard, "", 0)))...)
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		user, password, _ := r.BasicAuth()
@@ -70,7 +70,7 @@ func TestPluginComesFromARegistryForThisPlatform(t *testing.T) {
 	dir := t.TempDir()
 	f := newFetcher(dir, noLogins(t))
 	url := address + "/team/plugin:v1"
-	pushed, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")})
+	pushed, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")}, nil)
 	require.NoError(t, err)
 	first, err := f.Fetch(t.Context(), fetch.Request{Plugin: "p", URL: url})
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestPluginComesFromARegistryForThisPlatform(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, again.Downloaded)
 
-	_, err = f.Push(t.Context(), url, map[string]string{here: program(t, "newer")})
+	_, err = f.Push(t.Context(), url, map[string]string{here: program(t, "newer")}, nil)
 	require.NoError(t, err)
 	moved, err := f.Fetch(t.Context(), fetch.Request{Plugin: "p", URL: url})
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestRegistryWantsALogin(t *testing.T) {
 	login := loginsFile(t, fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, base64.StdEncoding.EncodeToString([]byte("me:secret"))))
 	url := address + "/plugin"
 	f := newFetcher(t.TempDir(), login)
-	_, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine")})
+	_, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine")}, nil)
 	require.NoError(t, err)
 	file, err := f.Fetch(t.Context(), fetch.Request{Plugin: "p", URL: url})
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestWhatIsNoPluginForThisMachineIsRefused(t *testing.T) {
 	t.Parallel()
 	_, address, _ := newRegistry(t, "")
 	f := newFetcher(t.TempDir(), noLogins(t))
-	_, err := f.Push(t.Context(), address+"/other:v1", map[string]string{"plan9/mips": program(t, "theirs")})
+	_, err := f.Push(t.Context(), address+"/other:v1", map[string]string{"plan9/mips": program(t, "theirs")}, nil)
 	require.NoError(t, err)
 	for url, want := range map[string]string{
 		address + "/other:v1":                "it is not there for " + here + ", only for: plan9/mips",
@@ -151,7 +151,7 @@ func TestWhatIsNoPluginForThisMachineIsRefused(t *testing.T) {
 		address + "/p:v3":     nil,
 		"https://example.com": {here: program(t, "x")},
 	} {
-		_, err := f.Push(t.Context(), url, files)
+		_, err := f.Push(t.Context(), url, files, nil)
 		require.ErrorContains(t, err, "push to "+fetch.Redact(url))
 	}
 }

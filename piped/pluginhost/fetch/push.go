@@ -25,17 +25,23 @@ import (
 )
 
 // Push puts a plugin into a registry as PipeCD v1 does: an index with one manifest for each platform. Files are
-// the binaries by platform ("linux/amd64"). It returns the digest of the index ("sha256:…").
-func (f *Fetcher) Push(ctx context.Context, address string, files map[string]string) (string, error) {
-	pushed, err := f.push(ctx, address, files)
+// the binaries by platform ("linux/amd64"). They are signed when the Signer is not nil, before the tag is set. It
+// returns the digest of the index ("sha256:…").
+func (f *Fetcher) Push(ctx context.Context, address string, files map[string]string, signer *Signer) (string, error) {
+	pushed, err := f.push(ctx, address, files, signer)
 	if err == nil || ctx.Err() != nil {
 		return pushed, err
 	}
-	failed := newError("", address, err)
-	return "", fmt.Errorf("push to %s: %w; %s", failed.URL, failed.Err, failed.Step)
+	return "", did("push to", address, err)
 }
 
-func (f *Fetcher) push(ctx context.Context, address string, files map[string]string) (string, error) {
+// did says what was done when an error occurred that has no plugin.
+func did(what, address string, err error) error {
+	failed := newError("", address, err)
+	return fmt.Errorf("%s %s: %w; %s", what, failed.URL, failed.Err, failed.Step)
+}
+
+func (f *Fetcher) push(ctx context.Context, address string, files map[string]string, signer *Signer) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "oci" || u.Host == "" {
 		return "", refused("write it as oci://registry/repository:tag", "the url is not that of a registry")
@@ -59,6 +65,11 @@ func (f *Fetcher) push(ctx context.Context, address string, files map[string]str
 		manifest, err := pushBinary(ctx, target.repository, files[name])
 		if err != nil {
 			return "", err
+		}
+		if signer != nil {
+			if err := target.sign(ctx, manifest, files[name], signer); err != nil {
+				return "", err
+			}
 		}
 		manifest.Platform = &ocispec.Platform{OS: system, Architecture: architecture}
 		index.Manifests = append(index.Manifests, manifest)
@@ -96,19 +107,22 @@ func pushBinary(ctx context.Context, to *remote.Repository, path string) (_ ocis
 	if err := pushOnce(ctx, to, layer, file); err != nil {
 		return ocispec.Descriptor{}, err
 	}
+	return pushManifest(ctx, to, ocispec.Manifest{ArtifactType: ArtifactType, Layers: []ocispec.Descriptor{layer}})
+}
+
+// pushManifest puts an artifact without a configuration into the registry.
+func pushManifest(ctx context.Context, to *remote.Repository, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
 	if err := pushOnce(ctx, to, ocispec.DescriptorEmptyJSON, bytes.NewReader(ocispec.DescriptorEmptyJSON.Data)); err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	data, err := json.Marshal(ocispec.Manifest{
-		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, ArtifactType: ArtifactType,
-		Config: ocispec.DescriptorEmptyJSON, Layers: []ocispec.Descriptor{layer},
-	})
+	manifest.Versioned, manifest.MediaType, manifest.Config = specs.Versioned{SchemaVersion: 2}, ocispec.MediaTypeImageManifest, ocispec.DescriptorEmptyJSON
+	data, err := json.Marshal(manifest)
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	manifest := content.NewDescriptorFromBytes(ocispec.MediaTypeImageManifest, data)
-	manifest.ArtifactType = ArtifactType
-	return manifest, pushOnce(ctx, to, manifest, bytes.NewReader(data))
+	described := content.NewDescriptorFromBytes(ocispec.MediaTypeImageManifest, data)
+	described.ArtifactType = manifest.ArtifactType
+	return described, pushOnce(ctx, to, described, bytes.NewReader(data))
 }
 
 // pushOnce leaves out what the registry has.

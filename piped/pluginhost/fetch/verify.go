@@ -11,19 +11,15 @@ import (
 	"net/url"
 	"os"
 
-	"aead.dev/minisign"
-
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
-
-// maxSignature is the size of a signature in bytes, with long comments.
-const maxSignature = 8 << 10
 
 // Verified is what is known of a binary after a check.
 type Verified struct {
 	// SHA256 of the binary; empty when nobody wanted to know.
 	SHA256 string
-	// Signed is what the signer says ("trusted comment"); nil without a right signature.
+	// Signed is what the signer says: minisign's trusted comment, nothing with Sigstore; nil without a right signature.
 	Signed *string
 	// Warning is what is wrong with the signature where the policy is warn; nil for nothing.
 	Warning error
@@ -55,7 +51,7 @@ func (f *Fetcher) Verify(ctx context.Context, plugin config.Plugin, path string)
 	return v, err
 }
 
-// SignatureURL is where the signature of a plugin is; empty when nothing says so.
+// SignatureURL is where the signature of a plugin is; empty for a plugin whose registry has it.
 func SignatureURL(plugin config.Plugin) string {
 	if plugin.Signature != nil && plugin.Signature.URL != "" {
 		return plugin.Signature.URL
@@ -64,14 +60,30 @@ func SignatureURL(plugin config.Plugin) string {
 	if err != nil || u.Scheme == "oci" {
 		return ""
 	}
-	u.Path += ".minisig"
+	form := signature.Minisign
+	if plugin.Signature != nil {
+		if key, err := signature.ParsePublicKey(plugin.Signature.PublicKey); err == nil {
+			form = key.Form()
+		}
+	}
+	u.Path += form.Extension()
 	u.RawPath = ""
 	return u.String()
 }
 
 // checkSignature returns the trusted comment of a right signature.
-func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path string) (string, error) {
+func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path string) (comment string, err error) {
 	address := SignatureURL(plugin)
+	key, err := signature.ParsePublicKey(plugin.Signature.PublicKey)
+	if err != nil {
+		return "", newError(plugin.Name, address, ofSignature(err))
+	}
+	if address == "" {
+		if comment, err = f.checkReferrers(ctx, plugin, path, key); err != nil && ctx.Err() == nil {
+			err = newError(plugin.Name, plugin.URL, err)
+		}
+		return comment, err
+	}
 	text, err := f.signature(ctx, plugin.Name, address)
 	if err != nil {
 		var failed *Error
@@ -81,9 +93,8 @@ func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path
 		}
 		return "", err
 	}
-	comment, err := checkSigned(path, text, plugin.Signature.PublicKey)
-	if err != nil {
-		return "", newError(plugin.Name, address, err)
+	if comment, err = signature.Verify(path, text, key); err != nil {
+		return "", newError(plugin.Name, address, ofSignature(err))
 	}
 	return comment, nil
 }
@@ -91,12 +102,12 @@ func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path
 // signature reads the text of a signature, here or from another machine.
 func (f *Fetcher) signature(ctx context.Context, plugin, address string) ([]byte, error) {
 	u, err := url.Parse(address)
-	if err != nil || address == "" {
-		return nil, newError(plugin, address, refused("give plugins[].signature.url", "nothing says where it is"))
+	if err != nil {
+		return nil, newError(plugin, address, refused("correct plugins[].signature.url", "the url cannot be read"))
 	}
 	path := u.Path
 	if u.Scheme != "file" {
-		file, err := f.Fetch(ctx, Request{Plugin: plugin, URL: address, MaxSize: maxSignature})
+		file, err := f.Fetch(ctx, Request{Plugin: plugin, URL: address, MaxSize: signature.MaxSize})
 		if err != nil {
 			return nil, err
 		}
@@ -104,54 +115,12 @@ func (f *Fetcher) signature(ctx context.Context, plugin, address string) ([]byte
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, newError(plugin, address, refused("sign the binary with: minisign -S -m FILE, or correct plugins[].signature.url", "%w", err))
+		return nil, newError(plugin, address, refused("sign the binary with: pipedeck plugin sign FILE, or correct plugins[].signature.url", "%w", err))
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSignature))
+	text, err := io.ReadAll(io.LimitReader(file, signature.MaxSize+1))
 	if err != nil {
 		return nil, newError(plugin, address, refused("make it readable", "%w", err))
 	}
 	return text, nil
-}
-
-const wrongSignature = "get the plugin and its signature from the same release; if both are right, find out who has changed it"
-
-// checkSigned checks a file against a signature. Minisign's old form, over the file and not over its hash, is
-// refused: it could be taken for a signature of a hash.
-func checkSigned(path string, text []byte, publicKey string) (comment string, err error) {
-	var key minisign.PublicKey
-	if err := key.UnmarshalText([]byte(publicKey)); err != nil {
-		return "", refused("correct plugins[].signature.publicKey", "the public key cannot be read: %w", err)
-	}
-	signature, err := parseSignature(text)
-	if err != nil {
-		return "", refused(wrongSignature, "%w", err)
-	}
-	if signature.KeyID != key.ID() {
-		return "", refused("if the signer has a new key, write it to plugins[].signature.publicKey",
-			"it is signed by the key %X, and the piped configuration wants %X", signature.KeyID, key.ID())
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", refused("make it readable", "%w", err)
-	}
-	defer file.Close()
-	reader := minisign.NewReader(file)
-	if _, err := io.Copy(io.Discard, reader); err != nil {
-		return "", refused("make it readable", "%w", err)
-	}
-	if !reader.Verify(key, text) {
-		return "", refused(wrongSignature, "the binary is not the one that was signed, or the signature was changed")
-	}
-	return signature.TrustedComment, nil
-}
-
-func parseSignature(text []byte) (signature minisign.Signature, err error) {
-	if err := signature.UnmarshalText(text); err != nil {
-		return minisign.Signature{}, fmt.Errorf("the signature cannot be read: %w", err)
-	}
-	if signature.Algorithm != minisign.HashEdDSA {
-		return minisign.Signature{}, errors.New("the signature has minisign's old form: sign with minisign 0.10 or newer, without -l")
-	}
-	return signature, nil
 }
