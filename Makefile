@@ -9,7 +9,7 @@ CACHE := .cache
 export GOFLAGS := -buildvcs=false
 PACKAGES := ./...
 FUZZTIME := 5s
-PLUGINS := kubernetes wait waitapproval scriptrun
+PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun
 
 .PHONY: help
 help: ## List the targets

@@ -22,9 +22,12 @@ import (
 // bundledPlugins are started in every environment, by the name they have in the configuration.
 var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 
-// kubernetesPlugins get the clusters as deploy targets: the bundled one and PipeCD's for several clusters,
-// which deploys to nothing without a word when it has none.
-var kubernetesPlugins = []string{"kubernetes", "kubernetes_multicluster"}
+// multiclusterPlugin is started besides in an environment of several clusters.
+const multiclusterPlugin = "kubernetes_multicluster"
+
+// kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without a
+// word when it has none.
+var kubernetesPlugins = []string{"kubernetes", multiclusterPlugin}
 
 // environmentFlags are the flags that say what an environment consists of.
 type environmentFlags struct {
@@ -161,7 +164,11 @@ func (f *environmentFlags) programs(w *workspace.Workspace) (piped string, plugi
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
 func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 	var plugins []workspace.Plugin
-	for _, name := range bundledPlugins {
+	names := bundledPlugins
+	if len(f.clusters) > 1 {
+		names = append(slices.Clone(names), multiclusterPlugin)
+	}
+	for _, name := range names {
 		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name)}
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.

@@ -17,6 +17,7 @@ func TestPluginsThatDeployToKubernetesGetTheClusters(t *testing.T) {
 	}{
 		"the bundled one":                {[]string{"embedded"}, nil, []string{"kubernetes"}},
 		"one in its place, and PipeCD's": {[]string{"embedded"}, given, []string{"kubernetes", "kubernetes_multicluster"}},
+		"both for several clusters":      {[]string{"a=embedded", "b=embedded"}, nil, []string{"kubernetes", "kubernetes_multicluster"}},
 		"none without a cluster":         {[]string{"none"}, given, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

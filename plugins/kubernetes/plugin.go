@@ -51,12 +51,7 @@ func (p *plugin) Close() error {
 }
 
 // Stages names the stages.
-func (p *plugin) Stages() []string {
-	return []string{
-		config.StageSync, config.StagePrimaryRollout, config.StageCanaryRollout, config.StageCanaryClean,
-		config.StageBaselineRollout, config.StageBaselineClean, config.StageTrafficRouting, config.StageRollback,
-	}
-}
+func (p *plugin) Stages() []string { return config.Stages() }
 
 // DetermineVersions names the images of the workloads.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
@@ -97,8 +92,8 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 	stages := make([]sdk.Stage, 0, len(req.Stages)+1)
 	first := -1
 	for _, configured := range req.Stages {
-		if err := checkOptions(configured); err != nil {
-			return nil, err
+		if err := config.CheckOptions(configured.Name, configured.Options); err != nil {
+			return nil, fmt.Errorf("stage %d of the pipeline: %w", configured.Index+1, err)
 		}
 		if first < 0 || configured.Index < first {
 			first = configured.Index
@@ -110,28 +105,6 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true})
 	}
 	return stages, nil
-}
-
-func checkOptions(s sdk.StageConfig) (err error) {
-	switch s.Name {
-	case config.StageSync:
-		_, err = config.DecodeSync(s.Options, &config.Application{})
-	case config.StagePrimaryRollout:
-		_, err = config.DecodePrimary(s.Options)
-	case config.StageCanaryRollout:
-		_, err = config.DecodeCanary(s.Options)
-	case config.StageBaselineRollout:
-		_, err = config.DecodeBaseline(s.Options)
-	case config.StageTrafficRouting:
-		_, err = config.DecodeTraffic(s.Options)
-	case config.StageCanaryClean, config.StageBaselineClean:
-	case config.StageRollback:
-		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline (planner.autoRollback switches it)", s.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
-	}
-	return nil
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.

@@ -1,0 +1,48 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/preview"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// GetLivestate tells what runs at the deploy targets, and how that differs from what was deployed to each.
+func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
+	all, others := places(req.Targets, req.Source, nil)
+	if len(all) == 0 {
+		return nil, nowhere(others)
+	}
+	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
+	for _, at := range all {
+		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted})
+	}
+	return p.live.Get(ctx, q)
+}
+
+// LivestateChanges tells when that may be another answer.
+func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
+
+// GetPlanPreview tells what a commit would change at each deploy target.
+func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
+	all, others := places(req.Targets, req.Target, req.Running)
+	if len(all) == 0 {
+		return nil, nowhere(others)
+	}
+	q := preview.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
+	for _, at := range all {
+		q.Destinations = append(q.Destinations, preview.Destination{Target: at.target, Running: at.running, Wanted: at.wanted})
+	}
+	previews, err := p.previews.Preview(ctx, q)
+	if err != nil {
+		return nil, inMultiWords(err)
+	}
+	for _, name := range others {
+		previews = append(previews, sdk.PlanPreview{Target: name, NoChange: true, Summary: "not deployed to: input.multiTargets has no entry for it"})
+	}
+	return previews, nil
+}
