@@ -1,0 +1,187 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+)
+
+// KubeVersion is the version of Kubernetes that charts see unless an application says another: that of the client
+// libraries this is built with.
+const KubeVersion = "v1.36.0"
+
+// Charts renders charts. It may be used by several goroutines.
+type Charts struct {
+	sources Sources
+	store   *store
+}
+
+// New makes Charts. It opens and creates nothing yet.
+func New(sources Sources) *Charts {
+	return &Charts{sources: sources, store: newStore(sources.CacheDir, sources.CacheBytes)}
+}
+
+// Request says which chart is rendered, and how.
+type Request struct {
+	// Tree is the checkout, Dir the application's directory in it, absolute.
+	Tree *checkout.Tree
+	Dir  string
+	// Path is a chart in the checkout, relative to Dir. Else the chart is Name in Repository, which is the name of a
+	// configured repository, the URL of one, or oci://registry/path.
+	Path, Repository, Name string
+	// Version is an exact version or a range of versions; empty is the newest one that is no pre-release.
+	Version     string
+	ReleaseName string
+	// Namespace is that of the release. Default: "default".
+	Namespace string
+	Options   Options
+}
+
+// Options are those of `helm template`.
+type Options struct {
+	// ValueFiles are relative to the application's directory, or URLs. Later ones win.
+	ValueFiles []string
+	// Values are values that replace those of the files, and win over them.
+	Values map[string]any
+	// SetValues are single values by their path; SetFiles are files whose text is the value.
+	SetValues, SetFiles map[string]string
+	// APIVersions are added to those of Kubernetes itself; KubeVersion replaces [KubeVersion].
+	APIVersions []string
+	KubeVersion string
+}
+
+// Rendered is a chart turned into manifests.
+type Rendered struct {
+	Name, Version string
+	// Files are the custom resource definitions of crds/, then the templates by their names.
+	Files []File
+	// Fixed is set when the same request, on the same files, always gets the same chart and values.
+	Fixed bool
+}
+
+// File is one rendered file.
+type File struct {
+	// Source is where it stands: relative to the application's directory for a chart in the checkout, else below the
+	// chart's name.
+	Source string
+	Data   []byte
+	// Template is not set for a file that is taken as it is.
+	Template bool
+}
+
+// Render renders a chart.
+func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
+	loaded, err := c.load(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	chrt := loaded.chart
+	where := fmt.Sprintf("chart %s %s", chrt.Name(), chrt.Metadata.Version)
+	if chrt.Metadata.Type == "library" {
+		return nil, fmt.Errorf("%s is a library, which has nothing to deploy: use a chart that depends on it", where)
+	}
+	if err := chartutil.ValidateReleaseName(req.ReleaseName); err != nil {
+		return nil, fmt.Errorf("%q cannot be the name of a release: use at most 53 small letters, digits and '-', and set input.helmOptions.releaseName", req.ReleaseName)
+	}
+	values, remote, err := c.values(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	missing, fixed, err := c.addDependencies(ctx, req, loaded)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	caps, err := capabilities(req.Options)
+	if err != nil {
+		return nil, err
+	}
+	if wants := chrt.Metadata.KubeVersion; wants != "" && !chartutil.IsCompatibleRange(wants, caps.KubeVersion.String()) {
+		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion to the version of the cluster, or use another version of the chart",
+			where, wants, caps.KubeVersion.Version)
+	}
+	files, err := c.render(loaded, values, caps, req)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	if err := stillMissing(chrt, missing); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files, Fixed: loaded.fixed && fixed && !remote}, nil
+}
+
+func (c *Charts) render(loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
+	chrt := loaded.chart
+	if err := refuseFileReferences(chrt); err != nil {
+		return nil, err
+	}
+	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
+		return nil, fmt.Errorf("its dependencies: %w", err)
+	}
+	namespace := req.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
+	top, err := util.ToRenderValues(chrt, values, release, caps)
+	if err != nil {
+		return nil, fmt.Errorf("its values are not valid: %w", err)
+	}
+	rendered, err := (engine.Engine{}).Render(chrt, top)
+	if err != nil {
+		return nil, templateError(loaded, err)
+	}
+	var files []File
+	for _, crd := range chrt.CRDObjects() {
+		files = append(files, File{Source: loaded.source(crd.Filename), Data: crd.File.Data})
+	}
+	for _, name := range slices.Sorted(maps.Keys(rendered)) {
+		text := rendered[name]
+		if path.Base(name) != "NOTES.txt" && strings.TrimSpace(text) != "" {
+			files = append(files, File{Source: loaded.source(name), Data: []byte(text), Template: true})
+		}
+	}
+	return files, nil
+}
+
+// capabilities are what a chart sees of a cluster, none being asked.
+func capabilities(options Options) (*common.Capabilities, error) {
+	caps := common.DefaultCapabilities.Copy()
+	version := KubeVersion
+	if options.KubeVersion != "" {
+		version = options.KubeVersion
+	}
+	parsed, err := common.ParseKubeVersion(version)
+	if err != nil {
+		return nil, fmt.Errorf("input.helmOptions.kubeVersion: %q is not a version of Kubernetes such as v1.36.0", version)
+	}
+	caps.KubeVersion = *parsed
+	caps.APIVersions = append(slices.Clone(caps.APIVersions), options.APIVersions...)
+	return caps, nil
+}
+
+// refuseFileReferences refuses schemas that name files of this machine, which checking the values would read.
+func refuseFileReferences(chrt *chart.Chart) error {
+	if strings.Contains(strings.ToLower(string(chrt.Schema)), `"file:`) {
+		return fmt.Errorf("values.schema.json refers to a file: %w", errNotRead)
+	}
+	for _, dependency := range chrt.Dependencies() {
+		if err := refuseFileReferences(dependency); err != nil {
+			return fmt.Errorf("%s: %w", dependency.Name(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/ignore"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+)
+
+// Bounds of a chart in a folder. Those of files are Helm's own for archives.
+const (
+	maxChartFiles = 10_000
+	maxChartDepth = 32
+)
+
+var errNotRead = errors.New("only files of the chart and of the repository are read")
+
+// loaded is a chart, and where it was found.
+type loaded struct {
+	chart *chart.Chart
+	// folder is the chart's folder in the checkout, absolute; empty for an archive.
+	folder string
+	// shown is how that folder is written in messages.
+	shown string
+	fixed bool
+}
+
+// source is where a file of the chart stands. Helm's names begin with that of the chart.
+func (l *loaded) source(name string) string {
+	name = filepath.ToSlash(name)
+	if l.folder == "" {
+		return name
+	}
+	return path.Join(l.shown, strings.TrimPrefix(name, l.chart.Name()+"/"))
+}
+
+func (c *Charts) load(ctx context.Context, req Request) (*loaded, error) {
+	if req.Path == "" {
+		return c.loadRemote(ctx, req.Repository, req.Name, req.Version)
+	}
+	if filepath.IsAbs(req.Path) {
+		return nil, fmt.Errorf("input.helmChart.path: %s is not relative to the application's directory", req.Path)
+	}
+	found, err := loadLocal(req.Tree, filepath.Join(req.Dir, req.Path))
+	if err != nil {
+		return nil, fmt.Errorf("input.helmChart.path: %w", err)
+	}
+	if rel, err := filepath.Rel(req.Dir, found.folder); found.folder != "" && err == nil {
+		found.shown = filepath.ToSlash(rel)
+	}
+	return found, nil
+}
+
+// loadLocal loads a chart of the checkout: a folder or an archive.
+func loadLocal(tree *checkout.Tree, at string) (*loaded, error) {
+	if _, err := tree.Resolve(at); err != nil {
+		return nil, err
+	}
+	name := tree.Name(at)
+	switch tree.Kind(at) {
+	case checkout.Folder:
+		files, err := readFolder(tree, at)
+		if err != nil {
+			return nil, err
+		}
+		chrt, err := loader.LoadFiles(files)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, chartError(err))
+		}
+		return &loaded{chart: chrt, folder: at, shown: name, fixed: true}, nil
+	case checkout.File:
+		data, err := tree.ReadFile(at)
+		if err != nil {
+			return nil, err
+		}
+		chrt, err := loadArchive(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return &loaded{chart: chrt, fixed: true}, nil
+	}
+	return nil, fmt.Errorf("there is no chart at %s", name)
+}
+
+func loadArchive(data []byte) (*chart.Chart, error) {
+	chrt, err := loader.LoadArchive(bytes.NewReader(data))
+	if err != nil {
+		return nil, chartError(err)
+	}
+	return chrt, nil
+}
+
+func chartError(err error) error {
+	if strings.Contains(err.Error(), "Chart.yaml file is missing") {
+		return errors.New("not a chart: it has no Chart.yaml")
+	}
+	return fmt.Errorf("not a chart that can be used: %w", err)
+}
+
+// readFolder reads the files of a chart, without those that .helmignore names.
+func readFolder(tree *checkout.Tree, folder string) ([]*archive.BufferedFile, error) {
+	rules := ignore.Empty()
+	if at := filepath.Join(folder, ignore.HelmIgnore); tree.Kind(at) == checkout.File {
+		data, err := tree.ReadFile(at)
+		if err != nil {
+			return nil, err
+		}
+		if rules, err = ignore.Parse(bytes.NewReader(data)); err != nil {
+			return nil, fmt.Errorf("%s: %w", tree.Name(at), err)
+		}
+	}
+	rules.AddDefaults()
+	walk := chartWalk{tree: tree, folder: folder, rules: rules}
+	err := walk.enter("", 0)
+	return walk.files, err
+}
+
+type chartWalk struct {
+	tree   *checkout.Tree
+	folder string
+	rules  *ignore.Rules
+	files  []*archive.BufferedFile
+	bytes  int64
+}
+
+func (w *chartWalk) enter(below string, depth int) error {
+	at := filepath.Join(w.folder, below)
+	if depth > maxChartDepth {
+		return fmt.Errorf("%s: folders are nested more than %d deep; does a link lead back to its own folder?", w.tree.Name(at), maxChartDepth)
+	}
+	entries, err := w.tree.List(at)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(below, e.Name())
+		real, err := w.tree.Resolve(filepath.Join(at, e.Name()))
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(real)
+		if err != nil {
+			return fmt.Errorf("%s: a link leads to nothing", w.tree.Name(filepath.Join(at, e.Name())))
+		}
+		if w.rules.Ignore(name, info) {
+			continue
+		}
+		if info.IsDir() {
+			err = w.enter(name, depth+1)
+		} else {
+			err = w.file(name, info)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *chartWalk) file(name string, info os.FileInfo) error {
+	at := filepath.Join(w.folder, name)
+	if info.Size() > archive.MaxDecompressedFileSize {
+		return fmt.Errorf("%s is larger than the %d MiB that a file of a chart may have; name it in .helmignore", w.tree.Name(at), archive.MaxDecompressedFileSize>>20)
+	}
+	data, err := w.tree.ReadFile(at)
+	if err != nil {
+		return err
+	}
+	w.bytes += int64(len(data))
+	if w.bytes > archive.MaxDecompressedChartSize || len(w.files) >= maxChartFiles {
+		return fmt.Errorf("%s: the chart is larger than %d MiB or %d files; name what it does not need in .helmignore",
+			w.tree.Name(w.folder), archive.MaxDecompressedChartSize>>20, maxChartFiles)
+	}
+	w.files = append(w.files, &archive.BufferedFile{Name: name, ModTime: info.ModTime(), Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
+	return nil
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package helm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/strvals"
+)
+
+// values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
+// remote tells whether any came from another machine.
+func (c *Charts) values(ctx context.Context, req Request) (values map[string]any, remote bool, err error) {
+	values = map[string]any{}
+	for _, name := range req.Options.ValueFiles {
+		data, fetched, err := c.valueFile(ctx, req, name)
+		if err != nil {
+			return nil, false, fmt.Errorf("input.helmOptions.valueFiles: %w", err)
+		}
+		remote = remote || fetched
+		more, err := loader.LoadValues(bytes.NewReader(data))
+		if err != nil {
+			return nil, false, valuesError(shownURL(name), err)
+		}
+		values = loader.MergeMaps(values, more)
+	}
+	values = loader.MergeMaps(values, req.Options.Values)
+	for _, key := range slices.Sorted(maps.Keys(req.Options.SetValues)) {
+		if err := strvals.ParseInto(key+"="+req.Options.SetValues[key], values); err != nil {
+			return nil, false, fmt.Errorf("input.helmOptions.setValues: %s: %w", key, err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(req.Options.SetFiles)) {
+		read := func(name []rune) (any, error) {
+			data, err := readBelow(req, string(name))
+			return string(data), err
+		}
+		if err := strvals.ParseIntoFile(key+"="+req.Options.SetFiles[key], values, read); err != nil {
+			return nil, false, fmt.Errorf("input.helmOptions.setFiles: %s: %w", key, err)
+		}
+	}
+	return values, remote, nil
+}
+
+func (c *Charts) valueFile(ctx context.Context, req Request, name string) (data []byte, fetched bool, err error) {
+	if scheme, _, is := strings.Cut(name, "://"); is {
+		if scheme != "https" && scheme != "http" {
+			return nil, false, fmt.Errorf("%s: only https:// is read, and files of the repository", shownURL(name))
+		}
+		data, err = anonymous(name).get(ctx, name, maxValues)
+		return data, true, err
+	}
+	data, err = readBelow(req, name)
+	return data, false, err
+}
+
+// readBelow reads a file relative to the application's directory.
+func readBelow(req Request, name string) ([]byte, error) {
+	if filepath.IsAbs(name) {
+		return nil, fmt.Errorf("%s is not relative to the application's directory", name)
+	}
+	return req.Tree.ReadFile(filepath.Join(req.Dir, name))
+}
+
+var yamlLine = regexp.MustCompile(`yaml: line (\d+): (.*)$`)
+
+// valuesError is why a file with values cannot be read, without more of its content than the parser tells.
+func valuesError(name string, err error) error {
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("%s:%s: not valid YAML: %s", name, m[1], m[2])
+	}
+	if strings.Contains(err.Error(), "json: cannot unmarshal") {
+		return fmt.Errorf("%s: %w", name, errors.New("not a map of values"))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
