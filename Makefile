@@ -13,7 +13,7 @@ PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
 up: build ## Bring up hello-world and open the terminal UI (ARGS="…" adds flags)
@@ -49,12 +49,16 @@ embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 	@$(BIN)/pipedeck compile-embedded >/dev/null
 
 .PHONY: bench
-bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage, 1,000 applications
+bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage, 1,000 applications, plugins
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -node-image "$(NODE_IMAGE)"
 
 .PHONY: bench-apps
 bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only applications $(ARGS)
+
+.PHONY: bench-plugins
+bench-plugins: build ## Measure plugin processes: start, end, new code, long logs, 50 idle ones (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only plugins $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)

@@ -29,6 +29,12 @@ func (e event) text(field string) string {
 	return s
 }
 
+// told is a time that the event itself names, zero when it does not.
+func (e event) told(field string) time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, e.text(field))
+	return at
+}
+
 // session is a running `pipedeck up --output json`. Nothing is awaited any more once ctx has ended.
 type session struct {
 	ctx    context.Context
@@ -82,6 +88,24 @@ func (s *session) await(what string, match func(event) bool) (event, error) {
 			return event{}, context.Cause(s.ctx)
 		case <-timer.C:
 			return event{}, fmt.Errorf("never happened: %s", what)
+		}
+	}
+}
+
+// pass lets events come and go for some time.
+func (s *session) pass(during time.Duration) error {
+	timer := time.NewTimer(during)
+	defer timer.Stop()
+	for {
+		select {
+		case _, open := <-s.events:
+			if !open {
+				return errors.New("pipedeck ended")
+			}
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
+		case <-timer.C:
+			return nil
 		}
 	}
 }

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +28,8 @@ type settings struct {
 	commits, starts, clusters int
 	nodeImage                 string
 	applications              scale
+	plugins                   pluginScale
+	kubernetes                kubernetesScale
 }
 
 func main() {
@@ -37,6 +40,8 @@ func main() {
 	flag.IntVar(&s.clusters, "clusters", 3, "kind clusters to measure; 0 leaves kind out")
 	flag.StringVar(&s.nodeImage, "node-image", "", "node image for kind (default: kind's own)")
 	s.applications.register(flag.CommandLine)
+	s.plugins.register(flag.CommandLine)
+	s.kubernetes.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -60,6 +65,8 @@ func parts(s settings) []part {
 		{"applications", func(ctx context.Context, bin, dir string) error {
 			return benchApplications(ctx, bin, dir, s.applications)
 		}},
+		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
+		{"kubernetes", func(ctx context.Context, bin, dir string) error { return benchKubernetes(ctx, bin, dir, s.kubernetes) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -82,7 +89,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := s.applications.validate(); err != nil {
+	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

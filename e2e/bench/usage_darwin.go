@@ -14,6 +14,11 @@ import (
 // cpuOf: macOS does not tell the CPU of the ended children of another process.
 func cpuOf(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 
+func cpuAlone(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
+
+// peakOf: macOS does not tell the peak of another process.
+func peakOf(int) (float64, error) { return 0, errors.ErrUnsupported }
+
 // residentOf is the resident memory of one process in bytes.
 func residentOf(pid int) (float64, error) {
 	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()

@@ -30,6 +30,42 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(sum) * tick, nil
 }
 
+// cpuAlone is the CPU time that a process itself has used.
+func cpuAlone(pid int) (time.Duration, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("read /proc/%d/stat: %q is not what was expected", pid, data)
+	}
+	var sum int64
+	for _, field := range fields[11:13] { // utime, stime
+		n, err := strconv.ParseInt(string(field), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return time.Duration(sum) * tick, nil
+}
+
+// peakOf is the most resident memory that a process has had, in bytes.
+func peakOf(pid int) (float64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			return float64(kilobytes) * 1024, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/status has no VmHWM", pid)
+}
+
 // residentOf is the resident memory of one process in bytes.
 func residentOf(pid int) (float64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
