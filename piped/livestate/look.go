@@ -38,7 +38,7 @@ func (r *Reporter) look(ctx context.Context, a *model.Application, deploying fun
 	if err != nil {
 		return wait, fmt.Errorf("prepare the sources of the last deployment: %w", err)
 	}
-	answers, err := r.ask(ctx, a, plugins, source)
+	answers, err := r.ask(ctx, a, named(plugins, source.Proto()), source)
 	if err = errors.Join(err, source.Close()); err != nil || len(answers) == 0 {
 		return wait, err
 	}

@@ -11,7 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // askAgain is when a plugin that could not do something is asked again: it may have been replaced.
@@ -41,6 +43,28 @@ func (r *Reporter) pluginsOf(a *model.Application) (list []Plugin, push bool) {
 		push = push && state.pushes
 	}
 	return list, push
+}
+
+// named leaves out the plugins that the configuration does not name, provided that it names any of them. An application may
+// have deploy targets of plugins that it does not use: two for Kubernetes would contradict each other.
+func named(plugins []Plugin, source *common.DeploymentSource) []Plugin {
+	if len(plugins) < 2 {
+		return plugins
+	}
+	application, err := config.ParseApplication(source.GetApplicationConfig(), source.GetApplicationConfigFilename())
+	if err != nil {
+		return plugins // it could be deployed, so the plugins can read it
+	}
+	var list []Plugin
+	for _, p := range plugins {
+		if _, ok := application.Plugins[p.Name]; ok {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return plugins
+	}
+	return list
 }
 
 func (r *Reporter) setUnsupported(name string) {

@@ -55,6 +55,20 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	w.nextSync()
 }
 
+func TestOnlyThePluginsThatTheConfigurationNamesAreAsked(t *testing.T) {
+	t.Parallel()
+	one, many := &plugin{name: "kubernetes", state: outOfSync, health: healthy}, &plugin{name: "kubernetes_multicluster", state: synced, health: healthy}
+	w := newWorld(t, one, many)
+	w.sources.content = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    kubernetes_multicluster: {}\n    wait: {}\n"
+	w.plane.set(deployed("web", "kubernetes", "kubernetes_multicluster"))
+	w.start()
+	resources := w.nextLive().GetApplicationLiveState().GetResources()
+	require.Len(t, resources, 1)
+	require.Equal(t, "kubernetes_multicluster", resources[0].GetPluginName())
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
+	require.Empty(t, one.asked())
+}
+
 func TestTheEndOfADeploymentCallsForALook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})

@@ -226,23 +226,26 @@ func (p *plugin) AwaitChanges(ctx context.Context, _ *pluginlivestate.AwaitChang
 type sources struct {
 	mu   sync.Mutex
 	open int
+	// content is that of every configuration.
+	content string
 }
 
 type openSource struct {
-	of     *sources
-	commit string
-	config string
+	of      *sources
+	commit  string
+	config  string
+	content string
 }
 
 func (s *sources) prepare(_ context.Context, _ *model.Application, commit, configFilename string) (livestate.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open++
-	return &openSource{of: s, commit: commit, config: configFilename}, nil
+	return &openSource{of: s, commit: commit, config: configFilename, content: s.content}, nil
 }
 
 func (s *openSource) Proto() *common.DeploymentSource {
-	return &common.DeploymentSource{CommitHash: s.commit, ApplicationConfigFilename: s.config}
+	return &common.DeploymentSource{CommitHash: s.commit, ApplicationConfigFilename: s.config, ApplicationConfig: []byte(s.content)}
 }
 
 func (s *openSource) Close() error {
