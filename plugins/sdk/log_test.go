@@ -210,3 +210,32 @@ func TestARefusedLogLeavesANote(t *testing.T) {
 	require.Contains(t, h.Piped.Log("test"), "1 entries of this log are missing here, piped refused them")
 	require.True(t, h.Piped.Completed("test"))
 }
+
+func TestEntriesThatAreWrittenByTheThousandAreSentTogether(t *testing.T) {
+	t.Parallel()
+	const entries = 200_000
+	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+		for i := range entries {
+			log.Infof("entry %06d", i)
+		}
+		log.Error("at last")
+	}), sdktest.Options{})
+	h.Execute(t, "TEST", "{}")
+	blocks := h.Piped.Blocks("test", true)
+	last := len(blocks) - 1
+	require.Less(t, last, entries/10)
+	require.Equal(t, model.LogSeverity_ERROR, blocks[last].GetSeverity())
+	require.Equal(t, "at last", blocks[last].GetLog())
+	next := 0
+	for _, block := range blocks[:last] {
+		require.Equal(t, model.LogSeverity_INFO, block.GetSeverity())
+		require.LessOrEqual(t, len(block.GetLog()), 10<<10)
+		for line := range strings.SplitSeq(block.GetLog(), "\n") {
+			if want := fmt.Sprintf("entry %06d", next); line != want {
+				require.Equal(t, want, line)
+			}
+			next++
+		}
+	}
+	require.Equal(t, entries, next)
+}

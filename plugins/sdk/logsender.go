@@ -27,6 +27,8 @@ const (
 	maxCheckpointBytes = 1 << 20
 	// checkpointEvery is how often piped gets everything again to store it (PipeCD v1: 2 minutes).
 	checkpointEvery = 2 * time.Minute
+	// crowdEntries is how many entries wait before others are joined.
+	crowdEntries = 256
 	// blockOverhead is added to a block's text as its size in a message, rounded up.
 	blockOverhead = 32
 	// callTimeout bounds one log call.
@@ -109,10 +111,12 @@ func (s *logSender) push(e entry) {
 		s.lost++
 		return
 	}
-	if last := len(s.queue) - 1; last >= 0 && joins(s.queue[last], e) {
+	switch last := len(s.queue) - 1; {
+	case last >= 0 && joins(s.queue[last], e):
 		s.queue[last].text = append(s.queue[last].text, e.text...)
 		s.queued += len(e.text)
-	} else {
+	case s.crowd(e):
+	default:
 		s.queue = append(s.queue, e)
 		s.queued += e.size()
 	}
@@ -123,6 +127,25 @@ func (s *logSender) push(e entry) {
 func joins(a, b entry) bool {
 	return a.joinable && b.joinable && a.severity == b.severity && a.createdAt == b.createdAt &&
 		len(a.text)+len(b.text) <= maxBlockBytes && a.text[len(a.text)-1] == '\n'
+}
+
+// crowd joins entries that are written by the thousand: a block for each costs piped and the control plane much
+// more than its line. The text shown is the same.
+func (s *logSender) crowd(b entry) bool {
+	if len(s.queue) < crowdEntries || b.joinable {
+		return false
+	}
+	a := &s.queue[len(s.queue)-1]
+	if a.joinable || a.severity != b.severity || a.createdAt != b.createdAt || len(a.text)+1+len(b.text) > maxBlockBytes {
+		return false
+	}
+	before := len(a.text)
+	if a.text[before-1] != '\n' {
+		a.text = append(a.text, '\n')
+	}
+	a.text = append(a.text, b.text...)
+	s.queued += len(a.text) - before
+	return true
 }
 
 // limit bounds how long the sender may go on from now.
