@@ -19,5 +19,7 @@ echo "e2e-kind: $engine, node image ${image:-that kind chooses}"
 
 export PIPEDECK_BIN=$bin PIPEDECK_TEST_NODE_IMAGE=$image PIPEDECK_TEST_ENGINE=$engine
 go test -count=1 -race -timeout 20m -tags e2e ./devenv/cluster/kind/...
+go run ./e2e/withkubernetes --kind --node-image "$image" --image sample-apps/hello-world \
+  go test -count=1 -race -timeout 10m -tags e2e ./devenv/portforward
 # Each story has a cluster or two of its own; more than two at once only slow one another down.
 go test -count=1 -race -timeout 30m -parallel 2 -tags e2e,kind -run '^TestKind' ./e2e

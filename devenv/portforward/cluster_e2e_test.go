@@ -51,9 +51,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	kubeconfig, image := os.Getenv("PIPEDECK_TEST_KUBECONFIG"), os.Getenv("PIPEDECK_TEST_IMAGE")
-	if image == "" || kubeconfig == "" {
-		t.Skip("set PIPEDECK_TEST_KUBECONFIG to a cluster that runs containers, and PIPEDECK_TEST_IMAGE to an image of sample-apps/hello-world that it has")
-	}
+	require.True(t, kubeconfig != "" && image != "", "set PIPEDECK_TEST_KUBECONFIG to a cluster that runs containers, and PIPEDECK_TEST_IMAGE to an image of sample-apps/hello-world that it has (see tools/e2e-kind.sh)")
 	c, err := connect(kubeconfig)
 	require.NoError(t, err)
 	t.Cleanup(c.close)
