@@ -43,7 +43,7 @@ func (r ConfigReference) Name() string {
 func (r ConfigReference) Rename(name string) { r.holder[r.field] = name }
 
 // ConfigReferences finds what a pod takes from ConfigMaps and Secrets: env, envFrom and volumes, projected ones included
-// (PipeCD v1 leaves those out, so that a canary reads the primary's). imagePullSecrets are credentials, not configuration.
+// (PipeCD v1 leaves those out, so that a canary reads the primary's). imagePullSecrets are credentials, not configuration: see PullSecrets.
 func ConfigReferences(podSpec map[string]any) []ConfigReference {
 	var refs []ConfigReference
 	add := func(kind string, holder map[string]any, field string) {
@@ -68,6 +68,15 @@ func ConfigReferences(podSpec map[string]any) []ConfigReference {
 			add(KindConfigMap, child(source, "configMap"), "name")
 			add(KindSecret, child(source, "secret"), "name")
 		}
+	}
+	return refs
+}
+
+// PullSecrets finds the Secrets that a pod's images are pulled with.
+func PullSecrets(podSpec map[string]any) []ConfigReference {
+	var refs []ConfigReference
+	for _, secret := range mapsIn(podSpec["imagePullSecrets"]) {
+		refs = append(refs, ConfigReference{Kind: KindSecret, holder: secret, field: "name"})
 	}
 	return refs
 }

@@ -5,12 +5,13 @@ package variant
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Baseline copies the Deployments of the running commit under new names with their own number of pods: what a canary is
+// Baseline copies the workloads of the running commit under new names with their own number of pods: what a canary is
 // compared with. ConfigMaps and Secrets are shared with the primary, which has the same commit (PipeCD v1).
 //
 // Workloads and service are those that app, the configuration of the running commit, refers to; label is that of the
@@ -20,20 +21,7 @@ func Baseline(manifests []manifest.Manifest, app *config.Application, label conf
 	if len(workloads) == 0 {
 		return nil, errors.New("the running commit has no Deployment to make a baseline of: check `workloads` of the application")
 	}
-	var made []manifest.Manifest
-	if o.CreateService {
-		s, err := copyService(manifests, app.Service, o.Suffix, label.Key, label.BaselineValue)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, s)
-	}
-	for _, m := range workloads {
-		c, err := copyDeployment(m, copying{"baseline", o.Suffix, o.Replicas}, label.Key, label.BaselineValue, nil)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, c)
-	}
-	return made, nil
+	c := copying{what: "baseline", suffix: o.Suffix, key: label.Key, value: label.BaselineValue, replicas: o.Replicas, createService: o.CreateService}
+	services, copies, err := c.copyAll(manifests, workloads, app.Service)
+	return slices.Concat(services, copies), err
 }

@@ -4,6 +4,8 @@
 package variant
 
 import (
+	"fmt"
+
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
@@ -20,7 +22,11 @@ func Primary(manifests []manifest.Manifest, app *config.Application, o config.Pr
 		}
 	}
 	if o.CreateService {
-		s, err := copyService(made, app.Service, o.Suffix, label.Key, label.PrimaryValue)
+		found, err := service(made, app.Service)
+		if err != nil {
+			return nil, fmt.Errorf("createService: %w", err)
+		}
+		s, err := copyService(found, o.Suffix, label.Key, label.PrimaryValue)
 		if err != nil {
 			return nil, err
 		}

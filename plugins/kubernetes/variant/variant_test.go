@@ -27,9 +27,11 @@ func application(t *testing.T) *config.Application {
 	return app
 }
 
-func manifests(t *testing.T) []manifest.Manifest {
+func manifests(t *testing.T) []manifest.Manifest { return load(t, "app") }
+
+func load(t *testing.T, dir string) []manifest.Manifest {
 	t.Helper()
-	all, err := manifest.NewLoader().Load(t.Context(), manifest.Request{Dir: filepath.Join("testdata", "app")})
+	all, err := manifest.NewLoader().Load(t.Context(), manifest.Request{Dir: filepath.Join("testdata", dir)})
 	require.NoError(t, err)
 	return all
 }
@@ -96,15 +98,32 @@ func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
 		require.NoError(t, err)
 		return m
 	}
-	statefulSet := "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {}\n"
+	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\nspec: {}\n"
 	app := application(t)
-	_, err := variant.Canary(parse(statefulSet), app, config.CanaryOptions{})
+	_, err := variant.Canary(parse(job), app, config.CanaryOptions{})
 	require.ErrorContains(t, err, "no Deployment to make a canary of")
-	app.Workloads = []config.Reference{{Kind: "StatefulSet", Name: "db"}}
-	_, err = variant.Canary(parse(statefulSet), app, config.CanaryOptions{})
-	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a canary")
-	_, err = variant.Baseline(parse(statefulSet), app, app.VariantLabel, config.BaselineOptions{})
-	require.ErrorContains(t, err, "a.yaml:1: StatefulSet db cannot have a baseline")
-	_, err = variant.Primary(parse(statefulSet), app, config.PrimaryOptions{CreateService: true})
+	app.Workloads = []config.Reference{{Kind: "Job", Name: "once"}}
+	_, err = variant.Canary(parse(job), app, config.CanaryOptions{})
+	require.ErrorContains(t, err, "a.yaml:1: Job once cannot have a canary: only Deployments and StatefulSets can")
+	_, err = variant.Baseline(parse(job), app, app.VariantLabel, config.BaselineOptions{})
+	require.ErrorContains(t, err, "a.yaml:1: Job once cannot have a baseline")
+	_, err = variant.Primary(parse(job), app, config.PrimaryOptions{CreateService: true})
 	require.ErrorContains(t, err, "there is no Service")
+	app.Workloads = []config.Reference{{Kind: "DaemonSet"}}
+	_, err = variant.Canary(load(t, "stateful"), app, config.CanaryOptions{})
+	require.ErrorContains(t, err, "all.yaml:40: DaemonSet agent cannot have a canary: a DaemonSet runs on every node")
+}
+
+func TestAStatefulSetHasVariantsWithNamesAndVolumesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	app := application(t)
+	app.Workloads = []config.Reference{{Kind: "StatefulSet", Name: "db"}}
+	app.Service.Name = "db-peers"
+	canary, err := variant.Canary(load(t, "stateful"), app, config.CanaryOptions{Suffix: "canary", CreateService: true})
+	require.NoError(t, err)
+	golden(t, "stateful-canary", canary)
+	app.Service.Name = "db"
+	baseline, err := variant.Baseline(load(t, "stateful"), app, app.VariantLabel, config.BaselineOptions{Suffix: "baseline", CreateService: true})
+	require.NoError(t, err)
+	golden(t, "stateful-baseline", baseline)
 }
