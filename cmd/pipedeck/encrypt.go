@@ -112,7 +112,7 @@ func readSecret(ctx context.Context, in io.Reader, prompt io.Writer, asBase64 bo
 	var data []byte
 	var err error
 	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		data, err = askSecret(ctx, int(file.Fd()), prompt)
+		data, err = askSecret(ctx, int(file.Fd()), prompt, "Secret (not shown)")
 	} else {
 		data, err = io.ReadAll(io.LimitReader(in, maxSecret+1))
 	}
@@ -141,7 +141,7 @@ func readSecret(ctx context.Context, in io.Reader, prompt io.Writer, asBase64 bo
 }
 
 // askSecret gives the terminal back as it was when ctx ends; the program ends then, and the read with it.
-func askSecret(ctx context.Context, terminal int, prompt io.Writer) ([]byte, error) {
+func askSecret(ctx context.Context, terminal int, prompt io.Writer, label string) ([]byte, error) {
 	before, err := term.GetState(terminal)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func askSecret(ctx context.Context, terminal int, prompt io.Writer) ([]byte, err
 		err  error
 	}
 	read := make(chan line, 1)
-	fmt.Fprint(prompt, "Secret (not shown): ")
+	fmt.Fprint(prompt, label+": ")
 	go func() {
 		text, err := term.ReadPassword(terminal)
 		read <- line{text, err}

@@ -8,12 +8,13 @@ import "github.com/spf13/cobra"
 // newPluginCommand groups what authors of plugins need besides `up --plugin`, and what handles binaries.
 func newPluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", Short: "Write, publish, fetch and check plugins",
+		Use: "plugin", Short: "Write, publish, sign, fetch and check plugins",
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(
 		newPluginNewCommand(), newPluginProtosCommand(),
 		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
+		newPluginSignCommand(),
 	)
 	return cmd
 }

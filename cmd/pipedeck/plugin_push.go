@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,18 +15,27 @@ import (
 
 func newPluginPushCommand() *cobra.Command {
 	var files map[string]string
-	var output string
+	var output, signKey, comment string
 	cmd := &cobra.Command{
 		Use: "push URL", Short: "Put a plugin into a registry", Args: cobra.ExactArgs(1),
 		Long: `Put the binaries of a plugin into a registry as PipeCD does, so that any piped can fetch the one for its
-platform. Logins are those of docker login. It prints a url with the digest, which always names this content.`,
-		Example: `  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin`,
+platform. Logins are those of docker login. It prints a url with the digest, which always names this content.
+With --sign-key the binaries are signed as pipedeck plugin sign does, before the tag is set.`,
+		Example: `  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin
+  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin --sign-key release.key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(files) == 0 {
 				return usageError(errors.New("there is no binary to push"), "name one for each platform: --file linux/amd64=PATH")
 			}
-			fetcher := fetch.New(fetch.Options{Dir: filepath.Join(os.TempDir(), "unused")}) // a push keeps nothing
-			digest, err := fetcher.Push(cmd.Context(), args[0], files, nil)
+			var signer *fetch.Signer
+			if signKey != "" {
+				key, err := loadKey(cmd.Context(), signKey, passwordSource{in: cmd.InOrStdin(), prompt: cmd.ErrOrStderr()})
+				if err != nil {
+					return err
+				}
+				signer = newSigner(key, comment, args[0])
+			}
+			digest, err := remoteFetcher().Push(cmd.Context(), args[0], files, signer)
 			switch {
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
@@ -44,6 +51,8 @@ platform. Logins are those of docker login. It prints a url with the digest, whi
 		},
 	}
 	cmd.Flags().StringToStringVar(&files, "file", nil, "`OS/ARCH=PATH` of a binary; can be repeated")
+	cmd.Flags().StringVar(&signKey, "sign-key", "", "`FILE` of a private key, to sign the binaries with")
+	cmd.Flags().StringVar(&comment, "comment", "", "with --sign-key: a line that signatures of minisign hold (default the url)")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
