@@ -160,18 +160,28 @@ func (o *onePlugin) log(ctx context.Context, lines int, entries bool) (seconds f
 	if _, _, err := commit(o.repo, "lines/app.pipecd.yaml", config+fmt.Sprintf("# %d\n", time.Now().UnixNano())); err != nil {
 		return 0, err
 	}
-	running, err := o.session.await("the stage runs", stage("RUNNING"))
+	running, err := o.await("the stage runs", stage("RUNNING"))
 	if err != nil {
 		return 0, err
 	}
-	ended, err := o.session.await("the stage ends", stage("SUCCESS"))
+	ended, err := o.await("the stage ends", stage("SUCCESS"))
 	if err != nil {
 		return 0, err
 	}
-	if _, err := o.session.await("the deployment ends", deployment("lines", "SUCCESS")); err != nil {
+	if _, err := o.await("the deployment ends", deployment("lines", "SUCCESS")); err != nil {
 		return 0, err
 	}
 	return ended.told("time").Sub(running.told("time")).Seconds(), o.verify(ctx, lines)
+}
+
+// await also follows the plugin to other processes.
+func (o *onePlugin) await(what string, match func(event) bool) (event, error) {
+	return o.session.await(what, func(e event) bool {
+		if before := o.pid; o.serves(e) {
+			fmt.Printf("(the plugin runs as process %d, no longer as %d: %s)\n", o.pid, before, e.text("detail"))
+		}
+		return match(e)
+	})
 }
 
 func stage(status string) func(event) bool {
