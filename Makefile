@@ -60,6 +60,10 @@ bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS
 bench-plugins: build ## Measure plugin processes: start, end, new code, long logs, 50 idle ones (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only plugins $(ARGS)
 
+.PHONY: bench-kubernetes
+bench-kubernetes: build embeddedk8s ## Measure applying manifests beside kubectl, which is compiled for it (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)
 	@tools/fuzz.sh $(FUZZTIME)

@@ -14,7 +14,7 @@ step "generated code"
 (cd tools && go run ./protogen -root .. -check) || failed=1
 
 step "go.mod is tidy"
-for module in . tools devenv/embeddedk8s; do
+for module in . tools devenv/embeddedk8s e2e/bench/kubectl; do
   (cd "$module" && go mod tidy -diff) || fail "go.mod of $module is not tidy: run go mod tidy there"
 done
 

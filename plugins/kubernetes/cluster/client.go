@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// Client-go's own limit of 5 requests a second would make a hundred objects take 20 s; the server protects itself.
-	requestsPerSecond = 500
-	requestBurst      = 1000
+	// Client-go would make a hundred objects take 20 s with its limit of 5 requests a second. What the plugin has under way at
+	// once is bounded where it is asked for, and the API protects itself.
+	requestsPerSecond = -1
 
 	probeTimeout = 3 * time.Second
 	// maxBodyBytes bounds what is read of an answer that is only shown.
@@ -51,7 +51,7 @@ type Client struct {
 // NewClient makes a client without talking to the cluster.
 func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	cfg = rest.CopyConfig(cfg)
-	cfg.QPS, cfg.Burst = requestsPerSecond, requestBurst
+	cfg.QPS = requestsPerSecond
 	cfg.UserAgent = "pipedeck-kubernetes"
 	cfg.WarningHandlerWithContext = warnings{}
 	httpClient, err := rest.HTTPClientFor(cfg)

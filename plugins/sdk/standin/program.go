@@ -82,6 +82,9 @@ func StartProgram(ctx context.Context, path, pipedAddress string, settings sdk.S
 	return p, nil
 }
 
+// Pid is the number of the process, to measure it by.
+func (p *Program) Pid() int { return p.command.Process.Pid }
+
 // Stop ends the program by SIGTERM and waits for it. The error is that of the program, unless the signal ended it, or
 // ErrKilled.
 func (p *Program) Stop() error { return p.end() }
