@@ -110,11 +110,6 @@ func TestWhatWasDeployedIsHealthyAndInSync(t *testing.T) {
 			require.Equal(t, "Deployment", byID[set.GetParentIds()[0]].GetResourceType())
 		}
 	}
-	begun := time.Now()
-	for range 20 {
-		a.livestate(c)
-	}
-	require.Less(t, time.Since(begun)/20, 100*time.Millisecond, "an answer comes from memory")
 }
 
 func TestChangesBySomebodyElseAreDrift(t *testing.T) {
@@ -248,32 +243,4 @@ func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	state := a.livestate(c).GetSyncState()
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetStatus())
 	require.Contains(t, state.GetShortReason(), "the cluster does not know")
-}
-
-func TestTheLiveStateOfManyObjectsIsCheap(t *testing.T) {
-	t.Parallel()
-	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{}}
-	const many = 500
-	for i := range many {
-		name := fmt.Sprintf("c%d", i)
-		c.files[name+".yaml"] = configMap(name, "a: b")
-	}
-	a.succeeds("K8S_SYNC", "", c, nil)
-	source := a.source(c)
-	ask := func() *livestate.GetLivestateResponse {
-		answer, err := a.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
-			PipedId: "piped-1", ApplicationId: a.id, ApplicationName: "demo", DeploySource: source, DeployTargets: []string{"local"},
-		})
-		require.NoError(t, err)
-		return answer
-	}
-	require.True(t, inSync(ask()))
-	const calls = 20
-	begun := time.Now()
-	for range calls {
-		require.Len(t, ask().GetApplicationLiveState().GetResources(), many)
-	}
-	require.Less(t, time.Since(begun)/calls, 250*time.Millisecond, "nothing is read or listed again")
-	t.Logf("%s an answer with %d objects", time.Since(begun)/calls, many)
 }

@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -37,6 +39,10 @@ type informerKey struct {
 	namespace string
 	// children are what controllers made, whatever its labels; otherwise only what piped applied is watched.
 	children bool
+	// bare watches only the metadata: of these it matters that they are there.
+	bare bool
+	// kind is that of bare children, which do not tell it.
+	kind string
 }
 
 // informer is one watch with what it has seen.
@@ -44,6 +50,10 @@ type informer struct {
 	key    informerKey
 	shared cache.SharedIndexInformer
 	synced cache.ResourceEventHandlerRegistration
+	ctx    context.Context
+	cancel context.CancelFunc
+	// used is when the watch was last asked for; under watched.mu.
+	used time.Time
 
 	mu      sync.Mutex
 	problem error         // of the last try to list or watch; nil again after the next success is not told
@@ -51,17 +61,21 @@ type informer struct {
 }
 
 func (w *watched) newInformer(key informerKey) (*informer, error) {
-	var selector dynamicinformer.TweakListOptionsFunc
-	if !key.children {
-		selector = func(o *metav1.ListOptions) { o.LabelSelector = managed }
-	}
 	i := &informer{key: key, refused: make(chan struct{})}
-	i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, cache.Indexers{
-		byApplication: indexApplication, byOwner: indexOwner, byUID: indexUID,
-	}, selector).Informer()
+	i.ctx, i.cancel = context.WithCancel(w.ctx)
+	indexers := cache.Indexers{byApplication: indexApplication, byOwner: indexOwner, byUID: indexUID}
 	trim := w.trimRoot
-	if key.children {
+	switch {
+	case key.bare:
+		i.shared = metadatainformer.NewFilteredMetadataInformer(w.client.Metadata, key.gvr, key.namespace, 0, indexers, nil).Informer()
+		trim = func(o any) (any, error) { return trimBare(o, key), nil }
+	case key.children:
+		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers, nil).Informer()
 		trim = trimChild
+	default:
+		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers, func(o *metav1.ListOptions) {
+			o.LabelSelector = managed
+		}).Informer()
 	}
 	if err := i.shared.SetTransform(trim); err != nil {
 		return nil, err
@@ -73,19 +87,34 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	i.synced, err = i.shared.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initial bool) {
 			if !initial {
-				w.changed(o)
+				w.saw(key, o, false)
 			}
 		},
 		UpdateFunc: func(before, after any) {
 			was, okWas := before.(*unstructured.Unstructured)
 			is, ok := after.(*unstructured.Unstructured)
 			if !ok || !okWas || was.GetResourceVersion() != is.GetResourceVersion() {
-				w.changed(after)
+				w.saw(key, after, false)
 			}
 		},
-		DeleteFunc: func(o any) { w.changed(o) },
+		DeleteFunc: func(o any) { w.saw(key, o, true) },
 	})
 	return i, err
+}
+
+// saw takes notice of an object that has come, changed or gone.
+func (w *watched) saw(key informerKey, o any, gone bool) {
+	if deleted, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = deleted.Obj
+	}
+	object, ok := o.(*unstructured.Unstructured)
+	switch {
+	case !ok:
+	case key.bare && key.gvr == definitions:
+		w.defined(object.GetName(), gone)
+	default:
+		w.changed(object)
+	}
 }
 
 func (i *informer) fail(err error) {
@@ -134,14 +163,7 @@ func (i *informer) find(index, value string) []*unstructured.Unstructured {
 }
 
 // changed marks the application that an object belongs to.
-func (w *watched) changed(o any) {
-	if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
-		o = gone.Obj
-	}
-	object, ok := o.(*unstructured.Unstructured)
-	if !ok {
-		return
-	}
+func (w *watched) changed(object *unstructured.Unstructured) {
 	informers := w.all()
 	for range maxDepth {
 		if len(object.GetOwnerReferences()) == 0 {
@@ -217,13 +239,34 @@ func trimChild(o any) (any, error) {
 	object.SetAnnotations(nil)
 	spec, _ := object.Object["spec"].(map[string]any)
 	kept := map[string]any{}
-	for _, key := range []string{"replicas", "completions", "parallelism", "suspend", "nodeName"} {
+	for _, key := range []string{"replicas", "completions", "parallelism", "suspend", "nodeName", "type", "paused", "updateStrategy", "progressDeadlineSeconds"} {
 		if value, found := spec[key]; found {
 			kept[key] = value
 		}
 	}
 	object.Object["spec"] = kept
 	return object, nil
+}
+
+// trimBare makes objects of bare metadata like the others, as small as can be.
+func trimBare(o any, key informerKey) any {
+	bare, ok := o.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return o // it has been here before
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAPIVersion(key.gvr.GroupVersion().String())
+	object.SetKind(key.kind)
+	object.SetName(bare.Name)
+	object.SetNamespace(bare.Namespace)
+	object.SetUID(bare.UID)
+	object.SetResourceVersion(bare.ResourceVersion)
+	object.SetCreationTimestamp(bare.CreationTimestamp)
+	object.SetDeletionTimestamp(bare.DeletionTimestamp)
+	if len(bare.OwnerReferences) > 0 {
+		object.SetOwnerReferences(bare.OwnerReferences)
+	}
+	return object
 }
 
 func dropAnnotation(o *unstructured.Unstructured, key string) {

@@ -92,9 +92,10 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 		return a
 	}
 	var placed *placed
-	if placed, a.err = c.placeAll(ctx, want); a.err != nil {
+	if placed, a.err = c.placeAll(ctx, want, q.ApplicationID); a.err != nil {
 		return a
 	}
+	placed.target = to.Source.App.DeployTarget()
 	objects := placed.objects(q.ApplicationID)
 	d := &drift{dryRun: c.dryRun, verdicts: s.verdicts, source: to.Source, target: a.target, ignored: want.ignored}
 	a.sync, a.resources = d.compare(ctx, placed.places, objects), resources(objects, a.target)
@@ -131,7 +132,7 @@ func (s *Store) desired(ctx context.Context, q Query, to Destination) (*wanted, 
 	label := source.App.VariantLabel
 	manifest.Stamp{
 		PipedID: q.PipedID, ApplicationID: q.ApplicationID, CommitHash: source.CommitHash,
-		VariantKey: label.Key, Variant: label.PrimaryValue,
+		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: source.App.DeployTarget(),
 	}.Apply(manifests)
 	for _, m := range manifests {
 		s.masker.mask(m.Unstructured)

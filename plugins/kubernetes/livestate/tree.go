@@ -26,23 +26,43 @@ type object struct {
 
 // placed is an application as it should be in this cluster.
 type placed struct {
+	// target is the deploy target; empty for an application of one cluster.
+	target    string
 	places    []place
 	informers []*informer
 }
 
 // placeAll finds the places of all manifests and fills the watches.
-func (w *watched) placeAll(ctx context.Context, want *wanted) (*placed, error) {
+func (w *watched) placeAll(ctx context.Context, want *wanted, applicationID string) (*placed, error) {
 	p := &placed{}
 	for _, m := range want.manifests {
 		one, err := w.place(m)
+		if err == nil && !one.known {
+			one, err = w.placeMissing(ctx, m, applicationID)
+		}
+		if err == nil && one.known && isCustom(one.gvr.Group) {
+			w.uses(one.gvr.GroupResource(), applicationID)
+			err = w.followKinds(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
 		p.places = append(p.places, one)
 	}
 	var err error
-	p.informers, err = w.follow(ctx, p.places)
+	p.informers, err = w.follow(ctx, p.places, applicationID)
 	return p, err
+}
+
+// placeMissing looks again for a kind that is not known, and has the application told when it is there.
+func (w *watched) placeMissing(ctx context.Context, m manifest.Manifest, applicationID string) (place, error) {
+	if err := w.followKinds(ctx); err != nil {
+		return place{}, err
+	}
+	if w.misses(m.GroupVersionKind(), applicationID) {
+		w.client.Mapper.Reset() // what it knows may be older than the watch of definitions
+	}
+	return w.place(m)
 }
 
 // objects gives what lives of an application: what was applied, sorted, then what controllers made of that.
@@ -60,7 +80,9 @@ func (p *placed) objects(applicationID string) []*object {
 			continue
 		}
 		for _, live := range i.find(byApplication, applicationID) {
-			add(live, nil)
+			if !manifest.IsElsewhere(live.GetAnnotations(), p.target) {
+				add(live, nil)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b *object) int {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,15 +24,12 @@ import (
 // maxInformers bounds the watches of one cluster.
 const maxInformers = 512
 
+// idleTime is how long a watch that no application asks for is kept at least; piped looks at each every 10 minutes.
+const idleTime = time.Hour
+
 var (
 	errTooManyClusters  = fmt.Errorf("live state is watched for at most %d deploy targets", maxClusters)
 	errTooManyInformers = fmt.Errorf("live state is watched for at most %d kinds and namespaces of one cluster", maxInformers)
-)
-
-var (
-	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	replicaSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
-	jobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 )
 
 // managed selects what piped has applied, of any application.
@@ -51,6 +49,9 @@ type watched struct {
 	informers map[informerKey]*informer
 	// confined kinds may be listed only inside of a namespace.
 	confined map[schema.GroupVersionResource]bool
+	// barred are optional watches that the API has refused.
+	barred map[informerKey]bool
+	kinds  kinds
 }
 
 func watch(client *cluster.Client, masker *masker, mark func(string)) *watched {
@@ -58,6 +59,7 @@ func watch(client *cluster.Client, masker *masker, mark func(string)) *watched {
 	return &watched{
 		client: client, masker: masker, mark: mark, ctx: ctx, cancel: cancel,
 		informers: map[informerKey]*informer{}, confined: map[schema.GroupVersionResource]bool{},
+		barred: map[informerKey]bool{}, kinds: newKinds(),
 	}
 }
 
@@ -96,56 +98,94 @@ func (w *watched) place(m manifest.Manifest) (place, error) {
 	return place{manifest: m, gvr: mapping.Resource, known: true}, nil
 }
 
-// follow gives the running, filled watches that an application needs.
-func (w *watched) follow(ctx context.Context, places []place) ([]*informer, error) {
+// follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted as
+// not known.
+func (w *watched) follow(ctx context.Context, places []place, applicationID string) ([]*informer, error) {
 	var followed []*informer
-	seen := map[informerKey]bool{}
-	for _, p := range places {
+	needed := map[informerKey]bool{} // false for optional ones
+	add := func(key informerKey, optional bool) error {
+		_, seen := needed[key]
+		if optional && (seen || w.isBarred(key)) {
+			return nil
+		}
+		needed[key] = !optional
+		if seen {
+			return nil
+		}
+		i, err := w.informer(key)
+		if err != nil {
+			return err
+		}
+		followed = append(followed, i)
+		return nil
+	}
+	for at, p := range places {
 		if !p.known {
 			continue
 		}
-		keys := []informerKey{{gvr: p.gvr}}
-		confined, err := w.isConfined(ctx, p.gvr, p.manifest.GetNamespace())
+		namespace := p.manifest.GetNamespace()
+		key := informerKey{gvr: p.gvr}
+		confined, err := w.isConfined(ctx, p.gvr, namespace)
+		if apierrors.IsNotFound(err) { // its definition has just been removed, which discovery will tell later
+			places[at].known = false
+			w.misses(p.manifest.GroupVersionKind(), applicationID)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		if confined {
-			keys[0].namespace = p.manifest.GetNamespace()
+			key.namespace = namespace
 		}
-		for _, child := range childrenOf(p.manifest.GroupVersionKind().GroupKind()) {
-			keys = append(keys, informerKey{gvr: child, namespace: p.manifest.GetNamespace(), children: true})
-		}
-		for _, key := range keys {
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
-			i, err := w.informer(key)
-			if err != nil {
-				return nil, err
-			}
-			followed = append(followed, i)
-		}
-	}
-	for _, i := range followed {
-		if err := i.filled(ctx); err != nil {
+		if err := add(key, false); err != nil {
 			return nil, err
 		}
+		children, optional := childrenOf(p.manifest.GroupVersionKind().GroupKind())
+		for _, child := range children {
+			if namespace == "" {
+				break // an object of the whole cluster may own objects anywhere
+			}
+			if err := add(informerKey{gvr: child.gvr, namespace: namespace, children: true, bare: child.bare, kind: child.kind}, optional); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return followed, nil
+	return w.fill(ctx, followed, needed)
 }
 
-// childrenOf names the kinds that controllers make from a kind. Custom workloads make the same ones as Deployments.
-func childrenOf(kind schema.GroupKind) []schema.GroupVersionResource {
-	switch kind.String() {
-	case "Deployment.apps", "Rollout.argoproj.io":
-		return []schema.GroupVersionResource{replicaSets, pods}
-	case "ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps", "Job.batch", "ReplicationController":
-		return []schema.GroupVersionResource{pods}
-	case "CronJob.batch":
-		return []schema.GroupVersionResource{jobs, pods}
+// fill waits until watches have seen everything once. Ones that are not needed and that the API refuses are left out from
+// now on.
+func (w *watched) fill(ctx context.Context, followed []*informer, needed map[informerKey]bool) (filled []*informer, err error) {
+	for _, i := range followed {
+		switch err := i.filled(ctx); {
+		case err == nil:
+			filled = append(filled, i)
+		case needed[i.key] || ctx.Err() != nil:
+			return nil, err
+		case apierrors.IsForbidden(err) || apierrors.IsNotFound(err):
+			w.bar(i.key)
+		}
 	}
-	return nil
+	return filled, nil
+}
+
+func (w *watched) isBarred(key informerKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.barred[key]
+}
+
+// bar ends a watch that the API refuses.
+func (w *watched) bar(key informerKey) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := w.informers[key]; i != nil {
+		i.cancel()
+		delete(w.informers, key)
+	}
+	if len(w.barred) < maxInformers {
+		w.barred[key] = true
+	}
 }
 
 // isConfined asks once whether a kind may be listed in the whole cluster.
@@ -177,21 +217,40 @@ func (w *watched) informer(key informerKey) (*informer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if i := w.informers[key]; i != nil {
+		i.used = time.Now()
 		return i, nil
 	}
 	if w.ctx.Err() != nil {
 		return nil, errors.New("the deploy target has just been replaced or the plugin is stopping")
 	}
-	if len(w.informers) == maxInformers {
+	if len(w.informers) == maxInformers && !w.dropIdle() {
 		return nil, errTooManyInformers
 	}
 	i, err := w.newInformer(key)
 	if err != nil {
 		return nil, err
 	}
+	i.used = time.Now()
 	w.informers[key] = i
-	w.runs.Go(func() { i.shared.RunWithContext(w.ctx) })
+	w.runs.Go(func() { i.shared.RunWithContext(i.ctx) })
 	return i, nil
+}
+
+// dropIdle makes room by ending the watch that nobody has asked for longest, when that is long ago: every application is
+// looked at from time to time.
+func (w *watched) dropIdle() bool {
+	var idle *informer
+	for _, i := range w.informers {
+		if time.Since(i.used) > idleTime && (idle == nil || i.used.Before(idle.used)) {
+			idle = i
+		}
+	}
+	if idle == nil {
+		return false
+	}
+	idle.cancel()
+	delete(w.informers, idle.key)
+	return true
 }
 
 // all gives every watch.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,7 +71,7 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 	require.Equal(t, []string{"api", "web", "web-1 of web", "web-1-a of web-1"}, tree)
 
 	w.changed(pod)
-	w.changed(cache.DeletedFinalStateUnknown{Obj: set})
+	w.saw(informerKey{}, cache.DeletedFinalStateUnknown{Obj: set}, true)
 	w.changed(child("Pod", "stray", "nobody", ""))
 	w.changed(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, uid: gone, labels: {pipecd.dev/application: theirs}}}"))
 	require.Equal(t, []string{"ours", "ours", "theirs"}, marked)
@@ -103,12 +104,20 @@ func TestWatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, func(string) {})
 	for n := range maxInformers {
-		w.informers[informerKey{gvr: pods, namespace: fmt.Sprint(n)}] = &informer{}
+		w.informers[informerKey{gvr: pods, namespace: fmt.Sprint(n)}] = &informer{used: time.Now(), cancel: func() {}}
 	}
 	_, err := w.informer(informerKey{gvr: pods, namespace: "0"})
 	require.NoError(t, err)
 	_, err = w.informer(informerKey{gvr: pods, namespace: "one more"})
 	require.ErrorIs(t, err, errTooManyInformers)
+
+	ended := false
+	idle := informerKey{gvr: pods, namespace: "1"}
+	w.informers[idle] = &informer{key: idle, cancel: func() { ended = true }}
+	_, err = w.informer(informerKey{gvr: pods, namespace: "one more"})
+	require.NoError(t, err, "room is made where nobody has asked for long")
+	require.True(t, ended)
+	require.NotContains(t, w.informers, idle)
 }
 
 func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {

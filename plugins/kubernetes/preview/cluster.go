@@ -5,12 +5,12 @@ package preview
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -35,7 +35,7 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wan
 	label := q.Wanted.App.VariantLabel
 	stamp := manifest.Stamp{
 		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
-		VariantKey: label.Key, Variant: label.PrimaryValue,
+		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: q.Wanted.App.DeployTarget(),
 	}
 	stamped := manifest.CloneAll(wanted)
 	stamp.Apply(stamped)
@@ -94,11 +94,10 @@ func comesWith(manifests []manifest.Manifest, q *question) newcomers {
 }
 
 func (n newcomers) explains(m manifest.Manifest, err error) bool {
-	var refusal *apply.RefusedError
-	if errors.As(err, &refusal) {
-		return apierrors.IsNotFound(refusal.Err) && n.namespaces[m.GetNamespace()]
+	if meta.IsNoMatchError(err) {
+		return n.kinds[m.GroupVersionKind().Group+"/"+m.GetKind()]
 	}
-	return n.kinds[m.GroupVersionKind().Group+"/"+m.GetKind()]
+	return apierrors.IsNotFound(err) && n.namespaces[m.GetNamespace()]
 }
 
 // maxRefusals bounds the manifests that an error names.
@@ -145,6 +144,9 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, keys []ma
 		found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
 	}
 	for _, item := range inventory.Except(items, keys) {
+		if manifest.IsElsewhere(item.Meta.Annotations, app.DeployTarget()) {
+			continue
+		}
 		if !rule.enabled {
 			found.left = append(found.left, item.Key)
 			continue
