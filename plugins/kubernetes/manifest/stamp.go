@@ -21,6 +21,10 @@ const (
 	AnnotationReplace            = "pipecd.dev/sync-by-replace"
 	AnnotationForceReplace       = "pipecd.dev/force-sync-by-replace"
 
+	// AnnotationDeployTarget names the deploy target of an application of many clusters that a resource was applied for.
+	// (Not in PipeCD v1.)
+	AnnotationDeployTarget = "pipedeck.dev/deploy-target"
+
 	// ManagedByPiped is the value of LabelManagedBy.
 	ManagedByPiped = "piped"
 	// Enabled is the value that switches an annotation on.
@@ -34,6 +38,8 @@ type Stamp struct {
 	CommitHash    string
 	VariantKey    string
 	Variant       string
+	// DeployTarget is empty for an application of one cluster.
+	DeployTarget string
 }
 
 // Labels are the labels that every manifest gets (PipeCD v1). Pod templates are left alone.
@@ -55,8 +61,17 @@ func (s Stamp) Apply(manifests []Manifest) {
 		annotations := merge(m.GetAnnotations(), labels)
 		annotations[AnnotationOriginalAPIVersion] = m.GetAPIVersion()
 		annotations[AnnotationResourceKey] = m.Key().String()
+		if s.DeployTarget != "" {
+			annotations[AnnotationDeployTarget] = s.DeployTarget
+		}
 		m.SetAnnotations(annotations)
 	}
+}
+
+// IsElsewhere tells whether a resource was applied for another deploy target: two of them may lead into one cluster.
+func IsElsewhere(annotations map[string]string, target string) bool {
+	at := annotations[AnnotationDeployTarget]
+	return at != "" && target != "" && at != target
 }
 
 func merge(base, over map[string]string) map[string]string {

@@ -29,6 +29,7 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 		CommitHash:    s.CommitHash,
 		VariantKey:    label.Key,
 		Variant:       variant,
+		DeployTarget:  s.App.DeployTarget(),
 	}
 	stamp.Apply(manifests)
 	applier := apply.New(c, req.Log)

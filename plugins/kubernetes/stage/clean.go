@@ -5,6 +5,7 @@ package stage
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -86,7 +87,7 @@ func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s 
 	if len(skipped) > 0 {
 		req.Log.Infof("These kinds could not be looked at and are left alone: %s", strings.Join(skipped, ", "))
 	}
-	return items, err
+	return slices.DeleteFunc(items, func(i inventory.Item) bool { return manifest.IsElsewhere(i.Meta.Annotations, s.App.DeployTarget()) }), err
 }
 
 func liveKeys(applied []apply.Applied) []manifest.Key {
