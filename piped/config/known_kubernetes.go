@@ -258,6 +258,8 @@ type kubernetesTarget struct {
 	KubeConfigPath string `json:"kubeConfigPath"`
 	// KubeContext is the context in the kubeconfig. Default: the current one.
 	KubeContext string `json:"kubeContext"`
+	// ConnectTimeout is how long a stage waits for the cluster to answer. Default 10m. PipeCD does not read it.
+	ConnectTimeout Duration `json:"connectTimeout"`
 	// ImageBuilder builds images from the sources of applications. PipeCD does not read it.
 	ImageBuilder kubernetesImageBuilder `json:"imageBuilder"`
 	// KubectlVersion is the version of kubectl, where the plugin uses it.

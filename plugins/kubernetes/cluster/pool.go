@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -62,10 +63,7 @@ func (p *Pool) Close() {
 
 // Connect gives a client of the deploy target's cluster, which has just answered.
 func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log) (*Client, error) {
-	patience := p.Patience
-	if patience == 0 {
-		patience = defaultPatience
-	}
+	patience := cmp.Or(target.ConnectTimeout.Std(), p.Patience, defaultPatience)
 	w := wait{begun: time.Now(), patience: patience}
 	pause := firstPause
 	for {

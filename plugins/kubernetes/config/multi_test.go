@@ -6,6 +6,7 @@ package config_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,4 +102,14 @@ func TestAtATargetThePipelineIsTheStagesThatGoThere(t *testing.T) {
 	require.Len(t, list, 4)
 	_, err = app.AtTarget("tokyo", nil).PipelineStages([]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: x}}]}}"))
 	require.ErrorContains(t, err, "stage 1 of the pipeline: K8S_MULTI_SYNC")
+}
+
+func TestAWaitForAClusterIsNotNegative(t *testing.T) {
+	t.Parallel()
+	var target config.DeployTarget
+	require.NoError(t, json.Unmarshal([]byte(`{"connectTimeout": "20s"}`), &target))
+	require.NoError(t, target.Validate())
+	require.Equal(t, 20*time.Second, target.ConnectTimeout.Std())
+	target.ConnectTimeout = -1
+	require.ErrorContains(t, target.Validate(), "connectTimeout: must not be negative")
 }

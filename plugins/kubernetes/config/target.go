@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // DeployTarget is the configuration of one cluster in the piped configuration.
@@ -17,6 +19,8 @@ type DeployTarget struct {
 	KubeConfigPath string `json:"kubeConfigPath"`
 	// KubeContext empty means the current context of the kubeconfig.
 	KubeContext string `json:"kubeContext"`
+	// ConnectTimeout is how long a stage waits for the API of the cluster to answer. Zero: 10 minutes. (Not in PipeCD v1.)
+	ConnectTimeout sdk.Duration `json:"connectTimeout"`
 	// ImageBuilder builds images from the sources of applications; its zero value means none. (Not in PipeCD v1.)
 	ImageBuilder ImageBuilder `json:"imageBuilder"`
 }
@@ -34,11 +38,14 @@ func (b ImageBuilder) IsZero() bool { return b == ImageBuilder{} }
 
 // Validate reports every setting that cannot work.
 func (t *DeployTarget) Validate() error {
+	var errs []error
+	if t.ConnectTimeout < 0 {
+		errs = append(errs, errors.New("connectTimeout: must not be negative"))
+	}
 	b := t.ImageBuilder
 	if b.IsZero() {
-		return nil
+		return errors.Join(errs...)
 	}
-	var errs []error
 	host, _, err := net.SplitHostPort(b.Address)
 	switch ip := net.ParseIP(host); {
 	case err != nil:
