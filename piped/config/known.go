@@ -65,6 +65,9 @@ func KnownParts() Known {
 			known.Stages["K8S_MULTI_"+kind] = options
 		}
 	}
+	for _, name := range []string{"K8S_MULTI_CANARY_CLEAN", "K8S_MULTI_BASELINE_CLEAN"} {
+		known.Stages[name] = reflect.TypeFor[kubernetesClean]()
+	}
 	return known
 }
 

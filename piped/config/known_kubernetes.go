@@ -26,7 +26,7 @@ type kubernetesApplication struct {
 type kubernetesInput struct {
 	// Manifests are files, relative to the application's directory. Default: all manifests directly in it.
 	Manifests []string `json:"manifests"`
-	// MultiTargets are inputs for single deploy targets (kubernetes_multicluster).
+	// MultiTargets are inputs for single deploy targets (kubernetes_multicluster). With any, the others are not deployed to.
 	MultiTargets []kubernetesMultiTarget `json:"multiTargets"`
 	// KubectlVersion is the version of kubectl, where the plugin uses it.
 	KubectlVersion string `json:"kubectlVersion"`
@@ -53,13 +53,13 @@ type kubernetesInput struct {
 }
 
 type kubernetesMultiTarget struct {
-	// Target is a deploy target.
+	// Target chooses deploy targets.
 	Target kubernetesTargetReference `json:"target"`
-	// Manifests are the files for the target.
+	// Manifests are the files for the target. Default: those of input.
 	Manifests []string `json:"manifests"`
 	// KubectlVersion is the version of kubectl for the target.
 	KubectlVersion string `json:"kubectlVersion"`
-	// KustomizeDir is the directory to run kustomize in.
+	// KustomizeDir is a folder that takes the place of the application's directory.
 	KustomizeDir string `json:"kustomizeDir"`
 	// KustomizeVersion is the version of kustomize for the target.
 	KustomizeVersion string `json:"kustomizeVersion"`
@@ -68,9 +68,9 @@ type kubernetesMultiTarget struct {
 }
 
 type kubernetesTargetReference struct {
-	// Name is the name of the deploy target.
-	Name string `json:"name" config:"required"`
-	// Labels are labels of the deploy target.
+	// Name is the name of the deploy target. PipeCD needs it.
+	Name string `json:"name"`
+	// Labels choose deploy targets that have them all, when there is no name. PipeCD does not read them.
 	Labels map[string]string `json:"labels"`
 }
 
@@ -141,6 +141,8 @@ type kubernetesSync struct {
 	Prune bool `json:"prune"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
 }
 
 type kubernetesPrimary struct {
@@ -154,6 +156,8 @@ type kubernetesPrimary struct {
 	Prune bool `json:"prune"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
 }
 
 type kubernetesCanary struct {
@@ -167,6 +171,8 @@ type kubernetesCanary struct {
 	Patches []kubernetesPatch `json:"patches"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
 }
 
 type kubernetesBaseline struct {
@@ -178,6 +184,16 @@ type kubernetesBaseline struct {
 	CreateService bool `json:"createService"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
+}
+
+// kubernetesClean is for several clusters; for one there are no options.
+type kubernetesClean struct {
+	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
+	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
 }
 
 type kubernetesPatch struct {
@@ -216,6 +232,8 @@ type kubernetesTraffic struct {
 	Baseline amount `json:"baseline"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
+	FailurePolicy json.RawMessage `json:"failurePolicy"`
 }
 
 type kubernetesConfig struct {
