@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -145,4 +147,46 @@ func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended)
 	a.get(configMaps, "c")
+}
+
+func TestAStageEndsWithAReasonBeforeItsTimeout(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 3s}]}\n"
+	log := a.fails("K8S_SYNC", "{}", &commit{hash: "aaaaaaa1", files: map[string]string{
+		"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: unschedulable")}}, nil)
+	require.Contains(t, log, "not ready within 2.7s (the stage's timeout: 3s); last state: 0 of 1 ready; pod web-")
+	require.Contains(t, log, "cannot be scheduled: ")
+}
+
+func TestPodsThatTheAPIRefusesAreToldWithItsWords(t *testing.T) {
+	t.Parallel()
+	const restricted = "violates PodSecurity \"restricted:latest\""
+	tests := map[string]struct{ manifest, want string }{
+		"of a Deployment": {deploymentYAML("web", "app:v1", 1, ""), "Deployment %s/web: its pods are refused by the API: pods \"web-"},
+		"of a StatefulSet": {`apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web}
+spec:
+  serviceName: web
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: "app:v1"}]}
+`, "its pods are not made: Create Pod web-0"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			a.settings = "failureGrace: 300ms, rolloutTimeout: 5s"
+			a.makeNamespace()
+			_, err := a.live().Dynamic.Resource(namespaces).Patch(t.Context(), a.namespace, types.MergePatchType,
+				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": tt.manifest}}, nil)
+			require.Contains(t, log, strings.ReplaceAll(tt.want, "%s", a.namespace))
+			require.Contains(t, log, restricted)
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/goccy/go-yaml"
 )
@@ -19,6 +20,8 @@ type PipelineStage struct {
 	Index int
 	// With is JSON; empty when absent.
 	With json.RawMessage
+	// Timeout is 0 when the stage has none of its own.
+	Timeout time.Duration
 }
 
 // PipelineStages reads the pipeline of an application configuration (YAML); empty when it has none. At a deploy target
@@ -51,8 +54,9 @@ func pipelineStages(data []byte) ([]PipelineStage, error) {
 		Spec struct {
 			Pipeline struct {
 				Stages []struct {
-					Name string `yaml:"name"`
-					With any    `yaml:"with"`
+					Name    string `yaml:"name"`
+					With    any    `yaml:"with"`
+					Timeout string `yaml:"timeout"`
 				} `yaml:"stages"`
 			} `yaml:"pipeline"`
 		} `yaml:"spec"`
@@ -63,6 +67,7 @@ func pipelineStages(data []byte) ([]PipelineStage, error) {
 	var stages []PipelineStage
 	for i, s := range document.Spec.Pipeline.Stages {
 		stage := PipelineStage{Name: s.Name, Index: i}
+		stage.Timeout, _ = time.ParseDuration(s.Timeout) // piped refuses what is none
 		if s.With != nil {
 			with, err := json.Marshal(s.With)
 			if err != nil {

@@ -36,6 +36,10 @@ const (
 	classConfig
 	// classSchedule: no node takes the pod. It never ends a rollout early, since a node may be on its way.
 	classSchedule
+	// classCreate: the API does not take the pod.
+	classCreate
+	// classHint: what an event says. It never ends a rollout early.
+	classHint
 )
 
 // problem is what keeps a pod from being ready.
@@ -65,7 +69,7 @@ func (t *tracker) inspect(ctx context.Context) {
 		old[p.id()] = p
 	}
 	t.problems = nil
-	var found []problem
+	found := failedCreation(t.workload.Live)
 	for _, u := range t.pods {
 		var pod corev1.Pod
 		if err := fromUnstructured(u.Object, &pod); err != nil || pod.DeletionTimestamp != nil {
@@ -87,7 +91,12 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 	now := time.Now()
 	for _, p := range found {
-		if !revision.owns(byName[p.pod]) {
+		if p.class == classCreate {
+			if p.text = revision.failure; p.text == "" {
+				continue // of an older revision
+			}
+			p.ripe = !strings.Contains(p.text, quotaWords)
+		} else if !revision.owns(byName[p.pod]) {
 			continue
 		}
 		p.since = now
@@ -100,10 +109,7 @@ func (t *tracker) inspect(ctx context.Context) {
 			p.output = cmp.Or(t.lastOutput(ctx, p), p.output)
 		}
 		t.problems = append(t.problems, p)
-		if line := p.id(); !t.said[line] {
-			t.said[line] = true
-			t.log.Infof("%s: %s", t.name(), p.text)
-		}
+		t.say(p)
 	}
 }
 
@@ -190,8 +196,7 @@ func detail(message string) string {
 }
 
 // judge fails the rollout when a problem lasts for too long.
-func (t *tracker) judge() error {
-	now := time.Now()
+func (t *tracker) judge(now time.Time) error {
 	for _, p := range t.problems {
 		if !p.final && (!p.ripe || now.Before(p.since.Add(t.grace))) {
 			continue
@@ -210,15 +215,15 @@ func (t *tracker) judge() error {
 	return nil
 }
 
-// nextDeadline is when the next problem will have lasted for too long.
-func (t *tracker) nextDeadline() (time.Time, bool) {
+// nextDeadline is when the next problem will have lasted for too long; zero is never.
+func (t *tracker) nextDeadline() time.Time {
 	var next time.Time
 	for _, p := range t.problems {
 		if end := p.since.Add(t.grace); p.ripe && (next.IsZero() || end.Before(next)) {
 			next = end
 		}
 	}
-	return next, !next.IsZero()
+	return next
 }
 
 // lastOutput gives the end of what a crashed container wrote, where the API still has it.

@@ -31,6 +31,8 @@ type revision struct {
 	label, value string
 	// none: the newest template has no pods yet.
 	none bool
+	// failure is why the API does not take its pods; empty when it does.
+	failure string
 }
 
 func (r revision) owns(pod *unstructured.Unstructured) bool {
@@ -49,6 +51,8 @@ func (t *tracker) newRevision(ctx context.Context) (revision, error) {
 	switch live.GetKind() {
 	case manifest.KindDeployment:
 		return t.newestReplicaSet(ctx, live)
+	case manifest.KindReplicaSet, "ReplicationController":
+		return revision{failure: replicaFailure(live)}, nil
 	case manifest.KindStatefulSet:
 		hash, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")
 		return revision{label: labelControllerHash, value: hash}, nil
@@ -73,7 +77,7 @@ func (t *tracker) newestReplicaSet(ctx context.Context, live *unstructured.Unstr
 		set := &sets.Items[i]
 		owner := metav1.GetControllerOf(set)
 		if owner != nil && owner.UID == live.GetUID() && set.GetAnnotations()[annotationRevision] == live.GetAnnotations()[annotationRevision] {
-			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash]}, nil
+			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash], failure: replicaFailure(set)}, nil
 		}
 	}
 	return revision{none: true}, nil

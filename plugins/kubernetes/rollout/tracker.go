@@ -6,7 +6,6 @@ package rollout
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -29,8 +28,14 @@ type tracker struct {
 	log      Log
 
 	pods     []*unstructured.Unstructured
-	progress string          // the last progress line
-	problems []problem       // what is wrong with the pods of the new revision
+	problems []problem // what is wrong with the pods of the new revision
+	hints    []problem // what events say of pods that do not come
+	hintAt   time.Time // when to ask for hints; zero is never
+
+	begun    time.Time
+	progress string          // how far the workload is
+	untold   bool            // it has not been logged yet
+	told     time.Time       // when progress was logged last
 	said     map[string]bool // the problems that were logged
 }
 
@@ -86,17 +91,19 @@ func (t *tracker) wait(ctx context.Context) error {
 			t.inspect(ctx)
 		case <-expired:
 		}
-		if err := t.judge(); err != nil {
+		now := time.Now()
+		t.lookForHints(ctx, now)
+		if err := t.judge(now); err != nil {
 			return err
 		}
+		t.tell(now)
 		if timer != nil {
 			timer.Stop()
 		}
-		if next, ok := t.nextDeadline(); ok {
+		expired = nil
+		if next := t.wake(); !next.IsZero() {
 			timer = time.NewTimer(time.Until(next))
 			expired = timer.C
-		} else {
-			expired = nil
 		}
 	}
 }
@@ -172,31 +179,6 @@ func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
 		t.progress = "the controller has not seen the change yet"
 		return false, nil
 	}
-	if line != t.progress {
-		t.progress = line
-		t.log.Infof("%s: %s", t.name(), line)
-	}
+	t.note(line)
 	return false, nil
-}
-
-// interrupted words the end of the context: a timeout tells the last state, a cancel is passed on.
-func (t *tracker) interrupted(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if timeout, ok := cause.(*TimeoutError); ok {
-		return &FailedError{Key: t.key(), Reason: t.withProblems(fmt.Sprintf("%v; last state: %s", timeout, t.progress))}
-	}
-	return cause
-}
-
-func (t *tracker) withProblems(reason string) string {
-	var b strings.Builder
-	b.WriteString(reason)
-	for i, p := range t.problems {
-		if i == 3 {
-			fmt.Fprintf(&b, "; and %d more", len(t.problems)-i)
-			break
-		}
-		b.WriteString("; " + p.text)
-	}
-	return b.String()
 }

@@ -65,13 +65,6 @@ var waited = map[schema.GroupKind]bool{
 // IsWaited tells whether the readiness of an object is waited for.
 func IsWaited(o *unstructured.Unstructured) bool { return waited[o.GroupVersionKind().GroupKind()] }
 
-// TimeoutError is a rollout that did not finish in time.
-type TimeoutError struct{ Timeout time.Duration }
-
-func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("not ready within %s (input.rolloutTimeout)", e.Timeout)
-}
-
 // Wait returns when all workloads are ready. As soon as one cannot be, the waiting ends with the errors of all that are
 // known to have failed. It writes progress to log.
 func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log Log) error {
@@ -86,7 +79,7 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 			continue
 		}
 		group.Go(func() error {
-			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}}
+			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}, begun: time.Now()}
 			err := t.wait(ctx)
 			// The others end with the cause of the first one's failure: that is not one of their own.
 			if failed, ok := errors.AsType[*FailedError](err); ok && failed.Key == t.key() {

@@ -140,6 +140,7 @@ func TestProgressIsToldUntilAllIsReady(t *testing.T) {
 		for _, next := range []*unstructured.Unstructured{live, deploymentAt(t, 2, 2, 3, 1), deploymentAt(t, 2, 2, 3, 1), deploymentAt(t, 2, 2, 3, 3)} {
 			synctest.Wait()
 			c.resource("deployments").set(next)
+			pass(time.Second)
 		}
 		require.NoError(t, (<-ended).err)
 		require.Equal(t, "Deployment web: 1 of 3 updated, 2 ready, 2 old\nDeployment web: 1 of 3 ready\nDeployment web: 3 of 3 ready\n", log.String())
@@ -284,13 +285,15 @@ func TestACancelEndsTheWaitWithItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t, pod(t, 2, pulling))
 		ctx, cancel := context.WithCancelCause(t.Context())
-		ended := wait(ctx, c, live, &lines{})
+		log := &lines{}
+		ended := wait(ctx, c, live, log)
 		synctest.Wait()
 		stopped := errors.New("a user cancelled")
 		cancel(stopped)
 		r := <-ended
 		require.ErrorIs(t, r.err, stopped)
 		require.Zero(t, r.took)
+		require.Contains(t, log.String(), "Deployment web was not ready when the stage had to stop; last state: 1 of 3 updated, 2 ready, 2 old; pod web-2-x: the image app:v2 cannot be pulled")
 	})
 }
 

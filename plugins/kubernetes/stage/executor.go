@@ -15,7 +15,7 @@ import (
 
 // Request, Source and Target are the SDK's, for this plugin's configuration.
 type (
-	Request = sdk.ExecuteRequest[sdk.None, config.DeployTarget, config.Application]
+	Request = sdk.ExecuteRequest[config.Plugin, config.DeployTarget, config.Application]
 	Source  = sdk.Source[config.Application]
 	Target  = sdk.DeployTarget[config.DeployTarget]
 )
@@ -58,6 +58,8 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 		req.Log.Infof("Warning: the application has %d deploy targets, and this plugin deploys to the first one alone: %s. To deploy to all, use the plugin kubernetes_multicluster and its K8S_MULTI_ stages",
 			more+1, req.Targets[0].Name)
 	}
+	ctx, cancel := withDeadline(ctx, req)
+	defer cancel()
 	switch name, _ := config.SingleName(req.Stage.GetName()); name {
 	case config.StageSync:
 		return e.sync(ctx, req)

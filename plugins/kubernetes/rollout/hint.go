@@ -1,0 +1,133 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// hintAfter is how long pods may be on their way before the API's events are asked what holds them; hintPause is how
+	// long they are then left alone.
+	hintAfter = 2 * time.Second
+	hintPause = 15 * time.Second
+	// eventAge is how old an event may have been at the beginning, by a clock that may differ a little: those of an earlier
+	// rollout stay for an hour.
+	eventAge = time.Minute
+	// maxHints bounds the pods that are asked about, maxEvents the events of one.
+	maxHints  = 3
+	maxEvents = 50
+)
+
+var eventResource = schema.GroupVersionResource{Version: "v1", Resource: "events"}
+
+// stuck are the objects that only events can tell about: a workload whose pods are not made, and pods whose containers are
+// not begun, without a word in their status (a volume's secret that is missing, for one).
+func (t *tracker) stuck() []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	live := t.workload.Live
+	if live.GetKind() != "Pod" && isObserved(live) && wantsMorePods(live) {
+		found = append(found, live)
+	}
+	for _, u := range t.pods {
+		var pod corev1.Pod
+		if len(found) == maxHints || fromUnstructured(u.Object, &pod) != nil || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), isCreating) {
+			found = append(found, u)
+		}
+	}
+	return found
+}
+
+func isCreating(s corev1.ContainerStatus) bool {
+	return s.State.Waiting != nil && s.State.Waiting.Reason == "ContainerCreating"
+}
+
+// wantsMorePods tells whether a workload has fewer pods than it is to have.
+func wantsMorePods(live *unstructured.Unstructured) bool {
+	switch live.GetKind() {
+	case "DaemonSet":
+		return number(live, 0, "status", "currentNumberScheduled") < number(live, 0, "status", "desiredNumberScheduled")
+	case "Job":
+		return number(live, 0, "status", "active") == 0
+	}
+	return number(live, 0, "status", "replicas") < number(live, 1, "spec", "replicas")
+}
+
+// lookForHints asks the events of what is stuck. It tells when to ask again; never when nothing is stuck.
+func (t *tracker) lookForHints(ctx context.Context, now time.Time) {
+	stuck := t.stuck()
+	switch {
+	case len(stuck) == 0:
+		t.hints, t.hintAt = nil, time.Time{}
+		return
+	case t.hintAt.IsZero():
+		t.hintAt = now.Add(hintAfter)
+		return
+	case now.Before(t.hintAt):
+		return
+	}
+	t.hints, t.hintAt = nil, now.Add(hintPause)
+	for _, o := range stuck {
+		text := t.newestWarning(ctx, o)
+		if text == "" {
+			continue
+		}
+		what := "its pods are not made"
+		if o.GetKind() == "Pod" {
+			what = "pod " + o.GetName() + " does not start"
+		}
+		h := problem{class: classHint, pod: o.GetName(), text: what + ": " + text}
+		t.hints = append(t.hints, h)
+		t.say(h)
+	}
+}
+
+// newestWarning is the text of the newest warning about an object; empty without one.
+func (t *tracker) newestWarning(ctx context.Context, o *unstructured.Unstructured) string {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	list, err := t.cluster.Resource(eventResource, o.GetNamespace()).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.Set{"involvedObject.uid": string(o.GetUID()), "type": corev1.EventTypeWarning}.String(), Limit: maxEvents,
+	})
+	if err != nil {
+		return "" // a hint that cannot be had
+	}
+	var newest corev1.Event
+	for _, u := range list.Items {
+		var event corev1.Event
+		if fromUnstructured(u.Object, &event) == nil && happened(event).After(happened(newest)) {
+			newest = event
+		}
+	}
+	if happened(newest).Before(t.begun.Add(-eventAge)) {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", strings.TrimSpace(newest.Message), newest.Reason)
+}
+
+// happened is when an event was seen last.
+func happened(e corev1.Event) time.Time {
+	last := e.LastTimestamp.Time
+	for _, at := range []time.Time{e.EventTime.Time, e.FirstTimestamp.Time} {
+		last = slices.MaxFunc([]time.Time{last, at}, func(a, b time.Time) int { return cmp.Compare(a.UnixNano(), b.UnixNano()) })
+	}
+	if e.Series != nil && e.Series.LastObservedTime.After(last) {
+		last = e.Series.LastObservedTime.Time
+	}
+	return last
+}

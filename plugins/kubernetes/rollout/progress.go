@@ -1,0 +1,75 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"time"
+)
+
+const (
+	// lineEvery bounds how often the progress of one workload is told.
+	lineEvery = time.Second
+	// reminderEvery is how often a wait without any progress says that it still is one.
+	reminderEvery = 30 * time.Second
+	// maxSaid bounds the problems of one workload that are told when they appear; those at the end are in the error.
+	maxSaid = 10
+)
+
+// note keeps how far the workload is, and tells it unless something was told just now; then tell does later.
+func (t *tracker) note(line string) {
+	if line == t.progress {
+		return
+	}
+	t.progress, t.untold = line, true
+	t.tell(time.Now())
+}
+
+// tell writes the last progress when it is due, or a reminder of it when there was none for long.
+func (t *tracker) tell(now time.Time) {
+	switch {
+	case t.untold && !now.Before(t.told.Add(lineEvery)):
+		t.log.Infof("%s: %s", t.name(), t.progress)
+	case !t.untold && t.progress != "" && !now.Before(t.reminder()):
+		t.log.Infof("%s: still %s after %s", t.name(), t.withProblems(t.progress), now.Sub(t.begun).Round(time.Second))
+	default:
+		return
+	}
+	t.untold, t.told = false, now
+}
+
+// nextLine is when tell has something to write.
+func (t *tracker) nextLine() time.Time {
+	if t.untold {
+		return t.told.Add(lineEvery)
+	}
+	return t.reminder()
+}
+
+// reminder is when it has been silent for long.
+func (t *tracker) reminder() time.Time {
+	if t.told.After(t.begun) {
+		return t.told.Add(reminderEvery)
+	}
+	return t.begun.Add(reminderEvery)
+}
+
+// say tells of a problem once.
+func (t *tracker) say(p problem) {
+	if id := p.id(); !t.said[id] && len(t.said) < maxSaid {
+		t.said[id] = true
+		t.log.Infof("%s: %s", t.name(), p.text)
+	}
+}
+
+// wake is when the tracker has to look by itself, without a change; zero is never.
+func (t *tracker) wake() time.Time {
+	var next time.Time
+	for _, at := range []time.Time{t.nextDeadline(), t.nextLine(), t.hintAt} {
+		if !at.IsZero() && (next.IsZero() || cmp.Compare(at.UnixNano(), next.UnixNano()) < 0) {
+			next = at
+		}
+	}
+	return next
+}

@@ -1,0 +1,129 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
+)
+
+func TestProgressIsToldOnceASecondAtMost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t)
+		log := &lines{}
+		ended := wait(t.Context(), c, live, log)
+		for i := range 100 {
+			synctest.Wait()
+			c.resource("deployments").set(deploymentAt(t, 2, 2, 3, i%3))
+			pass(50 * time.Millisecond)
+		}
+		c.resource("deployments").set(deploymentAt(t, 2, 2, 3, 3))
+		require.NoError(t, (<-ended).err)
+		require.LessOrEqual(t, strings.Count(log.String(), "\n"), 7)
+		require.GreaterOrEqual(t, strings.Count(log.String(), "\n"), 6)
+	})
+}
+
+func TestAWaitWithoutProgressSaysThatItGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t, pod(t, 2, crashed1))
+		log := &lines{}
+		require.Error(t, (<-wait(t.Context(), c, live, log)).err)
+		require.Contains(t, log.String(), "Deployment web: 1 of 3 updated, 2 ready, 2 old\n"+
+			"Deployment web: pod web-2-x: container main keeps crashing: 1 restart, last exit code 2\n"+
+			"Deployment web: still 1 of 3 updated, 2 ready, 2 old; pod web-2-x: container main keeps crashing: 1 restart, last exit code 2 after 30s\n")
+	})
+}
+
+// failing puts the condition ReplicaFailure on an object.
+func failing(t *testing.T, o *unstructured.Unstructured, message string) *unstructured.Unstructured {
+	t.Helper()
+	require.NoError(t, unstructured.SetNestedSlice(o.Object, []any{
+		map[string]any{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message},
+	}, "status", "conditions"))
+	return o
+}
+
+func TestPodsThatTheAPIRefusesFailTheRolloutUnlessAQuotaMayStillGiveThemRoom(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		message string
+		took    time.Duration
+		want    string
+	}{
+		"a policy": {`pods "web-2-x" is forbidden: violates PodSecurity "restricted:latest"`, 10 * time.Second,
+			`Deployment prod/web: its pods are refused by the API: pods "web-2-x" is forbidden: violates PodSecurity`},
+		"a quota": {`pods "web-2-x" is forbidden: exceeded quota: small`, time.Minute,
+			`last state: 1 of 3 updated, 2 ready, 2 old; its pods are refused by the API: pods "web-2-x" is forbidden: exceeded quota: small`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, live := scene(t)
+				c.resource("replicasets").set(failing(t, replicaSet(t, 2), tt.message))
+				live = failing(t, live, tt.message)
+				c.resource("deployments").set(live)
+				r := <-wait(t.Context(), c, live, &lines{})
+				require.ErrorContains(t, r.err, tt.want)
+				require.Equal(t, tt.took, r.took)
+			})
+		})
+	}
+}
+
+func TestPodsOfAnOldRevisionThatTheAPIRefusesDoNotCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t)
+		c.resource("replicasets").set(failing(t, replicaSet(t, 1), "no"))
+		live = failing(t, live, "no")
+		c.resource("deployments").set(live)
+		ended := wait(t.Context(), c, live, &lines{})
+		pass(30 * time.Second)
+		c.resource("deployments").set(deploymentAt(t, 2, 2, 3, 3))
+		require.NoError(t, (<-ended).err)
+	})
+}
+
+func TestEventsTellWhatHoldsAPodThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t, pod(t, 2, `state: {waiting: {reason: ContainerCreating}}`))
+		event := func(name, message string, age time.Duration) *unstructured.Unstructured {
+			o := object(t, "{apiVersion: v1, kind: Event, metadata: {name: "+name+", uid: "+name+"}, type: Warning, reason: FailedMount}")
+			o.Object["message"], o.Object["lastTimestamp"] = message, time.Now().Add(-age).UTC().Format(time.RFC3339)
+			return o
+		}
+		c.resource("events").set(event("a", "of an earlier try", 2*time.Hour))
+		c.resource("events").set(event("b", `MountVolume.SetUp failed for volume "conf": secret "conf" not found`, 0))
+		log := &lines{}
+		r := <-wait(t.Context(), c, live, log)
+		const want = `pod web-2-x does not start: MountVolume.SetUp failed for volume "conf": secret "conf" not found (FailedMount)`
+		require.Contains(t, log.String(), "Deployment web: "+want+"\n")
+		require.Equal(t, time.Minute, r.took, "it may still come")
+		require.ErrorContains(t, r.err, want)
+	})
+}
+
+func TestATimeoutOfTheStageIsToldAsThat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, &rollout.TimeoutError{Timeout: 20 * time.Second, Setting: "the stage's timeout: 20s"})
+		defer cancel()
+		r := <-wait(ctx, c, live, &lines{})
+		require.EqualError(t, r.err, "Deployment prod/web: not ready within 20s (the stage's timeout: 20s); last state: 1 of 3 updated, 2 ready, 2 old")
+		require.Equal(t, 20*time.Second, r.took)
+	})
+}
