@@ -34,8 +34,10 @@ type environmentFlags struct {
 	clusterFlags
 	samples []string
 	plugins []string
-	piped   string
-	live    bool
+	// pluginConfigs are NAME=FILE.
+	pluginConfigs []string
+	piped         string
+	live          bool
 }
 
 func (f *environmentFlags) register(cmd *cobra.Command) {
@@ -43,6 +45,7 @@ func (f *environmentFlags) register(cmd *cobra.Command) {
 	f.clusterFlags.register(cmd)
 	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
 	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, and again when a file of it is saved")
+	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil, "configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped configuration (default for a plugin that is built: "+pluginConfigName+" in its directory)")
 	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
 }
 
@@ -59,6 +62,9 @@ func (f *environmentFlags) arguments() []string {
 	}
 	for _, p := range f.plugins {
 		args = append(args, "--plugin="+p)
+	}
+	for _, c := range f.pluginConfigs {
+		args = append(args, "--plugin-config="+c)
 	}
 	if f.piped != "" {
 		args = append(args, "--piped="+f.piped)
@@ -191,8 +197,11 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 			plugins = append(plugins, plugin)
 		}
 	}
+	if err := f.configure(plugins); err != nil {
+		return nil, err
+	}
 	for i, p := range plugins {
-		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none()
+		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
 	}
 	return plugins, nil
 }

@@ -6,13 +6,13 @@ package main
 import "github.com/spf13/cobra"
 
 // newPluginCommand groups what authors of plugins need besides `up --plugin`, and what handles binaries.
-func newPluginCommand() *cobra.Command {
+func newPluginCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", Short: "Write, publish, sign, fetch and check plugins",
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(
-		newPluginNewCommand(), newPluginProtosCommand(),
+		newPluginNewCommand(), newPluginTestCommand(), newPluginRecordCommand(t), newPluginReplayCommand(), newPluginProtosCommand(),
 		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
 		newPluginSignCommand(),
 	)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // Identities of the one project and piped of an environment.
@@ -29,6 +31,11 @@ type Plugin struct {
 	Kubernetes bool
 	// Config is the plugin's own configuration; may be nil.
 	Config map[string]any
+	// DeployTargets are given in place of the environment's clusters.
+	DeployTargets []config.DeployTarget
+	// Stages and Limits are additions of ours to the piped configuration; may be nil.
+	Stages []string
+	Limits *config.PluginLimits
 }
 
 // PipedConfig is what the piped configuration of an environment is made from.
@@ -62,6 +69,15 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		}
 		if p.Kubernetes {
 			entry["deployTargets"] = w.deployTargets(c)
+		}
+		if len(p.DeployTargets) > 0 {
+			entry["deployTargets"] = p.DeployTargets
+		}
+		if len(p.Stages) > 0 {
+			entry["stages"] = p.Stages
+		}
+		if p.Limits != nil {
+			entry["limits"] = p.Limits
 		}
 		plugins = append(plugins, entry)
 	}

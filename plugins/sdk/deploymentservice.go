@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,6 +203,9 @@ func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePlugi
 			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
+	if name := in.GetStage().GetName(); !slices.Contains(s.handlers.stages(), name) {
+		return Failure, fmt.Errorf("this plugin has no stage %s, only %s", name, strings.Join(s.handlers.stages(), ", "))
+	}
 	return s.handlers.execute(ctx, in, log, client)
 }
 

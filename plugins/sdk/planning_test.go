@@ -29,7 +29,7 @@ func TestStagePluginAnswersPlanningAsPipeCDsDo(t *testing.T) {
 
 	stages, err := h.Deployment.FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"TEST", "TEST_ROLLBACK"}, stages.GetStages())
+	require.Equal(t, []string{"TEST", "OTHER", "ONE", "TWO", "TEST_ROLLBACK"}, stages.GetStages())
 
 	versions, err := h.Deployment.DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: plan})
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ type stagePlugin struct {
 	execute func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error)
 }
 
-func (stagePlugin) Stages() []string { return []string{"TEST", "TEST_ROLLBACK"} }
+func (stagePlugin) Stages() []string { return []string{"TEST", "OTHER", "ONE", "TWO", "TEST_ROLLBACK"} }
 
 func (p stagePlugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
 	if p.build == nil {

@@ -141,6 +141,7 @@ func (p *player) play(ctx context.Context, program *standin.Program, call *Call)
 		return Outcome{}, stage, err
 	}
 	name := call.Method[strings.LastIndexByte(call.Method, '/')+1:]
+	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, callLimit(call))
 	defer cancel()
 	if execute, ok := request.(*deployment.ExecuteStageRequest); ok {
@@ -154,8 +155,17 @@ func (p *player) play(ctx context.Context, program *standin.Program, call *Call)
 	}
 	name = fmt.Sprintf("%d %s", call.Seq, name)
 	err = program.Conn.Invoke(ctx, call.Method, request, got, grpc.MaxCallRecvMsgSize(maxMessage))
+	if stage.id != "" && canceled(status.Code(err).String()) && p.expected.stage(stage.id).completed {
+		// The last words of a cancelled stage come after the end of its call.
+		ctx, cancel := context.WithTimeout(outer, lastWordsLimit)
+		_ = p.piped.Until(ctx, func() bool { return p.piped.Completed(stage.id) })
+		cancel()
+	}
 	return Outcome{Name: name, Differences: p.compareAnswers(call, want, got, err)}, stage, nil
 }
+
+// lastWordsLimit bounds how long a cancelled stage may take to end its log.
+const lastWordsLimit = 30 * time.Second
 
 // callLimit is the time for one call: a busy machine may need several times what the recorded one needed.
 func callLimit(call *Call) time.Duration { return 30*time.Second + 3*call.Took() }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -72,7 +73,10 @@ func StartProgram(ctx context.Context, path, pipedAddress string, settings sdk.S
 		close(exited)
 	}()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(settings.Port))
-	p.Conn, err = grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
+	p.Conn, err = grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
+		grpc.WithConnectParams(grpc.ConnectParams{ // a program serves within milliseconds
+			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 200 * time.Millisecond},
+		}))
 	if err == nil {
 		err = p.awaitAnswer(ctx)
 	}

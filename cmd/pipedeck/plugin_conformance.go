@@ -1,0 +1,111 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
+)
+
+func newPluginTestCommand() *cobra.Command {
+	var flags programFlags
+	options := conformance.Options{}
+	var source string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use: "test PROGRAM|DIR", Short: "Check that a plugin does what piped expects", Args: cobra.ExactArgs(1),
+		Long: `Start a plugin, in whatever language it is written, as PipeCD's piped does; ask it what piped asks; run one of
+its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
+
+A stage may fail: the protocol is checked, not what the plugin does. The stage is really run, so a plugin that
+deploys does so to the deploy targets of its configuration.`,
+		Example: `  pipedeck plugin test ./greeter
+  pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'
+  pipedeck plugin test count.pyz -o json
+  pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if !json.Valid([]byte(options.With)) && options.With != "" {
+				return usageError(fmt.Errorf("--with is not JSON: %s", options.With), `give an object such as --with '{"key": "value"}'`)
+			}
+			if options.Source, err = sourceIn(source); err != nil {
+				return err
+			}
+			plugin, err := flags.open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, plugin.remove()) }()
+			options.Program, options.Settings, options.Output = plugin.path, plugin.settings, io.Discard
+			if verbose {
+				options.Output = cmd.ErrOrStderr()
+			}
+			checks, err := conformance.Run(cmd.Context(), options)
+			switch {
+			case cmd.Context().Err() != nil:
+				return &exitError{code: exitInterrupted}
+			case err != nil:
+				return &exitError{exitFailed, err, "run it again with --verbose to see what the plugin prints"}
+			}
+			return showChecks(cmd.OutOrStdout(), checks, flags.output == "json")
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
+	cmd.Flags().StringVar(&options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
+	cmd.Flags().StringVar(&source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an application without files)")
+	cmd.Flags().DurationVar(&options.RunLimit, "run-limit", 15*time.Second, "cancel a stage that is still running after this time")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
+	return cmd
+}
+
+// sourceIn describes the application in a directory as piped does; nil for none.
+func sourceIn(dir string) (*common.DeploymentSource, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, usageError(err, "give the directory of an application")
+	}
+	const name = "app.pipecd.yaml"
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, usageError(fmt.Errorf("read the application configuration: %w", err), "give the directory of an application, with its "+name)
+	}
+	return &common.DeploymentSource{
+		ApplicationDirectory: dir, CommitHash: "0123456789abcdef", ApplicationConfig: data,
+		ApplicationConfigFilename: name, SharedConfigDirectory: filepath.Join(dir, ".pipe"),
+	}, nil
+}
+
+func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {
+	var err error
+	failed := 0
+	var body [][]string
+	for _, check := range checks {
+		if check.State == conformance.Failed {
+			failed++
+		}
+		body = append(body, []string{string(check.State), check.Name, check.Detail})
+	}
+	if asJSON {
+		err = json.NewEncoder(w).Encode(map[string]any{"checks": checks})
+	} else {
+		err = printTable(w, []string{"RESULT", "CHECK", "DETAIL"}, body)
+	}
+	if failed > 0 {
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s failed", plural(failed, "check")), "see docs/plugin-author-guide.md for what a plugin has to do"})
+	}
+	return err
+}

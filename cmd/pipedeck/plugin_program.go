@@ -1,0 +1,92 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/devenv/pluginsource"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// programFlags name a plugin that a command runs by itself, without piped.
+type programFlags struct {
+	name, configFile, output string
+}
+
+func (f *programFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "plugin-name", "", "the plugin's name in the piped configuration (default: that of its file or directory)")
+	cmd.Flags().StringVar(&f.configFile, "config", "", "`FILE` with the plugin's config and deployTargets as in the piped configuration (default: "+pluginConfigName+" in the directory of the plugin)")
+	addOutputFlag(cmd, &f.output)
+}
+
+// runnable is a program of a plugin and how it is configured.
+type runnable struct {
+	path     string
+	settings sdk.Settings
+	// remove deletes what was built.
+	remove func() error
+}
+
+// open finds the program, or builds it from the directory of a Go package.
+func (f *programFlags) open(ctx context.Context, place string) (*runnable, error) {
+	place, err := filepath.Abs(place)
+	if err != nil {
+		return nil, usageError(err, "give the program of a plugin or the directory of its Go package")
+	}
+	info, err := os.Stat(place)
+	if err != nil {
+		return nil, usageError(fmt.Errorf("look for the plugin: %w", err), "give the program of a plugin or the directory of its Go package")
+	}
+	var configured pluginConfig
+	file := f.configFile
+	if beside := filepath.Join(place, pluginConfigName); file == "" && info.IsDir() {
+		there, err := isFile(beside)
+		if err != nil {
+			return nil, usageError(err, "make the file readable")
+		}
+		if there {
+			file = beside
+		}
+	}
+	if file != "" {
+		if configured, err = readPluginConfig(file); err != nil {
+			return nil, err
+		}
+	}
+	name := f.name
+	if name == "" {
+		name = filepath.Base(place)
+	}
+	r := &runnable{path: place, remove: func() error { return nil }}
+	if r.settings, err = configured.settings(name, "file://"+place); err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return r, checkProgram("plugin "+name, place, "give the program of a plugin")
+	}
+	return r, r.build(ctx, place)
+}
+
+// build compiles the package into a directory of its own.
+func (r *runnable) build(ctx context.Context, dir string) error {
+	scratch, err := os.MkdirTemp("", "pipedeck-plugin-")
+	if err != nil {
+		return fmt.Errorf("make a directory for the program: %w", err)
+	}
+	r.remove = func() error { return os.RemoveAll(scratch) }
+	r.path = filepath.Join(scratch, "plugin")
+	err = (&pluginsource.Source{Dir: dir, Program: r.path, Logger: slog.New(slog.DiscardHandler)}).Build(ctx)
+	if err != nil {
+		return usageError(errors.Join(err, r.remove()), "correct the sources and run again")
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
+)
+
+// Started as piped starts plugins, the test binary is a plugin; its name says which.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "start" {
+		os.Exit(m.Run())
+	}
+	settings, err := sdk.ParseSettings(os.Args[5])
+	if err == nil {
+		switch settings.Name {
+		case "good":
+			sdk.Main(sdk.ForStages(good{}))
+		case "faulty":
+			err = serveFaulty(settings.Port, os.Args[3])
+		case "gone":
+			err = errors.New("it does not start")
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func check(t *testing.T, name, with string) map[string]conformance.Check {
+	t.Helper()
+	all := map[string]conformance.Check{}
+	checks, err := conformance.Run(t.Context(), conformance.Options{
+		Program: os.Args[0], Settings: sdk.Settings{Name: name}, With: with, RunLimit: 20 * time.Second, Output: t.Output(),
+	})
+	require.NoError(t, err)
+	for _, c := range checks {
+		all[c.Name] = c
+	}
+	return all
+}
+
+func TestAPluginOfTheSDKPasses(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "good", `{"pause": "300ms"}`)
+	require.Len(t, checks, 17)
+	for _, c := range checks {
+		require.Equal(t, conformance.Passed, c.State, "%s: %s", c.Name, c.Detail)
+	}
+	require.Contains(t, checks["executes GOOD"].Detail, "SUCCESS")
+	require.Equal(t, "stored with the stage: runs", checks["its requests to piped are valid"].Detail)
+}
+
+func TestAPluginThatRefusesTheOptionsHasNotFailed(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "good", `{"pause": "soon"}`)
+	require.Equal(t, conformance.NotApplicable, checks["plans a pipeline"].State)
+	require.Contains(t, checks["plans a pipeline"].Detail, `"soon" is not a duration`)
+	require.Contains(t, checks["executes GOOD"].Detail, "FAILURE")
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "faulty", "")
+	for name, says := range map[string]string{
+		"names its stages":                "names FAULTY twice",
+		"plans a quick sync":              "UNHEARD",
+		"plans a pipeline":                "the index 0, which is not in the request",
+		"executes FAULTY":                 "STAGE_RUNNING, which is no end",
+		"its requests to piped are valid": "PutStageMetadata",
+		"ends after SIGTERM":              "exit status 7",
+	} {
+		require.Equal(t, conformance.Failed, checks[name].State, name)
+		require.Contains(t, checks[name].Detail, says)
+	}
+	require.Equal(t, conformance.NotApplicable, checks["tells its health"].State)
+	require.Equal(t, conformance.NotApplicable, checks["answers for a stage that it does not have"].State)
+}
+
+func TestAPluginThatDoesNotStartHasOneCheck(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "gone", "")
+	require.Len(t, checks, 1)
+	require.Contains(t, checks["starts as PipeCD's piped starts it"].Detail, "ended before it answered: exit status 1")
+}
+
+type options struct {
+	Pause sdk.Duration `json:"pause"`
+}
+
+type good struct{}
+
+func (good) Stages() []string { return []string{"GOOD"} }
+
+func (good) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	for _, stage := range req.Stages {
+		if _, err := sdk.DecodeOptions[options](stage.Options); err != nil {
+			return nil, err
+		}
+	}
+	return sdk.CopyStages(req.Stages), nil
+}
+
+func (good) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	opts, err := sdk.DecodeOptions[options](req.Options)
+	if err != nil {
+		return sdk.Failure, err
+	}
+	const runs sdk.StageKey[int] = "runs"
+	before, _, err := runs.Get(ctx, req.Client)
+	if err != nil {
+		return sdk.Failure, err
+	}
+	req.Log.Infof("run %d", before+1)
+	select {
+	case <-time.After(opts.Pause.Std()):
+	case <-ctx.Done():
+		return sdk.Failure, sdk.StopCause(ctx)
+	}
+	return sdk.Success, runs.Put(ctx, req.Client, before+1)
+}
+
+// faulty breaks one rule with each answer.
+type faulty struct {
+	deployment.UnimplementedDeploymentServiceServer
+	piped pluginservice.PluginServiceClient
+}
+
+func serveFaulty(port int, piped string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	conn, err := grpc.NewClient(piped, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	deployment.RegisterDeploymentServiceServer(server, &faulty{piped: pluginservice.NewPluginServiceClient(conn)})
+	go func() {
+		<-ctx.Done()
+		os.Exit(7)
+	}()
+	return server.Serve(listener)
+}
+
+func (*faulty) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+	return &deployment.FetchDefinedStagesResponse{Stages: []string{"FAULTY", "FAULTY"}}, nil
+}
+
+func (*faulty) BuildQuickSyncStages(context.Context, *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+	return &deployment.BuildQuickSyncStagesResponse{Stages: []*model.PipelineStage{{Name: "UNHEARD"}}}, nil
+}
+
+func (*faulty) BuildPipelineSyncStages(context.Context, *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	return &deployment.BuildPipelineSyncStagesResponse{Stages: []*model.PipelineStage{{Name: "FAULTY", CreatedAt: 1, UpdatedAt: 1}}}, nil
+}
+
+func (f *faulty) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+	_, _ = f.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{StageId: req.GetInput().GetStage().GetId()})
+	if req.GetInput().GetStage().GetName() == "NO_SUCH_STAGE" {
+		return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_SUCCESS}, nil
+	}
+	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_RUNNING}, nil
+}
