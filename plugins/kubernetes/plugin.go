@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-type planRequest = sdk.PlanRequest[sdk.None, config.DeployTarget, config.Application]
+type planRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // plugin answers piped.
 type plugin struct {
@@ -31,16 +31,23 @@ type plugin struct {
 }
 
 var (
-	_ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application]  = (*plugin)(nil)
-	_ sdk.LivestatePlugin[sdk.None, config.DeployTarget, config.Application]   = (*plugin)(nil)
-	_ sdk.PlanPreviewPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
-	_ sdk.LivestateWatcher                                                     = (*plugin)(nil)
+	_ sdk.DeploymentPlugin[config.Plugin, config.DeployTarget, config.Application]  = (*plugin)(nil)
+	_ sdk.LivestatePlugin[config.Plugin, config.DeployTarget, config.Application]   = (*plugin)(nil)
+	_ sdk.PlanPreviewPlugin[config.Plugin, config.DeployTarget, config.Application] = (*plugin)(nil)
+	_ sdk.LivestateWatcher                                                          = (*plugin)(nil)
+	_ sdk.Starter[config.Plugin, config.DeployTarget]                               = (*plugin)(nil)
 )
 
 func newPlugin() *plugin {
 	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
 	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool), live: livestate.NewStore(loader, pool),
 		previews: preview.New(loader, pool)}
+}
+
+// Start takes the plugin's own configuration.
+func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) error {
+	p.loader.Configure(env.Config)
+	return nil
 }
 
 // Close ends the connections to clusters.
@@ -88,7 +95,7 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.
 }
 
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
-func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := make([]sdk.Stage, 0, len(req.Stages)+1)
 	first := -1
 	for _, configured := range req.Stages {
@@ -108,7 +115,7 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
-func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[sdk.None]) ([]sdk.Stage, error) {
+func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := []sdk.Stage{{Name: config.StageSync, Desc: "Sync by applying all manifests"}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Desc: "Rollback the deployment", Rollback: true})

@@ -235,7 +235,7 @@ func TestAMistakeInAPipelineIsSeenAtPlanning(t *testing.T) {
 		require.ErrorContains(t, err, "stage 3 of the pipeline: "+name)
 	}
 	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, "{input: {helmChart: {path: x}}}", manifestsYAML))})
-	require.ErrorContains(t, err, "input.helmChart: not supported yet")
+	require.ErrorContains(t, err, "input.helmChart.path: there is no chart at x")
 }
 
 func TestAStageWithoutDeployTargetsIsRefused(t *testing.T) {

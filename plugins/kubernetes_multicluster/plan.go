@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-type planRequest = sdk.PlanRequest[sdk.None, config.DeployTarget, config.Application]
+type planRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // DetermineVersions names the images of the workloads of all deploy targets, each once.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {

@@ -27,10 +27,11 @@ type plugin struct {
 }
 
 var (
-	_ sdk.DeploymentPlugin[sdk.None, config.DeployTarget, config.Application]  = (*plugin)(nil)
-	_ sdk.LivestatePlugin[sdk.None, config.DeployTarget, config.Application]   = (*plugin)(nil)
-	_ sdk.PlanPreviewPlugin[sdk.None, config.DeployTarget, config.Application] = (*plugin)(nil)
-	_ sdk.LivestateWatcher                                                     = (*plugin)(nil)
+	_ sdk.DeploymentPlugin[config.Plugin, config.DeployTarget, config.Application]  = (*plugin)(nil)
+	_ sdk.LivestatePlugin[config.Plugin, config.DeployTarget, config.Application]   = (*plugin)(nil)
+	_ sdk.PlanPreviewPlugin[config.Plugin, config.DeployTarget, config.Application] = (*plugin)(nil)
+	_ sdk.LivestateWatcher                                                          = (*plugin)(nil)
+	_ sdk.Starter[config.Plugin, config.DeployTarget]                               = (*plugin)(nil)
 )
 
 func newPlugin() *plugin {
@@ -41,6 +42,12 @@ func newPlugin() *plugin {
 	}
 	p.executor.Connected = noteTouched
 	return p
+}
+
+// Start takes the plugin's own configuration.
+func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) error {
+	p.loader.Configure(env.Config)
+	return nil
 }
 
 // Close ends the connections to clusters.
@@ -60,7 +67,7 @@ func (p *plugin) Stages() []string {
 }
 
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
-func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := make([]sdk.Stage, 0, len(req.Stages)+1)
 	first := -1
 	for _, configured := range req.Stages {
@@ -85,7 +92,7 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
-func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[sdk.None]) ([]sdk.Stage, error) {
+func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := []sdk.Stage{{Name: config.MultiName(config.StageSync), Desc: "Sync by applying all manifests at every deploy target"}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{Name: config.MultiName(config.StageRollback), Desc: "Rollback the deployment", Rollback: true})

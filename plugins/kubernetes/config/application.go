@@ -5,7 +5,6 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -34,7 +33,9 @@ type Input struct {
 	MultiTargets []MultiTarget `json:"multiTargets"`
 	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
 	KustomizeOptions map[string]string `json:"kustomizeOptions"`
-	HelmChart        json.RawMessage   `json:"helmChart"`
+	// HelmChart goes before a kustomization and manifests.
+	HelmChart   *HelmChart  `json:"helmChart"`
+	HelmOptions HelmOptions `json:"helmOptions"`
 	// Namespace replaces the namespace of every namespaced manifest.
 	Namespace           string `json:"namespace"`
 	AutoCreateNamespace bool   `json:"autoCreateNamespace"`
@@ -79,8 +80,8 @@ const (
 func (a *Application) Validate() error {
 	a.fillDefaults()
 	var errs []error
-	if len(a.Input.HelmChart) > 0 && string(a.Input.HelmChart) != "null" {
-		errs = append(errs, errors.New("input.helmChart: not supported yet: render the chart into plain manifests or use kustomize"))
+	if err := a.Input.HelmChart.validate(); err != nil {
+		errs = append(errs, err)
 	}
 	errs = append(errs, validateMultiTargets(a.Input.MultiTargets)...)
 	errs = append(errs, a.VariantLabel.validate()...)

@@ -32,8 +32,8 @@ func TestAnEmptyConfigurationHasTheDefaults(t *testing.T) {
 
 func TestSettingsThatCannotWorkAreAllReported(t *testing.T) {
 	t.Parallel()
-	_, err := decode(t, `{"input": {"helmChart": {"path": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
-	require.ErrorContains(t, err, "input.helmChart: not supported yet")
+	_, err := decode(t, `{"input": {"helmChart": {"name": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
+	require.ErrorContains(t, err, "input.helmChart: give path, or repository and name")
 	require.ErrorContains(t, err, "rolloutTimeout")
 	require.ErrorContains(t, err, "failureGrace")
 	require.ErrorContains(t, err, `variantLabel.canaryValue: "primary" is already the primaryValue`)

@@ -55,8 +55,8 @@ type Request struct {
 type Options struct {
 	// ValueFiles are relative to the application's directory, or URLs. Later ones win.
 	ValueFiles []string
-	// Values are values that replace those of the files, and win over them.
-	Values map[string]any
+	// Values win over those of the files, BaseValues do not.
+	Values, BaseValues map[string]any
 	// SetValues are single values by their path; SetFiles are files whose text is the value.
 	SetValues, SetFiles map[string]string
 	// APIVersions are added to those of Kubernetes itself; KubeVersion replaces [KubeVersion].

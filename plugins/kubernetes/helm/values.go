@@ -21,7 +21,7 @@ import (
 // values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
 // remote tells whether any came from another machine.
 func (c *Charts) values(ctx context.Context, req Request) (values map[string]any, remote bool, err error) {
-	values = map[string]any{}
+	values = loader.MergeMaps(nil, req.Options.BaseValues)
 	for _, name := range req.Options.ValueFiles {
 		data, fetched, err := c.valueFile(ctx, req, name)
 		if err != nil {

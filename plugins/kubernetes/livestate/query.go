@@ -18,7 +18,7 @@ import (
 )
 
 // Request is the SDK's, for this plugin's configuration.
-type Request = sdk.LivestateRequest[sdk.None, config.DeployTarget, config.Application]
+type Request = sdk.LivestateRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // Query asks for one application.
 type Query struct {

@@ -7,22 +7,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 )
 
 // kustomizationFiles are the names that kustomize looks for.
 var kustomizationFiles = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
+// originAnnotation is where kustomize writes which file a resource comes from.
+const originAnnotation = "config.kubernetes.io/origin"
+
 // kustomizationFile gives the name of a folder's kustomization, or "".
-func kustomizationFile(dir string) string {
+func kustomizationFile(tree *checkout.Tree, dir string) string {
 	for _, name := range kustomizationFiles {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+		if tree.Kind(filepath.Join(dir, name)) == checkout.File {
 			return name
 		}
 	}
@@ -30,127 +34,150 @@ func kustomizationFile(dir string) string {
 }
 
 // kustomize renders the kustomization of req.Dir. Bases may lie anywhere in the checkout, but not outside of it.
-func (l *Loader) kustomize(ctx context.Context, req Request, name string) ([]Manifest, error) {
-	options, err := kustomizeOptions(req.KustomizeOptions)
+func (l *Loader) kustomize(ctx context.Context, tree *checkout.Tree, req Request, name string) (*result, error) {
+	flags, err := parseKustomizeOptions(req.KustomizeOptions)
 	if err != nil {
 		return nil, err
 	}
-	disk, err := newCheckout(req.Root)
+	dir, err := tree.Resolve(req.Dir)
 	if err != nil {
 		return nil, err
+	}
+	out := &result{fixed: true}
+	disk := &kustomizeDisk{tree: tree, root: filepath.Join(dir, name), rendered: map[string]*virtualFile{}, configs: map[string]bool{}}
+	disk.render = func(at string, k *kustomization) error {
+		return l.inflate(ctx, tree, disk, flags, req, out, at, k)
 	}
 	l.kustomizing.Lock()
 	defer l.kustomizing.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	resources, err := krusty.MakeKustomizer(options).Run(disk, req.Dir)
+	resources, err := krusty.MakeKustomizer(flags.options).Run(disk, dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: kustomize: %s", name, disk.relative(err.Error()))
+		return nil, disk.explain(name, err)
 	}
-	var manifests []Manifest
+	places := places{tree: tree, disk: disk, dir: dir, parsed: map[string][]Manifest{}}
 	for _, r := range resources.Resources() {
+		origin := places.of(name, r)
 		data, err := r.AsYAML()
 		if err != nil {
 			return nil, fmt.Errorf("%s: kustomize: %s: %w", name, r.CurId(), err)
 		}
 		parsed, err := Parse(data, name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: as kustomize renders it: %w", origin, err)
 		}
 		for _, m := range parsed {
-			m.Origin = Origin{File: name}
-			manifests = append(manifests, m)
+			m.Origin = origin
+			if !disk.ownOrigins {
+				dropAnnotation(m, originAnnotation)
+			}
+			out.manifests = append(out.manifests, m)
 		}
 	}
-	return manifests, nil
+	return out, nil
 }
 
-// kustomizeOptions turns flags of `kustomize build` into options.
-func kustomizeOptions(flags map[string]string) (*krusty.Options, error) {
-	options := krusty.MakeDefaultOptions()
-	for flag, value := range flags {
-		switch strings.TrimLeft(flag, "-") {
-		case "load-restrictor", "load_restrictor":
-			switch value {
-			case "LoadRestrictionsNone", "none":
-				options.LoadRestrictions = types.LoadRestrictionsNone
-			case "LoadRestrictionsRootOnly", "rootOnly":
-				options.LoadRestrictions = types.LoadRestrictionsRootOnly
-			default:
-				return nil, fmt.Errorf("input.kustomizeOptions.%s: %q is neither LoadRestrictionsNone nor LoadRestrictionsRootOnly", flag, value)
-			}
-		case "reorder":
-			switch value {
-			case "legacy":
-				options.Reorder = krusty.ReorderOptionLegacy
-			case "none":
-				options.Reorder = krusty.ReorderOptionNone
-			default:
-				return nil, fmt.Errorf("input.kustomizeOptions.%s: %q is neither legacy nor none", flag, value)
-			}
-		default:
-			return nil, fmt.Errorf("input.kustomizeOptions.%s: not supported yet: only load-restrictor and reorder are", flag)
+func dropAnnotation(m Manifest, key string) {
+	annotations := m.GetAnnotations()
+	delete(annotations, key)
+	if len(annotations) == 0 {
+		annotations = nil // or an empty map would stay
+	}
+	m.SetAnnotations(annotations)
+}
+
+// explain gives the reason that a user can act on: what was found in a file goes before what kustomize makes of it.
+func (d *kustomizeDisk) explain(name string, err error) error {
+	if d.failed != nil {
+		return d.failed
+	}
+	for _, path := range d.read {
+		if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		data, readErr := d.tree.ReadFile(path)
+		if readErr != nil {
+			continue
+		}
+		if _, broken := decodeYAML(data, d.name(path)); broken != nil && strings.Contains(broken.Error(), notValidYAML) {
+			return broken
 		}
 	}
-	return options, nil
+	var left *checkout.OutsideError
+	if errors.As(err, &left) {
+		return fmt.Errorf("%s: kustomize: %w", name, left)
+	}
+	return fmt.Errorf("%s: kustomize: %s", name, d.tree.Plain(err.Error()))
 }
 
-// checkout is the disk as kustomize may see it: nothing outside of the root can be read.
-type checkout struct {
-	filesys.FileSystem
-	root string
-	// temp is where kustomize itself clones remote bases to.
-	temp string
+// name is a path relative to the application's directory.
+func (d *kustomizeDisk) name(path string) string {
+	if rel, err := filepath.Rel(filepath.Dir(d.root), path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return d.tree.Name(path)
 }
 
-func newCheckout(root string) (*checkout, error) {
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return nil, fmt.Errorf("open the checkout: %w", err)
-	}
-	temp, err := filepath.EvalSymlinks(os.TempDir())
-	if err != nil {
-		return nil, fmt.Errorf("find the folder for temporary files: %w", err)
-	}
-	return &checkout{FileSystem: filesys.MakeFsOnDisk(), root: real, temp: temp}, nil
+// places finds where the resources stand that kustomize gives.
+type places struct {
+	tree *checkout.Tree
+	disk *kustomizeDisk
+	// dir is the application's directory.
+	dir    string
+	parsed map[string][]Manifest
 }
 
-// ReadFile reads a file inside of the root.
-func (c *checkout) ReadFile(path string) ([]byte, error) {
-	if err := c.check(path); err != nil {
-		return nil, err
+// of gives the file and lines of a resource before it was changed, or at least the kustomization.
+func (p *places) of(kustomization string, r *resource.Resource) Origin {
+	origin, err := r.GetOrigin()
+	if err != nil || origin == nil || origin.Repo != "" {
+		return Origin{File: kustomization}
 	}
-	return readBounded(path)
+	if origin.Path == "" { // generated
+		return Origin{File: filepath.ToSlash(origin.ConfiguredIn)}
+	}
+	origin.Path = filepath.ToSlash(origin.Path)
+	if m, found := original(p.manifests(filepath.Join(p.dir, origin.Path)), r.CurId()); found {
+		return m.Origin
+	}
+	return Origin{File: origin.Path}
 }
 
-// CleanedAbs resolves a path, which has to be inside of the root.
-func (c *checkout) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
-	dir, file, err := c.FileSystem.CleanedAbs(path)
-	if err != nil {
-		return dir, file, err
+// original finds the manifest that a resource was made from. Kustomize has forgotten its name by then, of which it leaves
+// something in the new one: a prefix and a suffix may have been added.
+func original(in []Manifest, id resid.ResId) (found Manifest, ok bool) {
+	alone := 0
+	for _, m := range in {
+		if m.GetKind() != id.Kind || m.GroupVersionKind().Group != id.Group {
+			continue
+		}
+		if alone++; alone == 1 || strings.Contains(id.Name, m.GetName()) && len(m.GetName()) > len(found.nameIn(id.Name)) {
+			found = m
+		}
 	}
-	return dir, file, c.check(dir.Join(file))
+	return found, alone == 1 || alone > 1 && found.nameIn(id.Name) != ""
 }
 
-func (c *checkout) check(path string) error {
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		real, err = filepath.Abs(path)
+// nameIn is the manifest's name when it is part of another one.
+func (m Manifest) nameIn(name string) string {
+	if strings.Contains(name, m.GetName()) {
+		return m.GetName()
 	}
-	if err != nil {
-		return err
-	}
-	if rel, err := filepath.Rel(c.root, real); err == nil && filepath.IsLocal(rel) {
-		return nil
-	}
-	if rel, err := filepath.Rel(c.temp, real); err == nil && strings.HasPrefix(rel, "kustomize-") {
-		return nil
-	}
-	return fmt.Errorf("%s is outside of the repository", path)
+	return ""
 }
 
-// relative shortens the paths in a message to what stands in the repository.
-func (c *checkout) relative(message string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(message, c.root+string(filepath.Separator), ""), c.root, ".")
+func (p *places) manifests(path string) []Manifest {
+	manifests, known := p.parsed[path]
+	if known {
+		return manifests
+	}
+	if v := p.disk.rendered[path]; v != nil {
+		manifests = v.manifests
+	} else if data, err := p.tree.ReadFile(path); err == nil {
+		manifests, _ = Parse(data, p.disk.name(path)) // kustomize has taken it: without lines it is still known
+	}
+	p.parsed[path] = manifests
+	return manifests
 }

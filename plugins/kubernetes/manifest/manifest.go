@@ -22,7 +22,8 @@ type Manifest struct {
 
 // Origin is the place of a manifest.
 type Origin struct {
-	// File is relative to the application's directory.
+	// File is relative to the application's directory. For what a template has made it ends in "(rendered)", and the
+	// lines are those of what was made.
 	File string
 	// Line is that of the document's first key, from 1; 0 when unknown.
 	Line int
@@ -47,6 +48,9 @@ func (o Origin) At(path string) string {
 	}
 	return o.String()
 }
+
+// rendered tells whether a template has made it.
+func (o Origin) rendered() bool { return strings.HasSuffix(o.File, renderedMark) }
 
 func parentPath(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]

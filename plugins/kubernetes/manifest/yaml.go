@@ -32,7 +32,12 @@ type document struct {
 
 // decodeYAML reads every document of a file. Values are what unstructured objects hold: string, bool, int64, float64,
 // nil, []any, map[string]any.
-func decodeYAML(data []byte, file string) ([]document, error) {
+func decodeYAML(data []byte, file string) ([]document, error) { return decode(data, file, false) }
+
+// decodeLenientYAML takes the last value of a key that is given twice.
+func decodeLenientYAML(data []byte, file string) ([]document, error) { return decode(data, file, true) }
+
+func decode(data []byte, file string, lenient bool) ([]document, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var documents []document
 	for {
@@ -47,7 +52,7 @@ func decodeYAML(data []byte, file string) ([]document, error) {
 		if len(root.Content) == 0 || isNull(root.Content[0]) {
 			continue
 		}
-		c := converter{file: file, lines: map[string]int{}}
+		c := converter{file: file, lines: map[string]int{}, lenient: lenient}
 		value, err := c.convert(root.Content[0], "")
 		if err != nil {
 			return nil, err
@@ -56,14 +61,16 @@ func decodeYAML(data []byte, file string) ([]document, error) {
 	}
 }
 
+const notValidYAML = "not valid YAML"
+
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
 func yamlError(file string, err error) error {
 	text := err.Error()
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("%s:%s: not valid YAML: %s", file, m[1], strings.TrimPrefix(text, m[0]))
+		return fmt.Errorf("%s:%s: "+notValidYAML+": %s", file, m[1], strings.TrimPrefix(text, m[0]))
 	}
-	return fmt.Errorf("%s: not valid YAML: %s", file, strings.TrimPrefix(text, "yaml: "))
+	return fmt.Errorf("%s: "+notValidYAML+": %s", file, strings.TrimPrefix(text, "yaml: "))
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
@@ -73,6 +80,8 @@ type converter struct {
 	lines map[string]int
 	nodes int
 	depth int
+	// lenient lets a key be given twice.
+	lenient bool
 }
 
 func (c *converter) fail(n *yaml.Node, format string, args ...any) error {
@@ -127,7 +136,7 @@ func (c *converter) convertMap(n *yaml.Node, path string) (any, error) {
 			merged = append(merged, value)
 			continue
 		}
-		if _, twice := m[key.Value]; twice {
+		if _, twice := m[key.Value]; twice && !c.lenient {
 			return nil, c.fail(key, "the key %q is given twice", key.Value)
 		}
 		at := key.Value

@@ -19,7 +19,7 @@ import (
 )
 
 // Request is the SDK's, for this plugin's configuration.
-type Request = sdk.PlanPreviewRequest[sdk.None, config.DeployTarget, config.Application]
+type Request = sdk.PlanPreviewRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // Query asks what a commit would change of one application.
 type Query struct {

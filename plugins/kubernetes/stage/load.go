@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -36,9 +37,19 @@ func NewLoader(files *manifest.Loader, images Images) *Loader {
 	return &Loader{files: files, images: images}
 }
 
+// Configure takes the plugin's own configuration. It has to be called before the first Load.
+func (l *Loader) Configure(c config.Plugin) { l.files.UseCharts(helm.New(chartSources(c))) }
+
 // Load loads a source for the first of its deploy targets; without a target images stay as they are written.
 func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
-	manifests, err := l.files.Load(ctx, loadRequest(s))
+	return l.load(ctx, targets, s, nil)
+}
+
+// load tells note what a user should know beside the manifests, unless it is nil.
+func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest, error) {
+	req := loadRequest(s)
+	req.Note = note
+	manifests, err := l.files.Load(ctx, req)
 	if err != nil || len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
 		return manifests, err
 	}
@@ -69,6 +80,7 @@ func loadRequest(s *Source) manifest.Request {
 	return manifest.Request{
 		Dir: filepath.Join(s.Dir, s.App.Folder()), Root: repositoryRoot(s), ConfigFile: s.ConfigFilename,
 		Files:            s.App.Input.Manifests,
+		Chart:            chartOf(s),
 		KustomizeOptions: s.App.Input.KustomizeOptions,
 		Namespace:        s.App.Input.Namespace,
 	}
@@ -87,7 +99,7 @@ func repositoryRoot(s *Source) string {
 }
 
 func (e *Executor) load(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
-	manifests, err := e.loader.Load(ctx, req.Targets, s)
+	manifests, err := e.loader.load(ctx, req.Targets, s, req.Log.Info)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(s.CommitHash), err)
 	}

@@ -1,0 +1,129 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Plugin is the plugin's own part of the piped configuration.
+type Plugin struct {
+	ChartRepositories []ChartRepository `json:"chartRepositories"`
+	ChartRegistries   []ChartRegistry   `json:"chartRegistries"`
+}
+
+// ChartRepository is an HTTP repository of Helm charts.
+type ChartRepository struct {
+	// Type is HTTP, or empty.
+	Type string `json:"type"`
+	// Name is what applications choose it by.
+	Name     string `json:"name"`
+	Address  string `json:"address"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+	// Insecure passes over the certificate of the server.
+	Insecure bool `json:"insecure"`
+}
+
+// ChartRegistry is an OCI registry, or a place in one, and who logs in there.
+type ChartRegistry struct {
+	// Type is OCI, or empty.
+	Type     string `json:"type"`
+	Address  string `json:"address"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// Validate reports every setting that cannot work.
+func (p *Plugin) Validate() error {
+	var errs []error
+	names := map[string]bool{}
+	for i, r := range p.ChartRepositories {
+		at := fmt.Sprintf("chartRepositories[%d]", i)
+		u, err := url.Parse(r.Address)
+		switch {
+		case r.Type != "" && r.Type != "HTTP":
+			errs = append(errs, fmt.Errorf("%s.type: %q is not HTTP, the only type there is", at, r.Type))
+		case r.Name == "":
+			errs = append(errs, fmt.Errorf("%s.name: must be given: applications choose the repository by it", at))
+		case names[r.Name]:
+			errs = append(errs, fmt.Errorf("%s.name: %q is the name of another repository", at, r.Name))
+		case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+			errs = append(errs, fmt.Errorf("%s.address: must be a URL such as https://charts.example/stable", at))
+		case u.User != nil:
+			errs = append(errs, fmt.Errorf("%s.address: put the login into username and password", at))
+		}
+		names[r.Name] = true
+	}
+	for i, r := range p.ChartRegistries {
+		at := fmt.Sprintf("chartRegistries[%d]", i)
+		address := strings.TrimPrefix(r.Address, "oci://")
+		switch {
+		case r.Type != "" && r.Type != "OCI":
+			errs = append(errs, fmt.Errorf("%s.type: %q is not OCI, the only type there is", at, r.Type))
+		case address == "" || strings.ContainsAny(address, "@ ") || strings.Contains(address, "://"):
+			errs = append(errs, fmt.Errorf("%s.address: must be a registry such as registry.example:5000, or a place in one", at))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// HelmChart is the chart of an application: Path in the repository, or Name in Repository.
+type HelmChart struct {
+	// Path is relative to the application's directory: a folder or an archive.
+	Path string `json:"path"`
+	// Repository is the name or URL of a chart repository, or oci://registry/path.
+	Repository string `json:"repository"`
+	Name       string `json:"name"`
+	// Version is an exact version or a range. Empty: the newest one.
+	Version string `json:"version"`
+	// GitRemote is of PipeCD before v1.
+	GitRemote string `json:"gitRemote"`
+}
+
+// HelmOptions are those of `helm template`.
+type HelmOptions struct {
+	// ReleaseName empty is the name of the application.
+	ReleaseName string            `json:"releaseName"`
+	SetValues   map[string]string `json:"setValues"`
+	// ValueFiles and SetFiles are relative to the application's directory.
+	ValueFiles  []string          `json:"valueFiles"`
+	SetFiles    map[string]string `json:"setFiles"`
+	APIVersions []string          `json:"apiVersions"`
+	KubeVersion string            `json:"kubeVersion"`
+}
+
+func (c *HelmChart) validate() error {
+	switch {
+	case c == nil:
+		return nil
+	case c.GitRemote != "":
+		return errors.New("input.helmChart.gitRemote: charts of other Git repositories are not read; publish the chart in a repository or a registry, or commit it here and set path")
+	case c.Path == "" && c.Repository == "":
+		return errors.New("input.helmChart: give path, or repository and name")
+	case c.Path != "" && c.Repository != "":
+		return errors.New("input.helmChart: give path, or repository and name, not both")
+	case c.Repository != "" && c.Name == "":
+		return errors.New("input.helmChart.name: must be given with repository")
+	}
+	return nil
+}
+
+// ApplicationName reads spec.name of an application's configuration; "" when it has none.
+func ApplicationName(data []byte) string {
+	var document struct {
+		Spec struct {
+			Name string `yaml:"name"`
+		} `yaml:"spec"`
+	}
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return ""
+	}
+	return document.Spec.Name
+}

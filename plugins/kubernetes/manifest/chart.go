@@ -1,0 +1,107 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+)
+
+// renderedMark follows the name of a template where lines are those of what it has made.
+const renderedMark = " (rendered)"
+
+// Chart is the Helm chart of an application.
+type Chart struct {
+	// Path is relative to the application's directory; else the chart is Name in Repository.
+	Path, Repository, Name, Version string
+	// Release is the name of the release.
+	Release string
+	Options helm.Options
+}
+
+// annotationHook names the moments at which Helm makes a resource.
+const annotationHook = "helm.sh/hook"
+
+// deployHooks are the moments that a deployment has.
+var deployHooks = []string{"pre-install", "post-install", "pre-upgrade", "post-upgrade", "crd-install"}
+
+// renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
+// hook is); those of tests, deletions and rollbacks are left out.
+func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string) (*result, error) {
+	rendered, err := l.charts.Render(ctx, helm.Request{
+		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
+		ReleaseName: c.Release, Namespace: namespace, Options: c.Options,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &result{fixed: rendered.Fixed}
+	out.notes = append(out.notes, fmt.Sprintf("Chart %s %s is rendered as release %s", rendered.Name, rendered.Version, c.Release))
+	var hooks []Manifest
+	for _, file := range rendered.Files {
+		parsed, err := parseRendered(file)
+		if err != nil {
+			return nil, fmt.Errorf("chart %s %s: %w", rendered.Name, rendered.Version, err)
+		}
+		for _, m := range parsed {
+			if moments := hookMoments(m); len(moments) == 0 {
+				out.manifests = append(out.manifests, m)
+			} else {
+				hooks = append(hooks, m)
+			}
+		}
+	}
+	out.addHooks(hooks)
+	return out, nil
+}
+
+// parseRendered reads what a template has made. What Helm lets pass in its output is no mistake of who uses the chart:
+// of a key that is given twice, the last one counts.
+func parseRendered(file helm.File) ([]Manifest, error) {
+	decode := decodeLenientYAML
+	if strings.HasSuffix(file.Source, ".json") {
+		decode = decodeJSON
+	}
+	name := file.Source
+	if file.Template {
+		name += renderedMark
+	}
+	return parse(file.Data, name, decode)
+}
+
+func hookMoments(m Manifest) []string {
+	var moments []string
+	for moment := range strings.SplitSeq(m.GetAnnotations()[annotationHook], ",") {
+		if moment = strings.TrimSpace(moment); moment != "" {
+			moments = append(moments, moment)
+		}
+	}
+	return moments
+}
+
+// addHooks adds the hooks of moments that a deployment has, unless the chart has the same resource without a hook, too.
+func (r *result) addHooks(hooks []Manifest) {
+	regular := map[Key]bool{}
+	for _, m := range r.manifests {
+		regular[m.Key().Fold()] = true
+	}
+	for _, m := range hooks {
+		moments := hookMoments(m)
+		what := fmt.Sprintf("hook %s: %s of %s", strings.Join(moments, ", "), m.Key().Human(), strings.TrimSuffix(m.Origin.File, renderedMark))
+		switch {
+		case !slices.ContainsFunc(moments, func(moment string) bool { return slices.Contains(deployHooks, moment) }):
+			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: a deployment has no such moment", what))
+		case regular[m.Key().Fold()]:
+			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: the chart has the same resource without a hook", what))
+		default:
+			r.notes = append(r.notes, fmt.Sprintf("Applied with all others, %s; the annotation %s sets when", what, AnnotationOrder))
+			r.manifests = append(r.manifests, m)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// Keys of a kustomization that name files and folders. Entries of the first ones have to be there; those of the second
+// configure kustomize, and may also be written into the list as texts of several lines.
+var (
+	resourceKeys = []string{"resources", "bases", "components", "crds", "configurations"}
+	configKeys   = []string{"generators", "transformers", "validators"}
+	// fileKeys hold paths deeper down, in kustomizations and in what configures kustomize.
+	fileKeys = []string{"path", "files", "envs", "env", "patchesStrategicMerge"}
+)
+
+// kustomization is a kustomization file, which can be changed.
+type kustomization struct {
+	root *yaml.Node
+	// name is the file's, relative to the application's directory.
+	name    string
+	changed bool
+}
+
+// complete checks a kustomization, and has its charts rendered. That of the application gets told to say where resources
+// come from.
+func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
+	k := &kustomization{name: d.name(path)}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, yamlError(k.name, err)
+	}
+	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+		return data, nil // kustomize says what it thinks of that
+	}
+	k.root = document.Content[0]
+	if err := d.check(k, filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if k.value("helmChartInflationGenerator") != nil {
+		return nil, fmt.Errorf("%s: helmChartInflationGenerator is gone from kustomize: write helmCharts", k.at("helmChartInflationGenerator"))
+	}
+	if k.value("helmCharts") != nil {
+		if err := d.render(path, k); err != nil {
+			return nil, err
+		}
+	}
+	if path == d.root {
+		d.ownOrigins = !k.add("buildMetadata", types.OriginAnnotations)
+	}
+	if !k.changed {
+		return data, nil
+	}
+	return yaml.Marshal(&document)
+}
+
+// check refuses what is not in the repository: kustomize would fetch it.
+func (d *kustomizeDisk) check(k *kustomization, dir string) error {
+	for _, key := range slices.Concat(resourceKeys, configKeys) {
+		for _, entry := range k.list(key) {
+			if strings.Contains(entry.Value, "\n") {
+				if err := d.checkConfig(filepath.Join(dir, filepath.Base(k.name)), []byte(entry.Value)); err != nil {
+					return err
+				}
+				continue
+			}
+			at := filepath.Join(dir, entry.Value)
+			place := fmt.Sprintf("%s:%d", k.name, entry.Line)
+			switch {
+			case filepath.IsAbs(entry.Value):
+				return fmt.Errorf("%s: %s: %s is not relative to the kustomization", place, key, entry.Value)
+			case d.Exists(at):
+				d.configs[at] = d.configs[at] || slices.Contains(configKeys, key)
+			case remote(entry.Value):
+				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it into the repository", place, key, entry.Value)
+			default:
+				if _, err := d.tree.Resolve(at); err != nil {
+					return fmt.Errorf("%s: %s: %w", place, key, outside(err, entry.Value))
+				}
+				return fmt.Errorf("%s: %s: there is no %s in the repository", place, key, d.tree.Name(at))
+			}
+		}
+	}
+	return refuseRemoteFiles(k.root, k.name, false)
+}
+
+// checkConfig checks a file that configures kustomize.
+func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
+	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	for {
+		var document yaml.Node
+		if err := decoder.Decode(&document); err != nil {
+			return nil // the end, or kustomize says what it thinks of that
+		}
+		if err := refuseRemoteFiles(&document, d.name(path), false); err != nil {
+			return err
+		}
+	}
+}
+
+// remote tells whether an entry is an address on another machine rather than a path.
+func remote(entry string) bool {
+	return strings.Contains(entry, "://") || strings.Contains(entry, "?ref=") || strings.HasPrefix(entry, "git@") ||
+		strings.HasPrefix(entry, "git::") || strings.HasPrefix(entry, "github.com/") || strings.Contains(entry, ".git/")
+}
+
+// refuseRemoteFiles refuses URLs where kustomize expects files. named is whether n is the value of a key for files.
+func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		_, value, found := strings.Cut(n.Value, "=")
+		if !found {
+			value = n.Value
+		}
+		for _, text := range []string{n.Value, value} {
+			if named && !strings.Contains(text, "\n") && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) {
+				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it into the repository", file, n.Line, text)
+			}
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if err := refuseRemoteFiles(n.Content[i+1], file, slices.Contains(fileKeys, n.Content[i].Value)); err != nil {
+				return err
+			}
+		}
+	case yaml.SequenceNode, yaml.DocumentNode:
+		for _, item := range n.Content {
+			if err := refuseRemoteFiles(item, file, named); err != nil {
+				return err
+			}
+		}
+	case yaml.AliasNode: // what it stands for is looked at where it is written, and again for its key here
+		if n.Alias.Kind == yaml.ScalarNode {
+			return refuseRemoteFiles(n.Alias, file, named)
+		}
+		for _, item := range n.Alias.Content {
+			if item.Kind == yaml.ScalarNode {
+				if err := refuseRemoteFiles(item, file, named); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// value gives the node of a key, or nil.
+func (k *kustomization) value(key string) *yaml.Node {
+	for i := 0; i+1 < len(k.root.Content); i += 2 {
+		if k.root.Content[i].Value == key {
+			if v := k.root.Content[i+1]; v.Kind == yaml.AliasNode {
+				return v.Alias
+			}
+			return k.root.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// at is the place of a key.
+func (k *kustomization) at(key string) string {
+	for i := 0; i+1 < len(k.root.Content); i += 2 {
+		if k.root.Content[i].Value == key {
+			return fmt.Sprintf("%s:%d", k.name, k.root.Content[i].Line)
+		}
+	}
+	return k.name
+}
+
+// list gives the texts of a key.
+func (k *kustomization) list(key string) (texts []*yaml.Node) {
+	n := k.value(key)
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	for _, item := range n.Content {
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		if item.Kind == yaml.ScalarNode {
+			texts = append(texts, item)
+		}
+	}
+	return texts
+}
+
+// add adds a text to the list of a key, and tells whether it was not there.
+func (k *kustomization) add(key, text string) bool {
+	if slices.ContainsFunc(k.list(key), func(n *yaml.Node) bool { return n.Value == text }) {
+		return false
+	}
+	entry := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	k.changed = true
+	if n := k.value(key); n != nil && n.Kind == yaml.SequenceNode {
+		n.Content = append(n.Content, entry)
+		return true
+	}
+	k.remove(key)
+	k.root.Content = append(k.root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key},
+		&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{entry}})
+	return true
+}
+
+func (k *kustomization) remove(key string) {
+	for i := 0; i+1 < len(k.root.Content); i += 2 {
+		if k.root.Content[i].Value == key {
+			k.root.Content = slices.Delete(k.root.Content, i, i+2)
+			k.changed = true
+			return
+		}
+	}
+}
