@@ -243,4 +243,12 @@ func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	state := a.livestate(c).GetSyncState()
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetStatus())
 	require.Contains(t, state.GetShortReason(), "the cluster does not know")
+
+	c.hash = "aaaaaaa3"
+	c.files["thing.yaml"] = strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "apps/v1", "apps/v2", 1)
+	answer := a.livestate(c)
+	require.Equal(t, "Deployment "+a.namespace+"/web is missing, and the cluster does not know apps/v2 Deployment, only apps/v1", answer.GetSyncState().GetShortReason())
+	missing := answer.GetApplicationLiveState().GetResources()[1]
+	require.Equal(t, "Deployment", missing.GetResourceType())
+	require.Equal(t, model.ResourceState_UNHEALTHY, missing.GetHealthStatus())
 }

@@ -120,5 +120,5 @@ spec:
 	summary, _ := a.previews(&commit{hash: "aaaaaaa1", files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}}, nil)
 	require.Equal(t, "2 added manifests, 0 changed manifests, 0 deleted manifests", summary)
 	_, err := a.preview(&commit{hash: "aaaaaaa1", files: map[string]string{"wheel.yaml": wheel}}, nil)
-	require.ErrorContains(t, err, "install its CustomResourceDefinition")
+	require.ErrorContains(t, err, "the cluster does not know it")
 }

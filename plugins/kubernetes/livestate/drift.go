@@ -7,13 +7,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
@@ -44,12 +46,19 @@ type finding struct {
 	// what is said instead of differences.
 	what        string
 	differences []difference
-	live        *unstructured.Unstructured
+	// refused is why an apply would not mend it; empty when it would.
+	refused string
+	// live is nil for what is missing.
+	live *unstructured.Unstructured
 }
 
-// compare gives the sync state. An object that somebody else manages a field of is as in Git when that field is the number
-// of replicas and the somebody an autoscaler.
-func (d *drift) compare(ctx context.Context, places []place, objects []*object) *model.ApplicationSyncState {
+// parallelDryRuns bounds the requests to a cluster for one application.
+const parallelDryRuns = 8
+
+// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that somebody else
+// manages a field of is as in Git when that field is the number of replicas and the somebody an autoscaler. It fails when
+// the API does not answer.
+func (d *drift) compare(ctx context.Context, places []place, objects []*object) ([]finding, error) {
 	live := map[manifest.Key]*unstructured.Unstructured{}
 	for _, o := range objects {
 		if o.parents == nil {
@@ -57,36 +66,56 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 		}
 	}
 	scaled := autoscaled(places, live)
-	var findings []finding
+	found := make([]finding, len(places))
 	inGit := map[manifest.Key]bool{}
-	for _, p := range places {
-		key := p.manifest.Key()
-		inGit[key.Fold()] = true
-		found := live[key.Fold()]
-		switch {
-		case isIgnored(p.manifest.Unstructured), found != nil && isIgnored(found):
-		case !p.known:
-			findings = append(findings, finding{key: key, what: "is missing, and the cluster does not know " + p.manifest.GetAPIVersion() + " " + key.Kind})
-		case found == nil:
-			findings = append(findings, finding{key: key, what: "is missing in the cluster"})
-		case found.GetDeletionTimestamp() != nil:
-			findings = append(findings, finding{key: key, what: "is being deleted from the cluster"})
-		default:
-			left := slices.DeleteFunc(slices.Clone(d.differences(ctx, p, found)), func(one difference) bool {
-				return d.isIgnored(p.manifest, one) || one.path == replicasPath && (scaled[key.Fold()] || scaledByController(found))
-			})
-			if len(left) > 0 {
-				findings = append(findings, finding{key: key, differences: left, live: found})
-			}
-		}
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(parallelDryRuns)
+	for i, p := range places {
+		key := p.manifest.Key().Fold()
+		inGit[key] = true
+		group.Go(func() (err error) {
+			found[i], err = d.compareOne(running, p, live[key], scaled[key])
+			return err
+		})
 	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	findings := slices.DeleteFunc(found, func(f finding) bool { return f.what == "" && len(f.differences) == 0 })
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
 		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) && d.isPrimary(o.live) {
-			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git"})
+			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
-	return d.state(findings)
+	return findings, nil
+}
+
+// compareOne gives an empty finding for what is as in Git. scaled is whether an autoscaler sets the number of replicas.
+func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unstructured, scaled bool) (finding, error) {
+	f := finding{key: p.manifest.Key(), live: live}
+	switch {
+	case isIgnored(p.manifest.Unstructured), live != nil && isIgnored(live):
+	case !p.known:
+		f.what = "is missing, and the cluster does not know " + p.manifest.GetAPIVersion() + " " + f.key.Kind
+		if p.versions != "" {
+			f.what += ", only " + p.versions
+		}
+	case live == nil:
+		f.what = "is missing in the cluster"
+	case live.GetDeletionTimestamp() != nil:
+		f.what = "is being deleted from the cluster"
+	default:
+		differences, refused, err := d.differences(ctx, p, live)
+		if err != nil {
+			return f, fmt.Errorf("try %s in the cluster: %w", f.key.Human(), err)
+		}
+		f.refused = refused
+		f.differences = slices.DeleteFunc(slices.Clone(differences), func(one difference) bool {
+			return d.isIgnored(p.manifest, one) || one.path == replicasPath && (scaled || scaledByController(live))
+		})
+	}
+	return f, nil
 }
 
 // isPrimary leaves out what belongs to a canary or a baseline.
@@ -100,28 +129,30 @@ func isIgnored(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()[annotationIgnore] == "true"
 }
 
-// differences gives what an apply would change.
-func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) []difference {
+// differences gives what an apply would change; refused is why the API would not do it.
+func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) (found []difference, refused string, err error) {
 	suspected := suspect(p.manifest.Unstructured, live)
 	if len(suspected) == 0 {
-		return nil
+		return nil, "", nil
+	}
+	if !canDryRun(p.manifest) {
+		return suspected, "", nil
 	}
 	key := verdictKey{uid: live.GetUID(), version: live.GetResourceVersion(), digest: digest(p.manifest)}
 	if known, ok := d.verdicts.get(key); ok {
-		return known
-	}
-	if !canDryRun(p.manifest) {
-		d.verdicts.put(key, suspected)
-		return suspected
+		return known, "", nil
 	}
 	after, err := d.dryRun(ctx, p.gvr, p.manifest)
-	if err != nil {
-		// What cannot be applied differs; it is tried again at the next look.
-		return suspected
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || cluster.Retryable(err):
+		return nil, "", err
+	default:
+		return suspected, err.Error(), nil // tried again at the next look: the reason may pass
 	}
 	confirmed := compareObjects(live, after)
 	d.verdicts.put(key, confirmed)
-	return confirmed
+	return confirmed, "", nil
 }
 
 // canDryRun leaves out what is not applied by server-side apply, and Secrets, whose values are not kept.

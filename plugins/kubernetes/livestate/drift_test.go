@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -90,7 +91,7 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 			if o := applied[m.Key()]; o != nil {
 				return o, nil
 			}
-			return nil, errors.New("refused")
+			return nil, apierrors.NewBadRequest("refused")
 		},
 		verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
 		source: &stage.Source{CommitHash: "0123456789", App: config.Application{}},
@@ -105,7 +106,9 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 	routed, err := routedFields(d.source, manifests)
 	require.NoError(t, err)
 	d.ignored = append(d.ignored, routed...)
-	return d.compare(t.Context(), places, objects)
+	found, err := d.compare(t.Context(), places, objects)
+	require.NoError(t, err)
+	return d.state(found)
 }
 
 func documents(t *testing.T, text string) (list []*unstructured.Unstructured) {
@@ -137,12 +140,48 @@ func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
 	}
 	p := place{manifest: manifest.Manifest{Unstructured: want}, known: true}
 	for range 3 {
-		require.Len(t, d.differences(t.Context(), p, live), 1)
+		found, refused, err := d.differences(t.Context(), p, live)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Empty(t, refused)
 	}
 	require.Equal(t, 1, calls)
 	live.SetResourceVersion("2")
-	d.differences(t.Context(), p, live)
+	_, _, err := d.differences(t.Context(), p, live)
+	require.NoError(t, err)
 	require.Equal(t, 2, calls)
+}
+
+func TestADryRunThatGetsNoAnswerIsNoDrift(t *testing.T) {
+	t.Parallel()
+	want := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: '1'}}")
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: {x: '2'}}")
+	lost := errors.New("connection reset")
+	d := &drift{
+		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured, error) {
+			return nil, lost
+		},
+		verdicts: newMemory[verdictKey, []difference](10),
+		source:   &stage.Source{},
+	}
+	_, err := d.compare(t.Context(), []place{{manifest: manifest.Manifest{Unstructured: want}, known: true}}, []*object{{live: live}})
+	require.ErrorIs(t, err, lost)
+	require.ErrorContains(t, err, "ConfigMap a")
+}
+
+func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
+	t.Parallel()
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}")
+	states := marked(resources([]*object{{live: live}}, "local"), []finding{
+		{key: manifest.KeyOf(live), live: live, differences: []difference{{path: "data.x", git: "1", live: "2"}}},
+		{key: manifest.Key{Kind: "Service", Namespace: "shop", Name: "web"}, what: "is missing in the cluster"},
+	}, "local")
+	require.Len(t, states, 2)
+	require.Equal(t, `data.x: "1" in Git, "2" live`, states[0].GetResourceMetadata()["Drift"])
+	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
+	require.Equal(t, "missing/local/:Service:shop:web", states[1].GetId())
+	require.Equal(t, "is missing in the cluster", states[1].GetResourceMetadata()["Drift"])
+	require.Equal(t, model.ResourceState_UNHEALTHY, states[1].GetHealthStatus())
 }
 
 func TestAReasonIsBounded(t *testing.T) {

@@ -22,6 +22,9 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 	if o.GetDeletionTimestamp() != nil {
 		return model.ResourceState_UNHEALTHY, "is being deleted"
 	}
+	if isReplaced(o) {
+		return model.ResourceState_HEALTHY, shorten(podProblem(o) + "; what made it goes on without it")
+	}
 	if problem := problemOf(o); problem != "" {
 		return model.ResourceState_UNHEALTHY, shorten(problem)
 	}
@@ -39,7 +42,7 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 
 // problemOf looks for what kstatus overlooks.
 func problemOf(o *unstructured.Unstructured) string {
-	switch kind := o.GroupVersionKind().GroupKind().String(); kind {
+	switch kind := o.GroupVersionKind().GroupKind(); kind.String() {
 	case "Pod":
 		return podProblem(o)
 	case "Service":
@@ -50,12 +53,24 @@ func problemOf(o *unstructured.Unstructured) string {
 		if phase := text(o, "status", "phase"); phase == "Lost" {
 			return "its volume is lost"
 		}
+	case "PersistentVolume":
+		if text(o, "status", "phase") == "Failed" {
+			return said("the volume could not be reclaimed", text(o, "status", "reason"), text(o, "status", "message"))
+		}
+	case "ReplicationController":
+		wanted, _, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
+		if ready, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas"); ready < wanted {
+			return fmt.Sprintf("%d of %d pods are ready", ready, wanted)
+		}
 	case "Ingress.networking.k8s.io":
 		if !hasAddress(o) {
 			return "no ingress controller has given it an address yet"
 		}
 	case "HorizontalPodAutoscaler.autoscaling":
-		return firstOf(o, "False", "AbleToScale", "ScalingActive")
+		if bad := firstOf(o, "False", "AbleToScale"); bad != "" || hasReason(o, "ScalingDisabled") {
+			return bad // a target without replicas is switched off, which is no fault
+		}
+		return firstOf(o, "False", "ScalingActive")
 	case "PodDisruptionBudget.policy":
 		healthy, _, _ := unstructured.NestedInt64(o.Object, "status", "currentHealthy")
 		desired, _, _ := unstructured.NestedInt64(o.Object, "status", "desiredHealthy")
@@ -65,12 +80,24 @@ func problemOf(o *unstructured.Unstructured) string {
 	case "Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps", "Job.batch", "CronJob.batch":
 		return ""
 	default:
-		if bad := firstOf(o, "False", "Ready", "Available", "Healthy", "Synced", "Established", "Accepted"); bad != "" {
-			return bad
-		}
-		return firstOf(o, "True", "Degraded", "Failed", "Stalled")
+		return conventional(o)
 	}
 	return ""
+}
+
+// isReplaced tells of failed pods whose owner makes others in their place, so that the owner tells how it lives: evicted
+// ones, and attempts of jobs.
+func isReplaced(o *unstructured.Unstructured) bool {
+	if o.GetKind() != "Pod" || text(o, "status", "phase") != "Failed" {
+		return false
+	}
+	for _, owner := range o.GetOwnerReferences() {
+		switch owner.Kind {
+		case "ReplicaSet", "StatefulSet", "DaemonSet", "Job":
+			return true
+		}
+	}
+	return false
 }
 
 func hasAddress(o *unstructured.Unstructured) bool {
@@ -81,7 +108,7 @@ func hasAddress(o *unstructured.Unstructured) bool {
 // podProblem names the container that cannot run: kstatus only says that the pod is not ready.
 func podProblem(o *unstructured.Unstructured) string {
 	if text(o, "status", "phase") == "Failed" {
-		return strings.TrimRight(fmt.Sprintf("the pod has failed: %s: %s", text(o, "status", "reason"), text(o, "status", "message")), ": ")
+		return said("the pod has failed", text(o, "status", "reason"), text(o, "status", "message"))
 	}
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
 		containers, _, _ := unstructured.NestedSlice(o.Object, "status", list)
@@ -94,23 +121,6 @@ func podProblem(o *unstructured.Unstructured) string {
 			message, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
 			name, _ := container["name"].(string)
 			return strings.TrimSuffix(fmt.Sprintf("container %s: %s: %s", name, reason, message), ": ")
-		}
-	}
-	return ""
-}
-
-// firstOf words the first condition of the given types that has the given status.
-func firstOf(o *unstructured.Unstructured, verdict string, types ...string) string {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, each := range conditions {
-		condition, _ := each.(map[string]any)
-		for _, t := range types {
-			if condition["type"] == t && condition["status"] == verdict {
-				reason, _ := condition["reason"].(string)
-				message, _ := condition["message"].(string)
-				said := strings.Trim(reason+": "+message, ": ")
-				return strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", t, strings.ToLower(verdict), said), ": ")
-			}
 		}
 	}
 	return ""

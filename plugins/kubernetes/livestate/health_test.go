@@ -4,6 +4,8 @@
 package livestate
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -143,5 +145,28 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 				require.Empty(t, says)
 			}
 		})
+	}
+}
+
+// Each document of testdata/health begins with what it is, what is said of it, and words of the reason:
+// "# a route that nobody takes: UNHEALTHY: NotAllowed".
+func TestHealthOfObjectsFromFiles(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/health/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, document := range strings.Split(string(data), "---\n") {
+			heading, _, _ := strings.Cut(document, "\n")
+			name, wanted, found := strings.Cut(strings.TrimPrefix(heading, "# "), ": ")
+			require.True(t, found, heading)
+			verdict, says, _ := strings.Cut(wanted, ": ")
+			health, description := healthOf(parse(t, document))
+			require.Equal(t, verdict, health.String(), "%s: %s", name, description)
+			require.Contains(t, description, says, name)
+			require.Equal(t, says == "", description == "", "%s: %s", name, description)
+		}
 	}
 }

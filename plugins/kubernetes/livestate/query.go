@@ -98,7 +98,11 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	placed.target = to.Source.App.DeployTarget()
 	objects := placed.objects(q.ApplicationID)
 	d := &drift{dryRun: c.dryRun, verdicts: s.verdicts, source: to.Source, target: a.target, ignored: want.ignored}
-	a.sync, a.resources = d.compare(ctx, placed.places, objects), resources(objects, a.target)
+	var found []finding
+	if found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
+		return a
+	}
+	a.sync, a.resources = d.state(found), marked(resources(objects, a.target), found, a.target)
 	return a
 }
 
@@ -165,6 +169,31 @@ func resources(objects []*object, target string) []*model.ResourceState {
 			ResourceMetadata: metadataOf(o.live),
 			HealthStatus:     health, HealthDescription: description, DeployTarget: target,
 			CreatedAt: o.live.GetCreationTimestamp().Unix(),
+		})
+	}
+	return states
+}
+
+// metadataDrift says in the metadata of a resource how it differs from Git. (Not in PipeCD v1, whose UI shows it.)
+const metadataDrift = "Drift"
+
+// marked says of each resource how it differs from Git, and adds what is missing.
+func marked(states []*model.ResourceState, found []finding, target string) []*model.ResourceState {
+	byID := make(map[string]*model.ResourceState, len(states))
+	for _, r := range states {
+		byID[r.GetId()] = r
+	}
+	for _, f := range found {
+		if f.live != nil {
+			if r := byID[string(f.live.GetUID())]; r != nil {
+				r.ResourceMetadata[metadataDrift] = f.mark()
+			}
+			continue
+		}
+		states = append(states, &model.ResourceState{
+			Id: "missing/" + target + "/" + f.key.String(), Name: f.key.Name, ResourceType: f.key.Kind, DeployTarget: target,
+			ResourceMetadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind, metadataDrift: f.mark()},
+			HealthStatus:     model.ResourceState_UNHEALTHY, HealthDescription: f.what,
 		})
 	}
 	return states

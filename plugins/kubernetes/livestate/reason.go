@@ -44,13 +44,21 @@ func (d *drift) state(findings []finding) *model.ApplicationSyncState {
 }
 
 func (f finding) short() string {
+	if f.what != "" {
+		return f.key.Human() + " " + f.what
+	}
+	return f.key.Human() + ": " + f.mark()
+}
+
+// mark is what is said beside the object itself.
+func (f finding) mark() string {
 	switch {
 	case f.what != "":
-		return f.key.Human() + " " + f.what
+		return f.what
 	case len(f.differences) == 1:
-		return f.key.Human() + ": " + f.differences[0].String()
+		return f.differences[0].String()
 	}
-	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
+	return fmt.Sprintf("%d fields are not as in Git", len(f.differences))
 }
 
 func (f finding) write(b *strings.Builder) {
@@ -59,6 +67,9 @@ func (f finding) write(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n", f.key.Human())
+	if f.refused != "" {
+		fmt.Fprintf(b, "  A sync would not mend it; the cluster refuses: %s\n", shorten(strings.Join(strings.Fields(f.refused), " ")))
+	}
 	for i, one := range f.differences {
 		if i == maxDifferences {
 			fmt.Fprintf(b, "  and %d more fields\n", len(f.differences)-i)

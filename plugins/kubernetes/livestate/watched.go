@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,8 +74,9 @@ func (w *watched) close() {
 type place struct {
 	manifest manifest.Manifest
 	gvr      schema.GroupVersionResource
-	// known is false while the cluster has no such kind.
-	known bool
+	// known is false while the cluster has no such kind; versions are those in which it has it then, empty for none.
+	known    bool
+	versions string
 }
 
 // place finds where a manifest belongs; its namespace is set or removed accordingly, in a copy.
@@ -81,7 +84,7 @@ func (w *watched) place(m manifest.Manifest) (place, error) {
 	gvk := m.GroupVersionKind()
 	mapping, err := w.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
-		return place{manifest: m}, nil
+		return place{manifest: m, versions: w.versions(gvk.GroupKind())}, nil
 	}
 	if err != nil {
 		return place{}, fmt.Errorf("ask the cluster which resource %s is: %w", gvk.Kind, err)
@@ -96,6 +99,20 @@ func (w *watched) place(m manifest.Manifest) (place, error) {
 		m.SetNamespace(w.client.Namespace)
 	}
 	return place{manifest: m, gvr: mapping.Resource, known: true}, nil
+}
+
+// versions lists the apiVersions in which the cluster has a kind.
+func (w *watched) versions(kind schema.GroupKind) string {
+	mappings, err := w.client.Mapper.RESTMappings(kind)
+	if err != nil {
+		return ""
+	}
+	var list []string
+	for _, m := range mappings {
+		list = append(list, m.GroupVersionKind.GroupVersion().String())
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), ", ")
 }
 
 // follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted as

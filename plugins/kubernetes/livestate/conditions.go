@@ -1,0 +1,80 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// conventional judges kinds that nothing special is known of, by the conventions that most controllers keep: conditions,
+// those for each parent of a route (Gateway API), the health that Argo CD reports, and a phase.
+func conventional(o *unstructured.Unstructured) string {
+	good := []string{"Ready", "Available", "Healthy", "Synced", "Established", "Accepted", "Programmed", "ResolvedRefs", "Reconciled", "Succeeded"}
+	if bad := firstOf(o, "False", good...); bad != "" {
+		return bad
+	}
+	if bad := firstOf(o, "True", "Degraded", "Failed", "Stalled", "ReconcileError"); bad != "" {
+		return bad
+	}
+	if bad := firstOf(o, "Unknown", good...); bad != "" {
+		return bad
+	}
+	parents, _, _ := unstructured.NestedSlice(o.Object, "status", "parents")
+	for _, each := range parents {
+		parent, _ := each.(map[string]any)
+		conditions, _ := parent["conditions"].([]any)
+		name, _, _ := unstructured.NestedString(parent, "parentRef", "name")
+		if bad := first(conditions, "False", "Accepted", "ResolvedRefs", "Programmed"); bad != "" {
+			return "for " + name + ": " + bad
+		}
+	}
+	switch health := text(o, "status", "health", "status"); health {
+	case "", "Healthy", "Suspended":
+	default:
+		return said("its health is "+health, text(o, "status", "health", "message"))
+	}
+	switch phase := text(o, "status", "phase"); phase {
+	case "Failed", "Error", "Degraded", "Lost", "Unhealthy", "Aborted", "Pending", "Progressing", "Creating", "Provisioning", "Initializing", "Deleting":
+		return said("its phase is "+phase, text(o, "status", "reason"), text(o, "status", "message"))
+	}
+	return ""
+}
+
+// firstOf words the first condition of the given types that has the given status.
+func firstOf(o *unstructured.Unstructured, verdict string, types ...string) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	return first(conditions, verdict, types...)
+}
+
+func first(conditions []any, verdict string, types ...string) string {
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		name, _ := condition["type"].(string)
+		if condition["status"] != verdict || !slices.Contains(types, name) {
+			continue
+		}
+		reason, _ := condition["reason"].(string)
+		message, _ := condition["message"].(string)
+		return said(fmt.Sprintf("%s is %s", name, strings.ToLower(verdict)), reason, message)
+	}
+	return ""
+}
+
+// hasReason tells whether some condition gives the reason.
+func hasReason(o *unstructured.Unstructured, reason string) bool {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(each any) bool {
+		condition, _ := each.(map[string]any)
+		return condition["reason"] == reason
+	})
+}
+
+// said joins what is not empty.
+func said(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+}
