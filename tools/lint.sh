@@ -23,7 +23,7 @@ for os in linux darwin; do
   GOOS=$os go vet ./... || failed=1
 done
 step "vet of the end-to-end tests"
-go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... || failed=1
+go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... ./plugins/kubernetes_multicluster || failed=1
 (cd tools && go vet ./...) || failed=1
 (cd devenv/embeddedk8s && go vet ./...) || failed=1
 

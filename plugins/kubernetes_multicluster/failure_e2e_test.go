@@ -1,0 +1,104 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+)
+
+func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "atlantis", away: true})
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	log, metadata := f.fails("K8S_MULTI_SYNC", "", one, nil)
+	require.Contains(t, log, "Deploy target tokyo: done")
+	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target atlantis: connect to the Kubernetes API at https://127.0.0.1:")
+	require.Contains(t, log, "connection refused")
+	require.Equal(t, "1 of 2 deploy targets, failed: atlantis", metadata["pipecd/stage-display-metadata"])
+	require.Contains(t, metadata["target/atlantis"], "failed: connect to the Kubernetes API at https://127.0.0.1:")
+	f.has("tokyo", configMaps, "conf")
+
+	log, _ = f.succeeds("K8S_MULTI_ROLLBACK", "", one, nil)
+	require.Contains(t, log, "Deploy target atlantis: nothing to roll back")
+	f.hasNot("tokyo", configMaps, "conf")
+
+	log, metadata = f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": "any"}`, one, nil)
+	require.Contains(t, log, "The stage succeeds nevertheless, since failurePolicy is any")
+	require.Equal(t, "1 of 2 deploy targets, failed: atlantis", metadata["pipecd/stage-display-metadata"])
+	f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": {"maxFailed": 1}}`, one, nil)
+	log, _ = f.fails("K8S_MULTI_SYNC", `{"failurePolicy": "any", "multiTargets": ["atlantis"]}`, one, nil)
+	require.Contains(t, log, "1 of 1 deploy targets failed")
+
+	state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
+		PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(one), DeployTargets: []string{"tokyo", "atlantis"},
+	})
+	require.NoError(t, err)
+	at := map[string]model.ResourceState_HealthStatus{}
+	for _, r := range state.GetApplicationLiveState().GetResources() {
+		at[r.GetDeployTarget()] = r.GetHealthStatus()
+	}
+	require.Equal(t, model.ResourceState_HEALTHY, at["tokyo"])
+	require.Equal(t, model.ResourceState_UNKNOWN, at["atlantis"])
+	require.Contains(t, state.GetSyncState().GetReason(), "The live state at atlantis is not known")
+}
+
+func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", user: "nobody-in-particular"})
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	log, _ := f.fails("K8S_MULTI_SYNC", "", one, nil)
+	require.Contains(t, log, "Deploy target tokyo: done")
+	require.Contains(t, log, "Deploy target london: failed: ")
+	require.Contains(t, log, "nobody-in-particular")
+	require.Contains(t, log, f.namespace("london"))
+	f.has("tokyo", configMaps, "conf")
+	f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": "any"}`, one, nil)
+}
+
+func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
+	f.plugin = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [tokyo]}, {target: {name: london}, manifests: [london]}]}}`
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"tokyo/c.yaml": configMap("conf"), "london/c.yaml": configMap("conf"), "london/d.yaml": configMap("more")}}
+	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
+	look := func(c *commit) *livestate.GetLivestateResponse {
+		state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
+			PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(c), DeployTargets: []string{"tokyo", "london"},
+		})
+		require.NoError(t, err)
+		return state
+	}
+	state := look(one)
+	count := map[string]int{}
+	for _, r := range state.GetApplicationLiveState().GetResources() {
+		count[r.GetDeployTarget()]++
+	}
+	require.Equal(t, map[string]int{"tokyo": 1, "london": 2}, count, "each target shows its own, also in the same cluster")
+	require.Equal(t, model.ApplicationSyncStatus_SYNCED, state.GetSyncState().GetStatus(), state.GetSyncState().GetReason())
+
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{"tokyo/c.yaml": configMap("conf"), "london/c.yaml": configMap("conf") + "---\n" + configMap("new")}}
+	state = look(two)
+	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetSyncState().GetStatus())
+	require.Contains(t, state.GetSyncState().GetShortReason(), "london: ")
+	require.NotContains(t, state.GetSyncState().GetShortReason(), "tokyo: ")
+
+	preview, err := f.h.PlanPreview.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{
+		PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeployTargets: []string{"tokyo", "london"},
+		RunningDeploymentSource: f.source(one), TargetDeploymentSource: f.source(two),
+	})
+	require.NoError(t, err)
+	require.Len(t, preview.GetResults(), 2)
+	require.Equal(t, "tokyo", preview.GetResults()[0].GetDeployTarget())
+	require.True(t, preview.GetResults()[0].GetNoChange(), preview.GetResults()[0].GetSummary())
+	require.False(t, preview.GetResults()[1].GetNoChange())
+	require.Contains(t, string(preview.GetResults()[1].GetDetails()), "new")
+}

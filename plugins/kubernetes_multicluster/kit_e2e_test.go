@@ -1,0 +1,216 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+// kubeconfigEnv names the kubeconfig of a running API. The tests make namespaces of their own in it, one for each deploy
+// target: it has the effect of so many clusters, as long as no manifest names a namespace.
+const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
+
+var (
+	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	namespaces  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// fleet is an application of several deploy targets, and a plugin that deploys it.
+type fleet struct {
+	t      *testing.T
+	h      *sdktest.Harness
+	client *cluster.Client
+	id     string
+	// plugin is YAML: spec.plugins.kubernetes_multicluster; pipeline is YAML below spec.
+	plugin   string
+	pipeline string
+	created  time.Time
+	stages   int
+}
+
+// fleetTarget is one deploy target of the tests.
+type fleetTarget struct {
+	name   string
+	labels map[string]string
+	// user acts in the cluster; empty is the administrator.
+	user string
+	// away is a cluster that cannot be reached.
+	away bool
+}
+
+type commit struct {
+	hash  string
+	files map[string]string
+}
+
+func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
+	t.Helper()
+	admin := os.Getenv(kubeconfigEnv)
+	require.NotEmpty(t, admin, "set %s to the kubeconfig of a running API", kubeconfigEnv)
+	id := fmt.Sprintf("multi-e2e-%d", time.Now().UnixNano())
+	f := &fleet{
+		t: t, id: id, created: time.Now(),
+		plugin: "{input: {failureGrace: 300ms, rolloutTimeout: 60s}}",
+	}
+	pool := cluster.NewPool()
+	t.Cleanup(pool.Close)
+	var err error
+	f.client, err = pool.Connect(t.Context(), config.DeployTarget{KubeConfigPath: admin}, discard{})
+	require.NoError(t, err)
+	var entries []sdk.DeployTargetConfig
+	for _, target := range targets {
+		at := map[string]any{"kubeConfigPath": f.kubeconfig(admin, target)}
+		if target.away {
+			at["connectTimeout"] = "300ms"
+		}
+		data, err := json.Marshal(at)
+		require.NoError(t, err)
+		entries = append(entries, sdk.DeployTargetConfig{Name: target.name, Labels: target.labels, Config: data})
+	}
+	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
+	return f
+}
+
+type discard struct{}
+
+func (discard) Infof(string, ...any) {}
+
+// kubeconfig makes the namespace of a target, and a kubeconfig that leads there.
+func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
+	f.t.Helper()
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": f.namespace(target.name)}}}
+	_, err := f.client.Dynamic.Resource(namespaces).Create(f.t.Context(), namespace, metav1.CreateOptions{})
+	require.NoError(f.t, err)
+	f.t.Cleanup(func() {
+		err := f.client.Dynamic.Resource(namespaces).Delete(context.Background(), f.namespace(target.name), metav1.DeleteOptions{})
+		if !apierrors.IsNotFound(err) {
+			require.NoError(f.t, err)
+		}
+	})
+	loaded, err := clientcmd.LoadFromFile(admin)
+	require.NoError(f.t, err)
+	at := loaded.Contexts[loaded.CurrentContext]
+	at.Namespace = f.namespace(target.name)
+	if target.away {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(f.t, err)
+		address := listener.Addr().String()
+		require.NoError(f.t, listener.Close())
+		loaded.Clusters[at.Cluster].Server = "https://" + address
+	}
+	if target.user != "" {
+		loaded.AuthInfos[at.AuthInfo].Impersonate = target.user
+	}
+	path := filepath.Join(f.t.TempDir(), "kubeconfig-"+target.name)
+	require.NoError(f.t, clientcmd.WriteToFile(clientcmdapi.Config(*loaded), path))
+	return path
+}
+
+func (f *fleet) namespace(target string) string { return f.id + "-" + target }
+
+func (f *fleet) source(c *commit) *common.DeploymentSource {
+	if c == nil {
+		return nil
+	}
+	dir := f.t.TempDir()
+	for name, text := range c.files {
+		path := filepath.Join(dir, name)
+		require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(f.t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n    kubernetes_multicluster: %s\n", f.pipeline, f.plugin)
+	return &common.DeploymentSource{
+		ApplicationDirectory: dir, CommitHash: c.hash, ApplicationConfig: []byte(yaml),
+		ApplicationConfigFilename: "app.pipecd.yaml", SharedConfigDirectory: filepath.Join(dir, ".pipe"),
+	}
+}
+
+// run runs a stage, and gives its log and its metadata.
+func (f *fleet) run(stage, options string, target, running *commit) (status model.StageStatus, log string, metadata map[string]string) {
+	f.t.Helper()
+	f.stages++
+	req := f.h.Request(stage, options)
+	req.Input.Deployment.ApplicationId = f.id
+	req.Input.Deployment.CreatedAt = f.created.Unix()
+	req.Input.Stage.Id = fmt.Sprintf("stage-%d", f.stages)
+	req.Input.TargetDeploymentSource, req.Input.RunningDeploymentSource = f.source(target), f.source(running)
+	resp, err := f.h.Deployment.ExecuteStage(f.t.Context(), req)
+	require.NoError(f.t, err)
+	return resp.GetStatus(), f.h.Piped.Log(req.Input.Stage.Id), f.h.Piped.StageMetadata(req.Input.Stage.Id)
+}
+
+func (f *fleet) succeeds(stage, options string, target, running *commit) (log string, metadata map[string]string) {
+	f.t.Helper()
+	status, log, metadata := f.run(stage, options, target, running)
+	require.Equal(f.t, model.StageStatus_STAGE_SUCCESS, status, log)
+	return log, metadata
+}
+
+func (f *fleet) fails(stage, options string, target, running *commit) (log string, metadata map[string]string) {
+	f.t.Helper()
+	status, log, metadata := f.run(stage, options, target, running)
+	require.Equal(f.t, model.StageStatus_STAGE_FAILURE, status, log)
+	return log, metadata
+}
+
+// has looks for an object at a target.
+func (f *fleet) has(target string, gvr schema.GroupVersionResource, name string) *unstructured.Unstructured {
+	f.t.Helper()
+	o, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name, metav1.GetOptions{})
+	require.NoError(f.t, err)
+	return o
+}
+
+func (f *fleet) hasNot(target string, gvr schema.GroupVersionResource, name string) {
+	f.t.Helper()
+	require.Eventually(f.t, func() bool {
+		_, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	}, 20*time.Second, 20*time.Millisecond, "%s %s is still at %s", gvr.Resource, name, target)
+}
+
+func (f *fleet) image(target, deployment string) any {
+	f.t.Helper()
+	containers, _, err := unstructured.NestedSlice(f.has(target, deployments, deployment).Object, "spec", "template", "spec", "containers")
+	require.NoError(f.t, err)
+	return containers[0].(map[string]any)["image"]
+}
+
+func configMap(name string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: b}\n"
+}
+
+const serviceYAML = `apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web, pipecd.dev/variant: primary}
+  ports: [{port: 80, targetPort: 8080}]
+`
