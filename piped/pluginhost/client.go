@@ -57,7 +57,7 @@ func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	proc, done, err := p.callProcess(method)
+	proc, done, err := p.callProcess(method, opts)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opt
 	case <-ctx.Done():
 	}
 	if err == nil {
-		return &NotRunningError{Plugin: p.Name(), State: "is being stopped"}
+		return &NotRunningError{Plugin: p.Name(), State: "is being stopped", Begun: true}
 	}
 	return err
 }

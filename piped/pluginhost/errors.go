@@ -80,6 +80,8 @@ type NotRunningError struct {
 	State string
 	// Detail says why and what to do.
 	Detail string
+	// Begun tells that the call had reached the plugin.
+	Begun bool
 }
 
 func (e *NotRunningError) Error() string {
@@ -92,6 +94,14 @@ func (e *NotRunningError) Error() string {
 // GRPCStatus makes the error Unavailable.
 func (e *NotRunningError) GRPCStatus() *status.Status {
 	return status.New(codes.Unavailable, e.Error())
+}
+
+// SourcesChangedError is given for a stage that was prepared for a process of the plugin that another one has
+// replaced, which looks into more. The stage was not called.
+type SourcesChangedError struct{ Plugin, Stage string }
+
+func (e *SourcesChangedError) Error() string {
+	return fmt.Sprintf("plugin %q was replaced by one that looks into other sources for stage %s: prepare them and try again", e.Plugin, e.Stage)
 }
 
 // UnknownStageError is given for a stage that no plugin owns.

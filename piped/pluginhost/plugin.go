@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
@@ -183,10 +184,13 @@ func (p *Plugin) readyProcess() (*process, error) {
 }
 
 // callProcess is readyProcess for a call: the process is not stopped for another one before done is called.
-func (p *Plugin) callProcess(method string) (_ *process, done func(), err error) {
+func (p *Plugin) callProcess(method string, opts []grpc.CallOption) (_ *process, done func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	proc, err := p.readyLocked()
+	if err == nil {
+		err = enough(p.config.Name, p.sources, opts)
+	}
 	if err != nil || !outlasts(method) {
 		return proc, func() {}, err
 	}

@@ -103,14 +103,19 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*
 
 func startAgentWith(t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
+	return startAgentOn(t, cp, pluginhost.Options{Plugins: plugins}, prepare, changes...)
+}
+
+// startAgentOn fills in what the host's options leave open.
+func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
+	t.Helper()
 	client := cp.client(t)
 	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
 	server, err := pluginservice.Listen(pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()})
 	require.NoError(t, err)
-	host, err := pluginhost.New(pluginhost.Options{
-		Plugins:   plugins,
-		BinaryDir: t.TempDir(), ServiceAddress: server.Address(), RestartPause: time.Millisecond, GracePeriod: 2 * time.Second,
-	})
+	hosting.BinaryDir, hosting.ServiceAddress = t.TempDir(), server.Address()
+	hosting.RestartPause, hosting.GracePeriod = time.Millisecond, 2*time.Second
+	host, err := pluginhost.New(hosting)
 	require.NoError(t, err)
 	options := scheduler.Options{
 		Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,

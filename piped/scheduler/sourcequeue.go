@@ -20,6 +20,7 @@ import (
 // (nil on a first deployment).
 type sourcePair struct {
 	target, running planner.Source
+	use             deployment.SourceUse // what of them has a directory
 }
 
 func (p *sourcePair) runningProto() *common.DeploymentSource {
@@ -149,7 +150,7 @@ func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse,
 	case deployment.SourceUse_SOURCE_USE_TARGET:
 		ofRunning = q.describe
 	}
-	pair := &sourcePair{}
+	pair := &sourcePair{use: use}
 	var failed [2]error
 	var both sync.WaitGroup
 	both.Go(func() {

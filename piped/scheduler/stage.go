@@ -26,6 +26,10 @@ type stageResult struct {
 	reason string
 	// interrupted is set when the plugin died; the stage may be tried again.
 	interrupted error
+	// begun is set with it when the plugin may have begun with the stage.
+	begun bool
+	// unprepared is set when the stage was not called, for its plugin was replaced by one that looks into more.
+	unprepared error
 }
 
 func failure(reason string) stageResult {
@@ -36,16 +40,21 @@ func failure(reason string) stageResult {
 // when ctx ended: then the stage stays as reported last. Work ends earlier than ctx when the deployment is
 // cancelled, out of time or has failed elsewhere.
 func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) error {
-	if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
+	takenUp := stage.GetStatus() == model.StageStatus_STAGE_RUNNING
+	if takenUp {
 		r.takeUp(stage) // an earlier piped died while it ran
 	}
-	result := r.tryStage(ctx, work, stage)
+	result := r.tryStage(ctx, work, stage, takenUp)
+	if result.begun && ctx.Err() == nil && work.Err() == nil && !r.reentrant(ctx, stage) {
+		result = failure(fmt.Sprintf("%s; %s", result.interrupted, onceOnly))
+		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
+	}
 	if result.interrupted != nil && ctx.Err() == nil && work.Err() == nil {
 		again := fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted)
 		r.logger(stage).Warn("stage interrupted", "error", result.interrupted)
 		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, again)
 		r.countAttempt(stage)
-		result = r.tryStage(ctx, work, stage)
+		result = r.tryStage(ctx, work, stage, false)
 		if result.interrupted != nil && work.Err() == nil {
 			result = failure(fmt.Sprintf("%s (also in a second attempt)", result.interrupted))
 			r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
@@ -63,6 +72,14 @@ func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) er
 	return nil
 }
 
+// onceOnly is why a stage is not executed again.
+const onceOnly = "the stage is not run again, for its plugin says that it must be executed only once"
+
+func (r *run) reentrant(ctx context.Context, stage *model.PipelineStage) bool {
+	plugin, err := r.options.Plugins.Owner(ctx, stage.GetName())
+	return err != nil || plugin.Reentrant(stage.GetName())
+}
+
 // takeUp goes on with a stage that an earlier piped has begun.
 func (r *run) takeUp(stage *model.PipelineStage) {
 	r.mu.Lock()
@@ -77,8 +94,8 @@ func (r *run) countAttempt(stage *model.PipelineStage) {
 	stage.RetriedCount++
 }
 
-// tryStage is one attempt.
-func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) stageResult {
+// tryStage is one attempt. An earlier piped has begun with a stage that is taken up.
+func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage, takenUp bool) stageResult {
 	pair, err := r.sources.take(ctx, work, r.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
 		if began := r.beginStage(ctx, work, stage); began != nil {
@@ -103,9 +120,26 @@ func (r *run) tryStage(ctx, work context.Context, stage *model.PipelineStage) st
 	if err != nil {
 		return r.stopped(ctx, work, stage, err)
 	}
+	if takenUp && !plugin.Reentrant(stage.GetName()) {
+		return r.stopped(ctx, work, stage, errors.New("piped ended while the stage ran; "+onceOnly))
+	}
 	if stage.GetRetriedCount() > 0 {
 		r.note(ctx, stage, beforePlugin, model.LogSeverity_INFO, fmt.Sprintf("Attempt %d of stage %s by plugin %s", stage.GetRetriedCount()+1, stage.GetName(), plugin.Name()))
 	}
+	result := r.execute(ctx, work, stage, plugin, pair)
+	for result.unprepared != nil { // each time another process of the plugin
+		result = r.executeAgain(ctx, work, stage, plugin)
+	}
+	return result
+}
+
+// executeAgain makes the call with the sources that the plugin looks into now.
+func (r *run) executeAgain(ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin) stageResult {
+	pair, err := r.sources.take(ctx, work, r.options.Plugins.StageSources(stage.GetName()))
+	if err != nil {
+		return r.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
+	}
+	defer pair.close()
 	return r.execute(ctx, work, stage, plugin, pair)
 }
 
@@ -158,7 +192,7 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 		StageConfig:             options,
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
-	}})
+	}}, pluginhost.Prepared(stage.GetName(), pair.use))
 	if err != nil && call.Err() != nil && ctx.Err() == nil {
 		r.awaitCleanup(ctx, stage)
 	}
@@ -167,9 +201,12 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	}
 	var exit *pluginhost.ExitError
 	var down *pluginhost.NotRunningError
+	var changed *pluginhost.SourcesChangedError
 	switch {
+	case call.Err() == nil && errors.As(err, &changed):
+		return stageResult{unprepared: err}
 	case call.Err() == nil && (errors.As(err, &exit) || errors.As(err, &down)):
-		return stageResult{interrupted: err}
+		return stageResult{interrupted: err, begun: exit != nil || down.Begun}
 	case err != nil:
 		return r.stopped(ctx, call, stage, err)
 	}

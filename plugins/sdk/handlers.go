@@ -33,6 +33,7 @@ type handlers struct {
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
 	changes     *LivestateChanges
 	sources     func(stage string) Sources
+	once        func(stage string) bool
 	plans       bool // looks into the sources when it plans
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
 }
@@ -74,6 +75,9 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		h.sources = func(string) Sources { return AllSources }
 		if user, ok := author.(SourceUser); ok {
 			h.sources = user.Sources
+		}
+		if only, ok := author.(OnceOnly); ok {
+			h.once = only.Once
 		}
 		if closer, ok := author.(io.Closer); ok {
 			h.close = closer.Close

@@ -28,6 +28,14 @@ type SourceUser interface {
 	Sources(stage string) Sources
 }
 
+// OnceOnly is an optional part of any plugin. A stage that runs while its plugin, or piped, ends is executed again,
+// as the next attempt (PipeCD v1 asks plugins to bear that); one for which Once is true fails instead, with that
+// reason. It is for work that nothing can tell to have been done already. A piped that does not ask (PipeCD v1)
+// executes it again.
+type OnceOnly interface {
+	Once(stage string) bool
+}
+
 // sourceUseService tells piped.
 type sourceUseService struct {
 	deployment.UnimplementedSourceUseServiceServer
@@ -40,6 +48,9 @@ func (s *sourceUseService) GetSourceUse(context.Context, *deployment.GetSourceUs
 		answer.Planning = deployment.SourceUse_SOURCE_USE_NONE
 	}
 	for _, stage := range s.handlers.stages() {
+		if s.handlers.once != nil && s.handlers.once(stage) {
+			answer.Once = append(answer.Once, stage)
+		}
 		switch s.handlers.sources(stage) {
 		case TargetSource:
 			answer.Stages[stage] = deployment.SourceUse_SOURCE_USE_TARGET

@@ -28,6 +28,10 @@ func TestPluginsTellWhichDirectoriesTheyLookInto(t *testing.T) {
 				},
 			},
 		},
+		"a stage that runs once": {
+			handlers{stages: stages, plans: true, sources: func(string) Sources { return AllSources }, once: func(stage string) bool { return stage == "B" }},
+			&deployment.GetSourceUseResponse{Once: []string{"B"}},
+		},
 		"all of them unless told": {
 			handlers{stages: stages, plans: true, sources: func(string) Sources { return AllSources }},
 			&deployment.GetSourceUseResponse{},
@@ -39,6 +43,7 @@ func TestPluginsTellWhichDirectoriesTheyLookInto(t *testing.T) {
 			got, err := service.GetSourceUse(t.Context(), &deployment.GetSourceUseRequest{})
 			require.NoError(t, err)
 			require.Equal(t, c.want.GetPlanning(), got.GetPlanning())
+			require.Equal(t, c.want.GetOnce(), got.GetOnce())
 			require.Len(t, got.GetStages(), len(c.want.GetStages()))
 			for stage, use := range c.want.GetStages() {
 				require.Equal(t, use, got.GetStages()[stage])

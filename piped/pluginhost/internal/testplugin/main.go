@@ -35,6 +35,10 @@ type settings struct {
 	Start  string `json:"start"`
 	Delay  string `json:"delay"`
 	Marker string `json:"marker"`
+	// Once are stages that must not be executed twice.
+	Once []string `json:"once"`
+	// NoSources is a file; while it is there at the plugin's start, its stages look into no directory.
+	NoSources string `json:"noSources"`
 	// IgnoreTerm makes it deaf to SIGTERM.
 	IgnoreTerm bool `json:"ignoreTerm"`
 	// Health makes it answer questions for its health.
@@ -95,6 +99,9 @@ func main() {
 	deployment.RegisterDeploymentServiceServer(server, &plugin{
 		settings: entry.Config, listener: given.listener, health: own, piped: pluginservice.NewPluginServiceClient(given.piped),
 	})
+	if entry.Config.Once != nil || entry.Config.NoSources != "" {
+		deployment.RegisterSourceUseServiceServer(server, newSourceUse(entry.Config))
+	}
 	if entry.Config.Preview != "" {
 		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview, recorded: entry.Config.Previews})
 	}

@@ -42,7 +42,8 @@ type options struct {
 	// of another session with its output), eat (200 MiB, then block), threads (60, then block), unlink
 	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
-	// closed), hold-once (in the first attempt).
+	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
+	// the directory of the application).
 	Do string `json:"do"`
 	// Then is what follows hold.
 	Then string `json:"then"`
@@ -140,6 +141,9 @@ func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteSt
 	if input.GetStage().GetRollback() {
 		o.Do, o.File = o.Undo, o.UndoFile
 	}
+	if o.Do == "dir" && input.GetTargetDeploymentSource().GetApplicationDirectory() == "" {
+		return nil, errors.New("there is no directory")
+	}
 	answer, err := p.do(ctx, o, input.GetStage().GetRetriedCount())
 	if err != nil && ctx.Err() != nil && o.Cleanup != "" {
 		return nil, p.cleanUp(input, o)
@@ -211,6 +215,12 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		}
 		<-ctx.Done()
 		return nil, ctx.Err()
+	case "hang-once":
+		if attempt == 0 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
 	case "crash-once":
 		if attempt == 0 {
 			os.Exit(7)
