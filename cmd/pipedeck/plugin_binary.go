@@ -23,13 +23,16 @@ import (
 )
 
 // pluginFlags say which piped the plugins are for.
-type pluginFlags struct{ configFile, workDir, output string }
+type pluginFlags struct{ configFile, workDir, output, index string }
 
 // pluginBinary is what is known of the binary of a plugin, and its JSON.
 type pluginBinary struct {
 	Name string `json:"name"`
-	// URL is without secrets.
+	// URL is without secrets. For a plugin of an index it is where that leads.
 	URL string `json:"url"`
+	// Reference is the name in the index, Version what it means now; empty for a plugin that needs no index.
+	Reference string `json:"reference,omitempty"`
+	Version   string `json:"version,omitempty"`
 	// State is local, missing, fetched (before), downloaded, unchanged or stale (its server does not answer).
 	State  string `json:"state"`
 	Path   string `json:"path"`
@@ -49,9 +52,12 @@ type pluginBinary struct {
 	Problem string `json:"problem"`
 }
 
-// pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results.
-func pluginCommand(use, short, long, example string, find func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary,
-	print func(io.Writer, []pluginBinary) error) *cobra.Command {
+// binaryFinder looks at the binary of a plugin whose url leads to it.
+type binaryFinder func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary
+
+// pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results. Of
+// one that asks no server, names are looked up in the index as it was fetched before.
+func pluginCommand(use, short, long, example string, asks bool, find binaryFinder, print func(io.Writer, []pluginBinary) error) *cobra.Command {
 	var flags pluginFlags
 	cmd := &cobra.Command{
 		Use: use + " [NAME...]", Short: short, Long: long, Example: example,
@@ -66,7 +72,7 @@ func pluginCommand(use, short, long, example string, find func(context.Context, 
 			}
 			found := []pluginBinary{}
 			for _, plugin := range plugins {
-				found = append(found, find(cmd.Context(), fetcher, plugin))
+				found = append(found, flags.find(cmd.Context(), fetcher, plugin, asks, find))
 				if cmd.Context().Err() != nil {
 					return &exitError{code: exitInterrupted}
 				}
@@ -75,19 +81,24 @@ func pluginCommand(use, short, long, example string, find func(context.Context, 
 		},
 	}
 	cmd.Flags().StringVar(&flags.configFile, "config-file", "", "the piped configuration")
+	cmd.Flags().StringVar(&flags.index, "index", "", "the plugin index, path or https:// (default that of the piped configuration); without --config-file, NAME is a name in it")
 	cmd.Flags().StringVar(&flags.workDir, "work-dir", "", "the work directory of piped (default piped in the user's cache directory)")
 	addOutputFlag(cmd, &flags.output)
 	return cmd
 }
 
 func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
+	if f.configFile == "" && f.index != "" {
+		return pluginsOfIndex(names)
+	}
 	if f.configFile == "" {
-		return nil, usageError(errors.New("no piped configuration is given"), "name it with --config-file piped.yaml")
+		return nil, usageError(errors.New("no piped configuration is given"), "name it with --config-file piped.yaml, or a plugin index with --index")
 	}
 	piped, err := config.LoadPiped(f.configFile)
 	if err != nil {
 		return nil, usageError(err, "pipedeck validate "+f.configFile)
 	}
+	f.index = cmp.Or(f.index, piped.PluginIndex)
 	if len(names) == 0 {
 		return piped.Plugins, nil
 	}

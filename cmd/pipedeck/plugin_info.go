@@ -14,11 +14,14 @@ import (
 )
 
 func newPluginInfoCommand() *cobra.Command {
-	return pluginCommand("info", "Show all that is known of the binaries of plugins",
+	return orIndex(pluginCommand("info", "Show all that is known of the binaries of plugins",
 		`Show the whole digest of a binary, its file, and where its signature comes from. No server is asked and nothing
-is checked.`,
+is checked.
+
+With --index alone, NAME is a plugin of that index, whose versions are shown.`,
 		`  pipedeck plugin info kubernetes --config-file piped.yaml
-  pipedeck plugin info kubernetes --config-file piped.yaml -o json`, findBinary, printBinaries)
+  pipedeck plugin info kubernetes --config-file piped.yaml -o json
+  pipedeck plugin info canary --index https://example.com/plugins/index.yaml`, false, findBinary, printBinaries), indexDetails)
 }
 
 // printBinaries writes one line for each fact, and an empty one between plugins.
@@ -29,7 +32,7 @@ func printBinaries(w io.Writer, found []pluginBinary) error {
 			fmt.Fprintln(table)
 		}
 		for _, fact := range [][2]string{
-			{"name", b.Name}, {"url", b.URL}, {"state", b.State}, {"file", b.Path}, {"sha256", b.SHA256}, {"pinned", yes(b.Pinned)},
+			{"name", b.Name}, {"index name", b.Reference}, {"version", b.Version}, {"url", b.URL}, {"state", b.State}, {"file", b.Path}, {"sha256", b.SHA256}, {"pinned", yes(b.Pinned)},
 			{"signature", b.Policy}, {"signed by", b.SignedBy}, {"signature url", b.SignatureURL}, {"problem", b.Problem},
 		} {
 			if fact[1] != "" {

@@ -15,9 +15,12 @@ import (
 func newPluginInstallCommand() *cobra.Command {
 	return pluginCommand("install", "Fetch and check the plugins of a piped configuration",
 		`Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
-and check their digests and signatures. That piped starts without a network then.`,
+and check their digests and signatures. That piped starts without a network then.
+
+With --index and without a piped configuration, NAME or NAME@VERSION is a plugin of that index.`,
 		`  pipedeck plugin install --config-file piped.yaml
-  pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped`, installBinary, binariesTable)
+  pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped
+  pipedeck plugin install canary@v1.2.0 --index https://example.com/plugins/index.yaml`, true, installBinary, binariesTable)
 }
 
 func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {

@@ -6,9 +6,12 @@ package main
 import "github.com/spf13/cobra"
 
 func newPluginListCommand() *cobra.Command {
-	return pluginCommand("list", "List the plugins of a piped configuration and their binaries",
+	return orIndex(pluginCommand("list", "List the plugins of a piped configuration and their binaries",
 		`List the plugins of a piped configuration: where their binaries come from, and whether they are on this
-machine. No server is asked and nothing is checked; running plugins are shown by pipedeck plugins.`,
+machine. No server is asked and nothing is checked; running plugins are shown by pipedeck plugins.
+
+With --index alone, the plugins of that index are listed.`,
 		`  pipedeck plugin list --config-file piped.yaml
-  pipedeck plugin list kubernetes --config-file piped.yaml -o json`, findBinary, binariesTable)
+  pipedeck plugin list kubernetes --config-file piped.yaml -o json
+  pipedeck plugin list --index https://example.com/plugins/index.yaml`, false, findBinary, binariesTable), indexTable)
 }

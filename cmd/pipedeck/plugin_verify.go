@@ -17,7 +17,7 @@ func newPluginVerifyCommand() *cobra.Command {
 		`Check digest and signature of the binaries that are on this machine, as piped does before each start. Binaries
 are not downloaded; a signature is when it is not here.`,
 		`  pipedeck plugin verify --config-file piped.yaml
-  pipedeck plugin verify kubernetes --config-file piped.yaml -o json`, verifyBinary, binariesTable)
+  pipedeck plugin verify kubernetes --config-file piped.yaml -o json`, false, verifyBinary, binariesTable)
 }
 
 func verifyBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {

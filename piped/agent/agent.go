@@ -188,7 +188,7 @@ func (a *Agent) assemble() (err error) {
 		}
 	}
 	a.plugins, err = pluginhost.New(pluginhost.Options{
-		Plugins: a.options.Config.Plugins, BinaryDir: binaries,
+		Plugins: a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",

@@ -75,6 +75,7 @@ func checkSecretManagement(d *decoder, s *SecretManagement) {
 }
 
 func checkPlugins(d *decoder, p *Piped) {
+	checkPluginIndex(d, p.PluginIndex)
 	names, ports, stages, known := newUnique(d), newUnique(d), newUnique(d), KnownParts()
 	for i, plugin := range p.Plugins {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
@@ -85,7 +86,7 @@ func checkPlugins(d *decoder, p *Piped) {
 		if plugin.Port < 0 || plugin.Port > 65535 {
 			d.fieldf(at+".port", "%d is not a TCP port: want 1 to 65535, or 0 to have one chosen", plugin.Port)
 		}
-		checkPluginBinary(d, at, plugin)
+		checkPluginBinary(d, at, plugin, p.PluginIndex)
 		d.part(known.Plugins, plugin.Name, at+".config")
 		checkLimits(d, at+".limits", plugin.Limits)
 		for j, stage := range plugin.Stages {

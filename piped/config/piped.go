@@ -46,6 +46,9 @@ type Piped struct {
 	Repositories []Repository `json:"repositories,omitempty"`
 	// Plugins are the plugin processes that piped runs.
 	Plugins []Plugin `json:"plugins,omitempty"`
+	// PluginIndex is the index that plugins are looked up in whose url is a name: a path, file:// or https://. An
+	// addition of ours.
+	PluginIndex string `json:"pluginIndex,omitempty"`
 	// Notifications says who is told about which events.
 	Notifications Notifications `json:"notifications,omitzero"`
 	// SecretManagement is the key that decrypts secrets of applications.
@@ -116,7 +119,7 @@ type Repository struct {
 type Plugin struct {
 	// Name is the key that applications and deploy targets use.
 	Name string `json:"name" config:"required"`
-	// URL of the binary: file://, https:// or oci://.
+	// URL of the binary: file://, https:// or oci://; or a name in the pluginIndex, such as canary@v1.2.0.
 	URL string `json:"url" config:"required"`
 	// SHA256 is the digest that the binary must have, in hexadecimal. An addition of ours.
 	SHA256 string `json:"sha256,omitempty"`

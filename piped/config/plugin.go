@@ -19,8 +19,39 @@ import (
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func checkPluginBinary(d *decoder, at string, p Plugin) {
-	checkPluginURL(d, at+".url", p.URL, "file", "https", "oci")
+// References to a plugin in an index: its name, and after @ a version.
+var (
+	pluginNamePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	pluginVersionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
+)
+
+// IsPluginName tells whether a plugin of an index may have the name.
+func IsPluginName(name string) bool { return pluginNamePattern.MatchString(name) }
+
+// IsPluginVersion tells whether a version in an index may have the name.
+func IsPluginVersion(version string) bool { return pluginVersionPattern.MatchString(version) }
+
+// PluginReference reads the url of a plugin that is a name in the plugin index, with a version or without; ok is false
+// for every other url.
+func PluginReference(url string) (name, version string, ok bool) {
+	name, version, ok = strings.Cut(url, "@")
+	return name, version, IsPluginName(name) && (!ok || IsPluginVersion(version))
+}
+
+func checkPluginIndex(d *decoder, address string) {
+	u, err := url.Parse(address)
+	if err == nil && u.Scheme == "" {
+		return // a path
+	}
+	checkPluginURL(d, "spec.pluginIndex", address, "file", "https")
+}
+
+func checkPluginBinary(d *decoder, at string, p Plugin, index string) {
+	if _, _, ok := PluginReference(p.URL); !ok {
+		checkPluginURL(d, at+".url", p.URL, "file", "https", "oci")
+	} else if index == "" {
+		d.fieldf(at+".url", "%q is the name of a plugin in an index, and there is none: give spec.pluginIndex, or a url with file://, https:// or oci://", shorten(p.URL))
+	}
 	if p.SHA256 != "" && !sha256Pattern.MatchString(p.SHA256) {
 		d.fieldf(at+".sha256", "%q is not a SHA-256 digest: want 64 digits 0-9a-f, as sha256sum prints them", shorten(p.SHA256))
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
@@ -33,11 +34,18 @@ type binary struct {
 // changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
 // that is replaced while it runs does no harm.
 func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
-	b, note, err := p.copyBinary(ctx)
+	wanted, err := p.fetcher.Resolve(ctx, p.options.PluginIndex, p.config)
+	if err != nil {
+		return binary{}, err
+	}
+	b, note, err := p.copyBinary(ctx, wanted.Plugin)
 	if err != nil {
 		return b, err
 	}
-	verified, err := p.fetcher.Verify(ctx, p.config, b.path) // the copy: nobody but this user changes it
+	if wanted.Stale != nil && note == "" {
+		note = fmt.Sprintf("its version is from the plugin index as it was fetched before, for its url cannot be asked: %s", wanted.Stale)
+	}
+	verified, err := p.fetcher.Verify(ctx, wanted.Plugin, b.path) // the copy: nobody but this user changes it
 	if err != nil {
 		_ = os.Remove(b.path) // the copy may have been damaged: the next start makes another
 	}
@@ -51,10 +59,10 @@ func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
 }
 
 // copyBinary returns what there is to tell of the binary, too.
-func (p *Plugin) copyBinary(ctx context.Context) (_ binary, note string, err error) {
-	dir, plugin, address := p.options.BinaryDir, p.config.Name, p.config.URL
+func (p *Plugin) copyBinary(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
+	dir, plugin, address := p.options.BinaryDir, wanted.Name, wanted.URL
 	if fetch.Remote(address) {
-		return p.download(ctx)
+		return p.download(ctx, wanted)
 	}
 	u, err := url.Parse(address)
 	if err != nil {
@@ -68,15 +76,15 @@ func (p *Plugin) copyBinary(ctx context.Context) (_ binary, note string, err err
 }
 
 // download fetches the binary, unless it is here and its server has no other.
-func (p *Plugin) download(ctx context.Context) (_ binary, note string, err error) {
-	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: p.config.Name, URL: p.config.URL, SHA256: p.config.SHA256, Progress: p.downloading})
+func (p *Plugin) download(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
+	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: wanted.Name, URL: wanted.URL, SHA256: wanted.SHA256, Progress: p.downloading})
 	if err != nil {
 		return binary{}, "", err
 	}
 	if file.Stale != nil {
 		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
 	}
-	b, err := store(p.options.BinaryDir, p.config.Name, file.Path)
+	b, err := store(p.options.BinaryDir, wanted.Name, file.Path)
 	return b, note, err
 }
 

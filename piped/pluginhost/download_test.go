@@ -5,10 +5,12 @@ package pluginhost_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,4 +122,25 @@ func TestADamagedCopyOfAPinnedPluginNeverRuns(t *testing.T) {
 	require.Contains(t, s.GetDetail(), e.SHA256)
 	require.NoError(t, host.Restart("p"))
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+}
+
+func TestPluginIsFoundInAnIndex(t *testing.T) {
+	t.Parallel()
+	sum, err := fetch.Digest(testPlugin)
+	require.NoError(t, err)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/index.json" {
+			fmt.Fprintf(w, `{"plugins":{"canary":{"versions":{"v1.0.0":{"%s/%s":{"url":"canary","sha256":"%s"}}}}}}`, runtime.GOOS, runtime.GOARCH, sum)
+			return
+		}
+		http.ServeFile(w, r, testPlugin)
+	}))
+	defer server.Close()
+	inIndex := func(o *pluginhost.Options) { o.PluginIndex = server.URL + "/index.json" }
+	e := entry(t, "p", settings{"stages": []string{"A"}})
+	e.URL = "canary"
+	await(t, start(t, inIndex, e), inState(agentv1.Plugin_STATE_RUNNING))
+	e.URL = "canary@v2"
+	s := await(t, start(t, inIndex, e), inState(agentv1.Plugin_STATE_FAILED))
+	require.Contains(t, s.GetDetail(), "the index has no version v2 of canary (it has: v1.0.0)")
 }

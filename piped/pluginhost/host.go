@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Plugins as the piped configuration lists them; their order is kept everywhere.
 	Plugins []config.Plugin
+	// PluginIndex is where plugins are looked up whose url is a name; empty for nowhere.
+	PluginIndex string
 	// BinaryDir keeps the copies of the plugin binaries, named by content. It is made when missing.
 	BinaryDir string
 	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").

@@ -73,7 +73,7 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	switch {
 	case response.StatusCode == http.StatusOK:
 		return &answer{body: response.Body, size: response.ContentLength, entry: entry{
-			ETag: bounded(response.Header.Get("ETag")), LastModified: bounded(response.Header.Get("Last-Modified")),
+			ETag: bounded(response.Header.Get("ETag")), LastModified: lastModified(response.Header),
 		}}, nil
 	case response.StatusCode == http.StatusNotModified && known.SHA256 != "":
 		response.Body.Close()
@@ -81,6 +81,19 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	}
 	response.Body.Close()
 	return nil, statusFailure(response.StatusCode)
+}
+
+// lastModified is empty when the content may change once more within the second that the header tells (RFC 9110,
+// 8.8.2.2).
+func lastModified(header http.Header) string {
+	changed, err := http.ParseTime(header.Get("Last-Modified"))
+	if err != nil {
+		return ""
+	}
+	if now, err := http.ParseTime(header.Get("Date")); err == nil && now.Sub(changed) < 2*time.Second {
+		return ""
+	}
+	return bounded(header.Get("Last-Modified"))
 }
 
 // bounded leaves away a header that an entry has no room for.
