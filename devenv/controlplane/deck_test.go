@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -59,6 +62,63 @@ func TestHealthComesFromTheLiveState(t *testing.T) {
 		{Id: "r", Name: "r", HealthStatus: model.ResourceState_UNHEALTHY, CreatedAt: 1, UpdatedAt: 1},
 	}})
 	v.until(func() bool { return v.applications[id("2")].GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER })
+}
+
+func TestResourcesAreSentOnceAndThenWhatChanges(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication(id("2"), "ws")
+	v := p.watch(t, false)
+	report := func(resources ...*model.ResourceState) {
+		_, err := p.piped.ReportApplicationLiveState(testContext(t), &pipedservice.ReportApplicationLiveStateRequest{
+			Snapshot: &model.ApplicationLiveStateSnapshot{
+				ApplicationId: id("2"), PipedId: pipedID, ProjectId: project,
+				Version: &model.ApplicationLiveStateVersion{Timestamp: 1}, ApplicationLiveState: &model.ApplicationLiveState{Resources: resources},
+			},
+		})
+		require.NoError(t, err)
+	}
+	pod := func(name, drift string, health model.ResourceState_HealthStatus) *model.ResourceState {
+		return &model.ResourceState{
+			Id: name, Name: name, ParentIds: []string{"set"}, ResourceType: "Pod", HealthStatus: health, HealthDescription: "why", PluginName: "kubernetes",
+			DeployTarget: "local", ResourceMetadata: map[string]string{"Namespace": "shop", "Drift": drift}, CreatedAt: 1, UpdatedAt: time.Now().UnixNano(),
+		}
+	}
+	stream, err := p.deck.WatchResources(testContext(t), &deckv1.WatchResourcesRequest{ApplicationId: id("2")})
+	require.NoError(t, err)
+	next := func() *deckv1.WatchResourcesResponse {
+		t.Helper()
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		return response
+	}
+	first := next()
+	require.True(t, first.GetComplete())
+	require.Empty(t, first.GetResources())
+
+	report(pod("a", "", model.ResourceState_HEALTHY), pod("b", "", model.ResourceState_HEALTHY))
+	require.Len(t, next().GetResources(), 2)
+	v.until(func() bool { return v.applications[id("2")].GetResources().GetTotal() == 2 })
+
+	report(pod("a", "", model.ResourceState_HEALTHY), pod("b", "", model.ResourceState_HEALTHY)) // nothing new
+	report(pod("b", "spec.x: 1 in Git, 2 live", model.ResourceState_UNHEALTHY), pod("c", "", model.ResourceState_UNKNOWN))
+	change := next()
+	require.Equal(t, []string{"a"}, change.GetRemoved())
+	require.Len(t, change.GetResources(), 2)
+	b := change.GetResources()[0]
+	require.Equal(t, "Pod shop/b of kubernetes/local", fmt.Sprintf("%s %s/%s of %s", b.GetKind(), b.GetNamespace(), b.GetName(), b.GetDeployTarget()))
+	require.Equal(t, deckv1.HealthStatus_HEALTH_STATUS_OTHER, b.GetHealth())
+	require.Equal(t, "why", b.GetHealthReason())
+	require.Equal(t, "spec.x: 1 in Git, 2 live", b.GetDrift())
+	require.Equal(t, []string{"set"}, b.GetParentIds())
+	v.until(func() bool {
+		return proto.Equal(&deckv1.ResourceCounts{Total: 2, Unhealthy: 1, Unknown: 1, Drifted: 1}, v.applications[id("2")].GetResources())
+	})
+
+	unknown, err := p.deck.WatchResources(testContext(t), &deckv1.WatchResourcesRequest{ApplicationId: id("9")})
+	require.NoError(t, err)
+	_, err = unknown.Recv()
+	require.Equal(t, codes.NotFound, status.Code(err))
 }
 
 func TestAWatcherThatReadsTooSlowlyStartsAgain(t *testing.T) {

@@ -28,6 +28,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	DeckService_Watch_FullMethodName            = "/pipedeck.deck.v1.DeckService/Watch"
 	DeckService_WatchStageLog_FullMethodName    = "/pipedeck.deck.v1.DeckService/WatchStageLog"
+	DeckService_WatchResources_FullMethodName   = "/pipedeck.deck.v1.DeckService/WatchResources"
 	DeckService_SyncApplication_FullMethodName  = "/pipedeck.deck.v1.DeckService/SyncApplication"
 	DeckService_ApproveStage_FullMethodName     = "/pipedeck.deck.v1.DeckService/ApproveStage"
 	DeckService_SkipStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/SkipStage"
@@ -46,6 +47,8 @@ type DeckServiceClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// WatchStageLog sends the log of one stage from its beginning and ends when the log is complete.
 	WatchStageLog(ctx context.Context, in *WatchStageLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchStageLogResponse], error)
+	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
+	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
 	// SyncApplication asks for a deployment of the newest commit.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
@@ -109,6 +112,25 @@ func (c *deckServiceClient) WatchStageLog(ctx context.Context, in *WatchStageLog
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchStageLogClient = grpc.ServerStreamingClient[WatchStageLogResponse]
+
+func (c *deckServiceClient) WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &DeckService_ServiceDesc.Streams[2], DeckService_WatchResources_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchResourcesRequest, WatchResourcesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_WatchResourcesClient = grpc.ServerStreamingClient[WatchResourcesResponse]
 
 func (c *deckServiceClient) SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -189,6 +211,8 @@ type DeckServiceServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// WatchStageLog sends the log of one stage from its beginning and ends when the log is complete.
 	WatchStageLog(*WatchStageLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error
+	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
+	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
 	// SyncApplication asks for a deployment of the newest commit.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
@@ -220,6 +244,9 @@ func (UnimplementedDeckServiceServer) Watch(*WatchRequest, grpc.ServerStreamingS
 }
 func (UnimplementedDeckServiceServer) WatchStageLog(*WatchStageLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchStageLog not implemented")
+}
+func (UnimplementedDeckServiceServer) WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchResources not implemented")
 }
 func (UnimplementedDeckServiceServer) SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SyncApplication not implemented")
@@ -284,6 +311,17 @@ func _DeckService_WatchStageLog_Handler(srv interface{}, stream grpc.ServerStrea
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchStageLogServer = grpc.ServerStreamingServer[WatchStageLogResponse]
+
+func _DeckService_WatchResources_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchResourcesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(DeckServiceServer).WatchResources(m, &grpc.GenericServerStream[WatchResourcesRequest, WatchResourcesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_WatchResourcesServer = grpc.ServerStreamingServer[WatchResourcesResponse]
 
 func _DeckService_SyncApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SyncApplicationRequest)
@@ -456,6 +494,11 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchStageLog",
 			Handler:       _DeckService_WatchStageLog_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchResources",
+			Handler:       _DeckService_WatchResources_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -28,6 +28,7 @@ func application(a *store.Application) *deckv1.Application {
 		Health: health(a.Health), Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
 		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
+		Resources: resourceCounts(a.Counts),
 	}
 }
 
@@ -65,6 +66,7 @@ func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) 
 		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
 		Display:    s.GetMetadata()[displayKey], StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
+		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
 	}
 }
 

@@ -16,6 +16,8 @@ type Application struct {
 	Model *model.Application
 	// Health is worked out from the last live state.
 	Health model.ApplicationLiveState_Status
+	// Counts are of the last live state.
+	Counts ResourceCounts
 	// LatestDeploymentID is empty before the first deployment.
 	LatestDeploymentID string
 }
@@ -25,7 +27,10 @@ type application struct {
 	// Deploy targets follow the piped's configuration until somebody sets them.
 	automatic bool
 	live      *model.ApplicationLiveStateSnapshot
-	latest    string
+	counts    ResourceCounts
+	// news is closed at the next live state; nil while nobody waits.
+	news   chan struct{}
+	latest string
 }
 
 // Application returns the application as stored.
@@ -89,7 +94,8 @@ func (s *Store) DeleteApplication(id string) error {
 	}
 	now := s.now().Unix()
 	a.model.Deleted, a.model.DeletedAt, a.model.UpdatedAt = true, now, now
-	a.live = nil
+	a.live, a.counts = nil, ResourceCounts{}
+	a.tellNews()
 	s.removeObjects(id)
 	delete(s.analyses, id)
 	s.publish(Change{RemovedApplication: id})
@@ -179,7 +185,7 @@ func (s *Store) ownedApplication(pipedID, id string) (*application, error) {
 }
 
 func (s *Store) applicationView(a *application) *Application {
-	return &Application{Model: s.effective(a), Health: health(a.live), LatestDeploymentID: a.latest}
+	return &Application{Model: s.effective(a), Health: health(a.live), Counts: a.counts, LatestDeploymentID: a.latest}
 }
 
 // effective is the application with the targets that it is deployed to: those of its piped when

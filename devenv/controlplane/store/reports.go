@@ -93,9 +93,11 @@ func (s *Store) ReportLiveState(pipedID string, snapshot *model.ApplicationLiveS
 	if err != nil {
 		return err
 	}
-	before := health(a.live)
+	healthBefore, countsBefore := health(a.live), a.counts
 	a.live = proto.CloneOf(snapshot)
-	if health(a.live) != before {
+	a.counts = count(a.live.GetApplicationLiveState().GetResources())
+	a.tellNews()
+	if health(a.live) != healthBefore || a.counts != countsBefore {
 		s.publish(Change{Application: s.applicationView(a)})
 	}
 	return nil

@@ -1,0 +1,62 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"encoding/json"
+	"strings"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Stage metadata of plugins of our SDK. Both are JSON; what is no such thing is as if it were not there.
+const (
+	progressKey = "pipedeck/progress"
+	targetsKey  = "pipedeck/targets"
+)
+
+const (
+	// maxReport bounds what is decoded in bytes; the SDK writes less.
+	maxReport = 128 << 10
+	// maxTargets and maxText bound what is shown.
+	maxTargets = 100
+	maxText    = 512
+)
+
+// progress is nil when the plugin tells none.
+func progress(text string) *deckv1.StageProgress {
+	var told struct {
+		Done, Total int64
+		Text        string
+	}
+	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil || told.Done < 0 || told.Total < 0 {
+		return nil
+	}
+	if told.Total > 0 {
+		told.Done = min(told.Done, told.Total)
+	}
+	return &deckv1.StageProgress{Done: told.Done, Total: told.Total, Text: oneLine(told.Text)}
+}
+
+// targetResults is nil when the plugin tells none.
+func targetResults(text string) []*deckv1.StageTarget {
+	var told []struct{ Name, Status, Detail string }
+	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil {
+		return nil
+	}
+	var list []*deckv1.StageTarget
+	for _, t := range told[:min(len(told), maxTargets)] {
+		status := deckv1.StageStatus(deckv1.StageStatus_value["STAGE_STATUS_"+t.Status])
+		list = append(list, &deckv1.StageTarget{Name: oneLine(t.Name), Status: status, Detail: oneLine(t.Detail)})
+	}
+	return list
+}
+
+func oneLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if len(line) > maxText {
+		line = line[:maxText]
+	}
+	return strings.ToValidUTF8(line, "")
+}
