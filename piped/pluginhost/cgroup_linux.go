@@ -76,8 +76,24 @@ func prepareCgroups(dir string, pid int) (*cgroups, error) {
 	if err := writeControl(dir, "cgroup.subtree_control", "+cpu +memory +pids"); err != nil {
 		return nil, err
 	}
-	return &cgroups{dir: dir}, nil
+	groups := &cgroups{dir: dir}
+	groups.inherit()
+	return groups, nil
 }
+
+// inherit ends what is left in groups of plugins of an earlier piped, and has them removed.
+func (c *cgroups) inherit() {
+	left, _ := filepath.Glob(filepath.Join(c.dir, groupPrefix+"*"))
+	for _, dir := range left {
+		(&cgroup{dir: dir, parent: c}).remove()
+	}
+}
+
+// groupPrefix begins the names of the groups of plugins.
+const groupPrefix = "plugin-"
+
+// maxGroupNames bounds the names that are tried for one group: earlier ones may still be there.
+const maxGroupNames = 1000
 
 // cgroup is the control group of one plugin process.
 type cgroup struct {
@@ -87,15 +103,11 @@ type cgroup struct {
 }
 
 func (c *cgroups) make(plugin string, l limits) (*cgroup, error) {
-	c.mu.Lock()
-	c.made++
-	g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("plugin-%s-%d", plugin, c.made)), parent: c}
-	c.dying = slices.DeleteFunc(c.dying, func(dir string) bool { return syscall.Rmdir(dir) == nil })
-	c.mu.Unlock()
-	if err := os.Mkdir(g.dir, 0o755); err != nil {
+	g, err := c.newGroup(plugin)
+	if err != nil {
 		return nil, err
 	}
-	err := g.limit(l)
+	err = g.limit(l)
 	if err == nil {
 		g.open, err = os.Open(g.dir)
 	}
@@ -104,6 +116,23 @@ func (c *cgroups) make(plugin string, l limits) (*cgroup, error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+func (c *cgroups) newGroup(plugin string) (*cgroup, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dying = slices.DeleteFunc(c.dying, func(dir string) bool {
+		err := syscall.Rmdir(dir)
+		return err == nil || errors.Is(err, os.ErrNotExist)
+	})
+	for range maxGroupNames {
+		c.made++
+		g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("%s%s-%d", groupPrefix, plugin, c.made)), parent: c}
+		if err := os.Mkdir(g.dir, 0o755); !errors.Is(err, os.ErrExist) {
+			return g, err
+		}
+	}
+	return nil, fmt.Errorf("%s holds %d control groups of plugin %s whose processes do not end", c.dir, maxGroupNames, plugin)
 }
 
 func (g *cgroup) limit(l limits) error {

@@ -57,9 +57,12 @@ func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 		require.Equal(t, want, read(t, group.dir, file), file)
 	}
 	room := confinement{limits: l, group: group}
-	require.Empty(t, room.memoryExhausted())
+	require.Empty(t, room.exhausted(&ExitError{Signal: "SIGKILL"}))
 	controls(t, group.dir, map[string]string{"memory.events": "low 0\noom 1\noom_kill 2\n"})
-	require.Equal(t, "it needed more memory than its limit of 1024 MiB", room.memoryExhausted())
+	require.Equal(t, "it needed more memory than its limit of 1024 MiB", room.exhausted(&ExitError{Signal: "SIGKILL"}))
+	controls(t, group.dir, map[string]string{"memory.events": "oom_kill 0\n", "pids.events": "max 3\n"})
+	require.Equal(t, "it needed more processes and threads than its limit of 100", room.exhausted(&ExitError{Code: 2}))
+	require.Empty(t, room.exhausted(&ExitError{Signal: "SIGKILL"}))
 	room.leave()
 	require.Equal(t, "1", read(t, group.dir, "cgroup.kill"), "what is left there is ended")
 	require.Equal(t, []string{group.dir}, parent.dying, "the group goes once that has ended")
@@ -73,6 +76,6 @@ func TestGoProgramsAreToldOfTheirLimits(t *testing.T) {
 
 func TestMemoryThatHadRunOutIsTheReasonOfAnEnd(t *testing.T) {
 	t.Parallel()
-	exit := &ExitError{Plugin: "p", Signal: "SIGKILL", OutOfMemory: "this machine had no memory left, as it seems", LastOutput: []string{"x"}}
-	require.EqualError(t, exit, `plugin "p" was ended by the kernel, for this machine had no memory left, as it seems; its last output: x`)
+	exit := &ExitError{Plugin: "p", Signal: "SIGKILL", Exhausted: "it needed more", LastOutput: []string{"x"}}
+	require.EqualError(t, exit, `plugin "p" was ended by the kernel, for it needed more; its last output: x`)
 }

@@ -3,7 +3,10 @@
 
 package pluginhost
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // crashLines picks the beginning of a fatal error of the Go runtime out of a plugin's output: the stacks of
 // many goroutines follow it, and push it out of the last lines.
@@ -13,6 +16,14 @@ type crashLines struct{ lines []string }
 const keptCrashLines = 6
 
 var crashBeginnings = []string{"panic: ", "fatal error: ", "runtime: out of memory", "unexpected fault address ", "SIGSEGV: ", "SIGABRT: "}
+
+// outOfMemory tells whether the Go runtime gave up because the system gave it no more memory.
+func outOfMemory(crash []string) bool {
+	return slices.ContainsFunc(crash, func(line string) bool {
+		return strings.HasPrefix(line, "runtime: out of memory") || strings.HasPrefix(line, "fatal error: runtime: out of memory") ||
+			strings.HasPrefix(line, "fatal error: runtime: cannot allocate memory")
+	})
+}
 
 func (c *crashLines) see(line string) {
 	switch {

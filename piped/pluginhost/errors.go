@@ -33,8 +33,8 @@ type ExitError struct {
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
-	// OutOfMemory says which memory had run out when the kernel ended the process for it; empty otherwise.
-	OutOfMemory string
+	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
+	Exhausted string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
 	Crash []string
 }
@@ -61,8 +61,10 @@ func (e *ExitError) How() string {
 		return "was ended by piped, for " + e.Reason
 	case e.Requested:
 		return "was stopped by piped"
-	case e.OutOfMemory != "":
-		return "was ended by the kernel, for " + e.OutOfMemory
+	case e.Exhausted != "" && e.Signal == "SIGKILL":
+		return "was ended by the kernel, for " + e.Exhausted
+	case e.Exhausted != "":
+		return fmt.Sprintf("exited with code %d, for %s", e.Code, e.Exhausted)
 	case e.Signal != "":
 		return "was ended by signal " + e.Signal
 	default:

@@ -4,6 +4,7 @@
 package pluginhost_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"syscall"
@@ -16,6 +17,68 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
+
+// One plugin of fifty keeps every core busy. The host notices the end of another all the same, the others serve, and
+// nobody is taken for hung.
+func TestAPluginThatSpinsStarvesNobody(t *testing.T) {
+	t.Parallel()
+	const fleet = 50
+	var plugins []config.Plugin
+	for i := range fleet {
+		plugins = append(plugins, entry(t, fmt.Sprint("p", i), settings{"stages": []string{fmt.Sprint("STAGE_", i)}}))
+	}
+	server, _, _ := service(t)
+	host := start(t, func(o *pluginhost.Options) {
+		o.Service, o.ServiceAddress, o.HealthInterval = server, server.Address(), 200*time.Millisecond
+	}, plugins...)
+	settle(t, host)
+	before := map[string]int32{}
+	for _, s := range host.Status() {
+		require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState(), s)
+		before[s.GetName()] = s.GetPid()
+	}
+	owner := func(i int) *pluginhost.Plugin {
+		p, err := host.Owner(t.Context(), fmt.Sprint("STAGE_", i))
+		require.NoError(t, err)
+		return p
+	}
+	spinning, stop := context.WithCancel(t.Context())
+	spun := make(chan error, 1)
+	first := owner(0)
+	go func() {
+		_, err := execute(spinning, first, `{"do":"spin"}`)
+		spun <- err
+	}()
+	busy := func() bool {
+		host.Sample()
+		return host.Status()[0].GetCpuPercent() > 20
+	}
+	require.Eventually(t, busy, wait, 1100*time.Millisecond, "it spins")
+	require.NoError(t, syscall.Kill(int(before["p1"]), syscall.SIGKILL))
+	for i := 2; i < fleet; i++ {
+		_, err := execute(t.Context(), owner(i), `{}`)
+		require.NoError(t, err)
+	}
+	deadline := time.After(wait)
+	for {
+		changed := host.Changed()
+		if s := host.Status()[1]; s.GetState() == agentv1.Plugin_STATE_RUNNING && s.GetPid() != before["p1"] {
+			break
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			require.Fail(t, "the killed plugin was not started again", "%v", host.Status()[1])
+		}
+	}
+	for i, s := range host.Status() {
+		require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState(), s)
+		require.Empty(t, s.GetDetail())
+		require.Equal(t, i == 1, s.GetPid() != before[s.GetName()], s.GetName())
+	}
+	stop()
+	require.Error(t, <-spun)
+}
 
 // Of fifty plugins a third crashes, a third hangs and a third works on.
 func TestFiftyPluginsStayApart(t *testing.T) {

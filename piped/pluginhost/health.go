@@ -47,7 +47,11 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			if p.stopping.Load() {
 				continue
 			}
+			kills := kernelMemoryKills()
 			health := p.ask(timeout)
+			if health == answer {
+				p.memoryKills.Store(kills) // none of them was this one
+			}
 			if health == noAnswer || health == noConnection {
 				health = p.ask(min(timeout, secondTimeout))
 			}

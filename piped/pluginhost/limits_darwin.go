@@ -18,8 +18,8 @@ func openCgroups() (*cgroups, error) { return nil, errors.New("macOS has no cont
 
 func (*cgroups) make(string, limits) (*cgroup, error) { return nil, errors.ErrUnsupported }
 
-func (confinement) enter(*syscall.SysProcAttr) {}
-func (confinement) started(int)                {}
-func (confinement) leave()                     {}
-func (confinement) memoryExhausted() string    { return "" }
-func kernelMemoryKills() uint64                { return 0 }
+func (confinement) enter(*syscall.SysProcAttr)  {}
+func (confinement) started(int)                 {}
+func (confinement) leave()                      {}
+func (confinement) exhausted(*ExitError) string { return "" }
+func kernelMemoryKills() uint64                 { return 0 }

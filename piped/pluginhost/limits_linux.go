@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -32,12 +33,19 @@ func (c confinement) started(pid int) {
 	}
 }
 
-// memoryExhausted tells whether the kernel ended a process of the group for its memory.
-func (c confinement) memoryExhausted() string {
-	if c.group == nil || c.group.value("memory.events", "oom_kill") == 0 {
+// exhausted tells whether a limit has ended the process: the kernel ended it for its memory, or it ended itself, as
+// programs in Go do, when it got no more memory or thread.
+func (c confinement) exhausted(exit *ExitError) string {
+	memory := c.group == nil && c.limits.memory > 0 && outOfMemory(exit.Crash) ||
+		c.group != nil && c.group.value("memory.events", "oom_kill") > 0
+	switch {
+	case memory:
+		return "it needed more memory than its limit of " + mebibytes(c.limits.memory)
+	case c.group != nil && exit.Signal == "" && exit.Code != 0 && c.group.value("pids.events", "max") > 0:
+		return fmt.Sprintf("it needed more processes and threads than its limit of %d", c.limits.pids)
+	default:
 		return ""
 	}
-	return "it needed more memory than its limit of " + mebibytes(c.limits.memory)
 }
 
 // leave ends what is left in the group, and removes it.

@@ -42,12 +42,14 @@ type process struct {
 	// stopping is set before piped sends a signal, reason before that when it is not a user who wants it.
 	stopping atomic.Bool
 	reason   atomic.Pointer[string]
-	calls    sync.WaitGroup // those that a successor waits for
-	guarded  sync.WaitGroup
-	drained  sync.WaitGroup // done when the output has been read to its end
-	mark     int            // of the output, at the start
-	exited   chan struct{}
-	exit     *ExitError // valid once exited is closed
+	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
+	memoryKills atomic.Uint64
+	calls       sync.WaitGroup // those that a successor waits for
+	guarded     sync.WaitGroup
+	drained     sync.WaitGroup // done when the output has been read to its end
+	mark        int            // of the output, at the start
+	exited      chan struct{}
+	exit        *ExitError // valid once exited is closed
 }
 
 // launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
@@ -92,7 +94,7 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		// as the plugin.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		memoryKills := kernelMemoryKills()
+		p.memoryKills.Store(kernelMemoryKills())
 		err := command.Start()
 		writer.Close()
 		startResult <- err
@@ -118,9 +120,9 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 		pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
 		p.exit = p.exitError(err, out.since(p.mark), out.crash())
-		p.exit.OutOfMemory = room.memoryExhausted()
-		if p.exit.OutOfMemory == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > memoryKills {
-			p.exit.OutOfMemory = "this machine had no memory left, as it seems"
+		p.exit.Exhausted = room.exhausted(p.exit)
+		if p.exit.Exhausted == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > p.memoryKills.Load() {
+			p.exit.Exhausted = "this machine, or the container that piped runs in, had no memory left, as it seems"
 		}
 		close(p.exited)
 		room.leave()

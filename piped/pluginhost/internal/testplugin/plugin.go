@@ -39,7 +39,7 @@ type plugin struct {
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
-	// of another session with its output), eat (200 MiB, then block), threads (60, then block), unlink
+	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores), threads (60, then block), unlink
 	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block),
 	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
@@ -203,6 +203,17 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		hoard = make([]byte, 200<<20)
 		for i := range hoard {
 			hoard[i] = byte(i)
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "devour":
+		hoard = make([]byte, 2<<30)
+	case "spin":
+		for range 4 * runtime.NumCPU() {
+			go func() {
+				for ctx.Err() == nil {
+				}
+			}()
 		}
 		<-ctx.Done()
 		return nil, ctx.Err()

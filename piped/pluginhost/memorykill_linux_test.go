@@ -1,0 +1,188 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+const longEnough = time.Minute
+
+// realGroup makes a control group of the kernel's below a mount, and removes it at the end of the test.
+func realGroup(t *testing.T, mount string) (dir string, err error) {
+	t.Helper()
+	dir = filepath.Join(mount, fmt.Sprint("pipedeck-test-", os.Getpid(), "-", time.Now().UnixNano()))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool { return syscall.Rmdir(dir) == nil }, longEnough, 10*time.Millisecond, "the control group of the test is busy")
+	})
+	return dir, nil
+}
+
+// v2 is where cgroup v2 is mounted, alone or beside v1.
+func v2(t *testing.T) (mount string, found bool) {
+	t.Helper()
+	for _, mount := range []string{cgroupMount, filepath.Join(cgroupMount, "unified")} {
+		if _, err := os.Stat(filepath.Join(mount, "cgroup.controllers")); err == nil {
+			return mount, true
+		}
+	}
+	return "", false
+}
+
+// script is a program that piped starts.
+func script(t *testing.T, lines string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700))
+	return path
+}
+
+func launched(t *testing.T, program string, room confinement) *process {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { reader.Close(); writer.Close() })
+	p, err := launch(program, config.Plugin{Name: "p"}, 1, "localhost:1", reader, nil, room, newOutput("", "p", nil))
+	require.NoError(t, err)
+	p.release = func() {}
+	t.Cleanup(func() {
+		p.stop(0)
+		p.close()
+	})
+	return p
+}
+
+// The kernel ends a real process for its memory, in the best way that this machine has to offer; which one it was
+// stands in the test's log. Not in parallel: where the kernel does not say which process it was, a plugin that another
+// test kills at that moment is taken for it.
+func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
+	eat := "exec tail /dev/zero" // keeps what it reads, for it never sees the end of a line
+	want, room := "", confinement{}
+	groups, why := groupsWithControllers(t)
+	if why == nil {
+		t.Log("variant: a control group of cgroup v2")
+		l := limits{memory: 64 << 20}
+		group, err := groups.make("p", l)
+		require.NoError(t, err)
+		room, want = confinement{limits: l, group: group}, "it needed more memory than its limit of 64 MiB"
+	} else if dir, err := realGroup(t, filepath.Join(cgroupMount, "memory")); err == nil {
+		t.Logf("variant: a container's memory limit, by cgroup v1, for cgroup v2 is not to be had: %v", why)
+		require.NoError(t, writeControl(dir, "memory.limit_in_bytes", "67108864"))
+		_ = writeControl(dir, "memory.memsw.limit_in_bytes", "67108864") // where swap is counted
+		eat = "echo $$ > " + filepath.Join(dir, "cgroup.procs") + "\n" + eat
+		want = "this machine, or the container that piped runs in, had no memory left, as it seems"
+	} else {
+		t.Logf("variant: none, this user may not make control groups: %v; %v", why, err)
+		t.Log("the limit that the process itself runs into is TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit")
+		return
+	}
+	p := launched(t, script(t, eat), room)
+	select {
+	case <-p.exited:
+	case <-time.After(longEnough):
+		require.Fail(t, "the kernel has not ended it")
+	}
+	require.Equal(t, "SIGKILL", p.exit.Signal, p.exit)
+	require.EqualError(t, p.exit, `plugin "p" was ended by the kernel, for `+want+`; it wrote no output`)
+}
+
+// groupsWithControllers is a group of cgroup v2 in which groups for plugins can be made, or why there is none.
+func groupsWithControllers(t *testing.T) (*cgroups, error) {
+	t.Helper()
+	mount, found := v2(t)
+	if !found {
+		return nil, os.ErrNotExist
+	}
+	offered, err := os.ReadFile(filepath.Join(mount, "cgroup.controllers"))
+	if err != nil {
+		return nil, err
+	}
+	for _, controller := range []string{"memory", "cpu", "pids"} {
+		if !strings.Contains(" "+strings.TrimSpace(string(offered))+" ", " "+controller+" ") {
+			return nil, fmt.Errorf("%s has no controller for %s", mount, controller)
+		}
+	}
+	if err := writeControl(mount, "cgroup.subtree_control", "+memory +cpu +pids"); err != nil {
+		return nil, err
+	}
+	dir, err := realGroup(t, mount)
+	if err != nil {
+		return nil, err
+	}
+	return &cgroups{dir: dir}, writeControl(dir, "cgroup.subtree_control", "+memory +cpu +pids")
+}
+
+// What a piped that was killed has left in its groups is ended by the next one, and the groups go.
+func TestGroupsThatAnEarlierPipedHasLeftAreEmptiedAndRemoved(t *testing.T) {
+	t.Parallel()
+	mount, found := v2(t)
+	dir, err := "", os.ErrNotExist
+	if found {
+		dir, err = realGroup(t, mount)
+	}
+	if err != nil {
+		t.Logf("variant: directories in place of control groups, which this user may not make: %v", err)
+		leftDirectories(t)
+		return
+	}
+	t.Log("variant: control groups of the kernel")
+	earlier := &cgroups{dir: dir}
+	group, err := earlier.make("p", limits{})
+	require.NoError(t, err)
+	p := launched(t, script(t, "exec sleep 1000"), confinement{group: group})
+	members, err := os.ReadFile(filepath.Join(group.dir, "cgroup.procs"))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintln(p.command.Process.Pid), string(members), "it is in its group from its start")
+
+	now := &cgroups{dir: dir}
+	now.inherit()
+	select {
+	case <-p.exited:
+	case <-time.After(longEnough):
+		require.Fail(t, "what was left still runs")
+	}
+	require.Eventually(t, func() bool {
+		other, err := now.make("p", limits{}) // tries the names that are free, and removes what can be
+		require.NoError(t, err)
+		other.remove()
+		_, err = os.Stat(group.dir)
+		return os.IsNotExist(err)
+	}, longEnough, 10*time.Millisecond)
+	require.Empty(t, now.dying)
+}
+
+func leftDirectories(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	busy := filepath.Join(dir, "plugin-p-1")
+	controls(t, busy, map[string]string{"cgroup.kill": ""})
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "plugin-other-7"), 0o700))
+	now := &cgroups{dir: dir}
+	now.inherit()
+	require.NoDirExists(t, filepath.Join(dir, "plugin-other-7"))
+	require.Equal(t, []string{busy}, now.dying)
+	require.Equal(t, "1", read(t, busy, "cgroup.kill"))
+	group, err := now.make("p", limits{})
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "plugin-p-2"), group.dir, "the name of the busy one is not used")
+	group.remove()
+}
+
+func TestNamesOfGroupsDoNotCollide(t *testing.T) {
+	t.Parallel()
+	leftDirectories(t)
+}
