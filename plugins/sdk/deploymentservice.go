@@ -141,9 +141,10 @@ func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.Ex
 		time.AfterFunc(giveUpAfter, sender.giveUp)
 	})
 	log := newStageLog(sender)
-	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId())
+	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId(), s.logger)
 
 	result, err := s.run(ctx, in, log, client)
+	client.reports.close()
 	resp, err := outcome(ctx, result, err, log)
 	_ = log.out.Close()
 	stopLimit()

@@ -6,6 +6,7 @@ package sdk
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
@@ -19,10 +20,13 @@ type StageClient struct {
 	stageID      string
 	// watches are the goroutines behind Commands; the stage waits for them at its end.
 	watches sync.WaitGroup
+	reports *reports
 }
 
-func newStageClient(client *Client, deploymentID, stageID string) *StageClient {
-	return &StageClient{Client: client, deploymentID: deploymentID, stageID: stageID}
+func newStageClient(client *Client, deploymentID, stageID string, logger *slog.Logger) *StageClient {
+	c := &StageClient{Client: client, deploymentID: deploymentID, stageID: stageID}
+	c.reports = newReports(c.PutStageMetadataMulti, logger)
+	return c
 }
 
 // StageMetadata reads a value that the stage put, possibly in an earlier run.

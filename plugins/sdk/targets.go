@@ -11,7 +11,8 @@ import (
 )
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
-// (1 is one after the other, in their order), and waits for all. The log tells of each target how it ended. One
+// (1 is one after the other, in their order), and waits for all. The log tells of each target how it ended, and UIs show
+// how it goes at each (TargetResults). One
 // that fails does not stop the others; the error names each that failed. Targets that were not begun when ctx
 // ended are not begun.
 func ForEachTarget[Config, Target, App any](
@@ -21,23 +22,31 @@ func ForEachTarget[Config, Target, App any](
 	work func(ctx context.Context, target DeployTarget[Target]) error,
 ) error {
 	failed := make([]error, len(req.Targets))
+	results := &targetResults{client: req.Client}
+	for _, target := range req.Targets {
+		results.list = append(results.list, TargetResult{Name: target.Name, Status: "NOT_STARTED"})
+	}
 	places := make(chan struct{}, max(limit, 1))
 	var running sync.WaitGroup
 	for i, target := range req.Targets {
 		places <- struct{}{}
 		if ctx.Err() != nil {
 			failed[i] = fmt.Errorf("deploy target %s: not begun: %w", target.Name, StopCause(ctx))
+			results.set(i, TargetResult{target.Name, "CANCELLED", StopCause(ctx).Error()})
 			<-places
 			continue
 		}
 		running.Go(func() {
 			defer func() { <-places }()
+			results.set(i, TargetResult{Name: target.Name, Status: "RUNNING"})
 			if err := atTarget(ctx, target, work); err != nil {
 				failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
+				results.set(i, TargetResult{target.Name, "FAILURE", headline(err)})
 				// The whole error is logged when the stage ends with it.
 				req.Log.Errorf("Deploy target %s: failed: %s", target.Name, headline(err))
 				return
 			}
+			results.set(i, TargetResult{Name: target.Name, Status: "SUCCESS"})
 			req.Log.Successf("Deploy target %s: done", target.Name)
 		})
 	}
@@ -55,6 +64,22 @@ func (r *ExecuteRequest[Config, Target, App]) At(target DeployTarget[Target]) *E
 	at.Targets = []DeployTarget[Target]{target}
 	at.Log = r.Log.Prefixed("[" + target.Name + "] ")
 	return &at
+}
+
+// targetResults tells of several targets at once.
+type targetResults struct {
+	client *StageClient
+
+	mu   sync.Mutex
+	list []TargetResult
+}
+
+// set tells all results, with a new one.
+func (t *targetResults) set(i int, result TargetResult) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list[i] = result
+	t.client.TargetResults(t.list)
 }
 
 func countErrors(list []error) (n int) {

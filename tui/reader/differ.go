@@ -25,6 +25,8 @@ const (
 	Stage
 	// StageWaits: a running stage began to wait for approval; Deployment is set too.
 	StageWaits
+	// StageProgress: a stage tells how far it is, or how it goes at its deploy targets; Deployment and Stage are set.
+	StageProgress
 	Plugin
 	// Log: Deployment and Stage are set when they are known.
 	Log
@@ -155,8 +157,14 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 	}
 	for _, stage := range dep.GetStages() {
 		key := "stage " + dep.GetId() + " " + stage.GetId()
+		progressed := false
+		if stage.GetProgress() != nil || len(stage.GetTargets()) > 0 {
+			_, progressed = d.news("progress "+key, "", stage.GetProgress(), stage.GetTargets())
+		}
 		if was, changed := d.news(key, Name(stage.GetStatus()), stage.GetRetries()); changed {
 			stages = append(stages, Change{Kind: Stage, Time: at, Was: was, Deployment: dep, Stage: stage})
+		} else if progressed {
+			stages = append(stages, Change{Kind: StageProgress, Time: at, Deployment: dep, Stage: stage})
 		}
 		if _, changed := d.news("approval "+key, "", stage.GetCanApprove()); changed && stage.GetCanApprove() {
 			stages = append(stages, Change{Kind: StageWaits, Time: at, Deployment: dep, Stage: stage})

@@ -56,6 +56,20 @@ type (
 		Reason     string   `json:"reason,omitempty"`
 		Attempt    int32    `json:"attempt"`
 		Rollback   bool     `json:"rollback"`
+		// Progress and Targets are left out where the plugin tells none.
+		Progress *jsonProgress `json:"progress,omitempty"`
+		Targets  []jsonTarget  `json:"targets,omitempty"`
+	}
+	jsonProgress struct {
+		Done int64 `json:"done"`
+		// Total is 0 when it is not known.
+		Total int64  `json:"total"`
+		Text  string `json:"text"`
+	}
+	jsonTarget struct {
+		Name   string `json:"name"`
+		Status string `json:"status"`
+		Detail string `json:"detail,omitempty"`
 	}
 	jsonLog struct {
 		jsonHead
@@ -110,6 +124,20 @@ func head(at time.Time, kind string) jsonHead {
 	return jsonHead{Time: at.UTC().Format(time.RFC3339Nano), Type: kind}
 }
 
+func progressOf(stage *deckv1.Stage) *jsonProgress {
+	if stage.GetProgress() == nil {
+		return nil
+	}
+	return &jsonProgress{stage.GetProgress().GetDone(), stage.GetProgress().GetTotal(), stage.GetProgress().GetText()}
+}
+
+func targetsOf(stage *deckv1.Stage) (list []jsonTarget) {
+	for _, target := range stage.GetTargets() {
+		list = append(list, jsonTarget{target.GetName(), Name(target.GetStatus()), target.GetDetail()})
+	}
+	return list
+}
+
 // jsonLine is nil for changes that the contract has no line for.
 func jsonLine(c Change) any {
 	switch c.Kind {
@@ -128,7 +156,7 @@ func jsonLine(c Change) any {
 			head(c.Time, "deployment"), x.GetId(), x.GetApplicationName(), Name(x.GetStatus()),
 			x.GetCommit().GetHash(), x.GetStatusReason(), x.GetStrategy(), x.GetSummary(),
 		}
-	case Stage:
+	case Stage, StageProgress:
 		x := c.Stage
 		requires := x.GetRequires()
 		if requires == nil {
@@ -137,6 +165,7 @@ func jsonLine(c Change) any {
 		return jsonStage{
 			head(c.Time, "stage"), c.Deployment.GetId(), c.Deployment.GetApplicationName(), x.GetId(), x.GetName(),
 			Name(x.GetStatus()), requires, x.GetStatusReason(), x.GetRetries() + 1, x.GetRollback(),
+			progressOf(x), targetsOf(x),
 		}
 	case Log:
 		x := c.Log

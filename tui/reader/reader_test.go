@@ -203,3 +203,30 @@ func TestNamesCannotSteerTheTerminal(t *testing.T) {
 		})
 	}
 }
+
+func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	canary := decktest.Canary()
+	running := proto.Clone(canary).(*deckv1.Deployment)
+	stage := running.GetStages()[0]
+	stage.Progress = &deckv1.StageProgress{Done: 3, Total: 10, Text: "pods"}
+	stage.Targets = []*deckv1.StageTarget{{Name: "east", Status: deckv1.StageStatus_STAGE_STATUS_FAILURE, Detail: "no route"}}
+	server.Tell(decktest.Environment(), decktest.Application(), canary)
+	server.Tell(running)
+	server.Tell(decktest.Failed())
+	var out bytes.Buffer
+	require.NoError(t, reader.JSON(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
+		settled, _, _ := d.SettledAt("8b21f00cafe5")
+		return settled
+	}}))
+	found := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, `"progress"`) {
+			found++
+			require.Contains(t, line, `"type":"stage"`)
+			require.Contains(t, line, `"progress":{"done":3,"total":10,"text":"pods"},"targets":[{"name":"east","status":"FAILURE","detail":"no route"}]`)
+		}
+	}
+	require.Equal(t, 1, found, out.String())
+}

@@ -192,6 +192,8 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 		about = th.Bad.Render(text.Line(stage.GetStatusReason()))
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove():
 		about = th.Warn.Render("press ") + th.Key.Render("a") + th.Warn.Render(" to approve")
+	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetProgress() != nil:
+		about = stageProgress(th, stage.GetProgress())
 	case stage.GetDisplay() != "":
 		about = th.Info.Render(text.Line(stage.GetDisplay()))
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_CANCELLED, stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SKIPPED:
@@ -203,7 +205,7 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 	if names := namesOf(g, row.After); len(names) > 0 {
 		after = th.Dim.Render("after " + strings.Join(names, ", "))
 	}
-	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, after)
+	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, targetSummary(th, stage), after)
 }
 
 // namesOf returns the names of the stages in the picture: a rollback also requires stages of the

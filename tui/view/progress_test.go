@@ -1,0 +1,49 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"math"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/dag"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+func TestProgressStandsBesideARunningStage(t *testing.T) {
+	t.Parallel()
+	th := theme.Theme{}
+	th.Full, th.Empty, th.Dot = "#", "-", "|"
+	for want, p := range map[string]*deckv1.StageProgress{
+		"##------  30% 3 of 10 pods are ready": {Done: 3, Total: 10, Text: "pods are ready"},
+		"####----  50%":                        {Done: 50, Total: 100},
+		"12 objects":                           {Done: 12, Text: "objects"},
+		"loading":                              {Text: "load\x07ing"},
+	} {
+		require.Equal(t, want, ansi.Strip(stageProgress(th, p)))
+	}
+	require.Contains(t, stageProgress(th, &deckv1.StageProgress{Done: math.MaxInt64, Total: math.MaxInt64}), "100%")
+
+	running := &deckv1.Stage{Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, Display: "3 of 10", Progress: &deckv1.StageProgress{Done: 3, Total: 10}}
+	require.Contains(t, ansi.Strip(stageList{theme: th}.note(graph{}, dag.Row{}, running)), "##------")
+	running.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+	require.Equal(t, "3 of 10", ansi.Strip(stageList{theme: th}.note(graph{}, dag.Row{}, running)))
+}
+
+func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
+	t.Parallel()
+	target := func(name string, status deckv1.StageStatus) *deckv1.StageTarget {
+		return &deckv1.StageTarget{Name: name, Status: status}
+	}
+	stage := &deckv1.Stage{Targets: []*deckv1.StageTarget{
+		target("east", deckv1.StageStatus_STAGE_STATUS_SUCCESS), target("west", deckv1.StageStatus_STAGE_STATUS_FAILURE),
+		target("north", deckv1.StageStatus_STAGE_STATUS_CANCELLED), target("south", deckv1.StageStatus_STAGE_STATUS_RUNNING),
+	}}
+	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done", ansi.Strip(targetSummary(theme.Theme{}, stage)))
+	require.Empty(t, targetSummary(theme.Theme{}, &deckv1.Stage{Targets: stage.GetTargets()[:1]}))
+}
