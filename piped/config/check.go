@@ -158,6 +158,7 @@ func checkApplication(d *decoder, a *Application) {
 	for name := range a.Plugins {
 		d.part(known.Applications, name, join("spec.plugins", name))
 	}
+	checkRouting(d, a)
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {

@@ -119,10 +119,19 @@ type kubernetesVariantLabel struct {
 }
 
 type kubernetesRouting struct {
-	// Method is podselector or istio. Default podselector.
-	Method string `json:"method" config:"oneof=podselector|istio"`
+	// Method is podselector, istio or gateway. Default podselector. PipeCD does not know gateway.
+	Method string `json:"method" config:"oneof=podselector|istio|gateway"`
 	// Istio says which routes are changed.
 	Istio kubernetesIstio `json:"istio"`
+	// Gateway says which rules of a route of the Gateway API are changed. PipeCD does not read it.
+	Gateway kubernetesGateway `json:"gateway"`
+}
+
+type kubernetesGateway struct {
+	// EditableRules are the names of the rules that may be changed. Default: all with the service.
+	EditableRules []string `json:"editableRules"`
+	// Route is the HTTPRoute or GRPCRoute. Default: the first HTTPRoute.
+	Route kubernetesReference `json:"route"`
 }
 
 type kubernetesIstio struct {

@@ -37,6 +37,7 @@ spec:
 	require.Equal(t, strings.TrimSpace(`
 app.pipecd.yaml:7:26: spec.pipeline.stages[0].with.replicas: "10 percent" is not allowed here: want a whole number or a percentage such as "50%"
 app.pipecd.yaml:7:38: spec.pipeline.stages[0].with.sufix: unknown key "sufix" is not read; did you mean "suffix"?
+app.pipecd.yaml:9:15: spec.pipeline.stages[1].with: the selector of a Service can send all traffic to the primary or all to the canary, and no shares; set all to primary or canary, or plugins.kubernetes_multicluster.trafficRouting.method to istio or gateway
 app.pipecd.yaml:9:21: spec.pipeline.stages[1].with.all: "nobody" is not allowed here: want primary or canary or baseline
 app.pipecd.yaml:10:9: spec.pipeline.stages[2].with.duration: is required and must not be empty
 app.pipecd.yaml:12:15: spec.pipeline.stages[3].with.duration: is required and must not be empty
@@ -45,6 +46,33 @@ app.pipecd.yaml:14:84: spec.pipeline.stages[4].with.metrics[0].deviation: "BOTH"
 app.pipecd.yaml:18:37: spec.plugins.kubernetes.input.manifests: "a.yaml" is not allowed here: want a list
 app.pipecd.yaml:19:17: spec.plugins.terraform.input: is a key of PipeCD v0 and is not read: its content belongs into plugins.terraform itself; "pipedeck migrate app.pipecd.yaml" moves it there`),
 		app.Warnings.Error())
+}
+
+func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {
+	t.Parallel()
+	for stage, warned := range map[string]bool{
+		"{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}":                false,
+		"{name: K8S_TRAFFIC_ROUTING, with: {primary: 100}}":               false,
+		"{name: K8S_TRAFFIC_ROUTING, with: {canary: '100%'}}":             false,
+		"{name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}":                 true,
+		"{name: K8S_TRAFFIC_ROUTING, with: {primary: 90, baseline: 10%}}": true,
+		"{name: K8S_TRAFFIC_ROUTING, with: {all: baseline}}":              true,
+		"{name: K8S_MULTI_TRAFFIC_ROUTING, with: {canary: 50}}":           true,
+		"{name: WAIT, with: {duration: 1s, canary: 50}}":                  false,
+	} {
+		app, err := ParseApplication(pipeline(stage), "app.pipecd.yaml")
+		require.NoError(t, err)
+		if !warned {
+			require.Empty(t, app.Warnings, stage)
+			continue
+		}
+		require.Len(t, app.Warnings, 1, stage)
+		require.Contains(t, app.Warnings[0].Error(), "spec.pipeline.stages[0].with: the selector of a Service can send all traffic", stage)
+		routed := append(pipeline(stage), "  plugins: {kubernetes: {trafficRouting: {method: istio}}, kubernetes_multicluster: {trafficRouting: {method: gateway}}}\n"...)
+		app, err = ParseApplication(routed, "app.pipecd.yaml")
+		require.NoError(t, err)
+		require.Empty(t, app.Warnings, stage)
+	}
 }
 
 func TestOptionsOfStagesWhereV0HadThemAreWarnings(t *testing.T) {

@@ -132,7 +132,9 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
-	d.Versions = p.versions(ctx, plugins, d, sources)
+	if d.Versions, err = p.versions(ctx, plugins, d, sources); err != nil {
+		return nil, err
+	}
 	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
 	if err != nil {
 		return nil, err
@@ -271,11 +273,15 @@ func waitRunning(ctx context.Context, plugin *pluginhost.Plugin) error {
 }
 
 // versions is what all plugins together bring out. PipeCD v1: a plugin's error is passed over, and with
-// no version at all there is one called "unknown".
-func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) []*model.ArtifactVersion {
+// no version at all there is one called "unknown". An addition: FailedPrecondition says that the deployment cannot
+// succeed as it is configured.
+func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) ([]*model.ArtifactVersion, error) {
 	var all []*model.ArtifactVersion
 	for _, plugin := range plugins {
 		response, err := plugin.Deployment().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: planInput(d, sources)})
+		if status.Code(err) == codes.FailedPrecondition {
+			return nil, fmt.Errorf("plugin %s: %s", plugin.Name(), status.Convert(err).Message())
+		}
 		if err != nil {
 			p.options.Logger.Warn("a plugin could not tell the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
 			continue
@@ -289,7 +295,7 @@ func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *
 	if len(all) == 0 {
 		all = append(all, &model.ArtifactVersion{Version: "unknown"})
 	}
-	return all
+	return all, nil
 }
 
 func containsVersion(all []*model.ArtifactVersion, version *model.ArtifactVersion) bool {

@@ -174,6 +174,14 @@ func TestStrategyFollowsTheRulesInTheirOrder(t *testing.T) {
 	}
 }
 
+func TestAPluginCanRefuseToPlanWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	cp := &controlPlane{success: ran()}
+	_, err := plan(t, cp, host(t, "refuse"), stages, deployment())
+	require.EqualError(t, err, "plugin deployer: it cannot work as it is configured")
+	require.Nil(t, cp.planned)
+}
+
 func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *model.Deployment) (*model.Deployment, error) {
 	t.Helper()
 	return planner.New(planner.Options{

@@ -7,6 +7,9 @@ import (
 	"context"
 	"fmt"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -60,8 +63,14 @@ func (p *plugin) Close() error {
 // Stages names the stages.
 func (p *plugin) Stages() []string { return config.Stages() }
 
-// DetermineVersions names the images of the workloads.
+// DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline that
+// is certain to fail is told here.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
+	if req.Deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_QUICK_SYNC {
+		if err := stage.CheckPipeline(req.Target); err != nil {
+			return nil, status.Error(codes.FailedPrecondition, err.Error())
+		}
+	}
 	manifests, err := p.load(ctx, req, req.Target)
 	if err != nil {
 		return nil, err

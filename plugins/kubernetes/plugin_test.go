@@ -290,6 +290,20 @@ func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
 	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")), "has never been deployed successfully: deploy it once by a quick sync")
 }
 
+func TestAPipelineThatCannotWorkIsNotPlanned(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	s := source(t, "{}", manifestsYAML)
+	s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"...)
+	input := planInput(h, nil, s)
+	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
+	require.ErrorContains(t, err, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic to the primary or all to the canary, not primary 50%, canary 50%")
+	input.Deployment.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC // somebody does not want the pipeline
+	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+	require.NoError(t, err)
+}
+
 func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 	t.Parallel()
 	service := "apiVersion: v1\nkind: Service\nmetadata: {name: kc}\nspec:\n  selector: {app: kc}\n"
@@ -306,7 +320,7 @@ func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 			h := start(t)
 			req := h.Request(c.stage, c.options)
 			s := source(t, c.plugin, c.manifests)
-			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING}]}\n"...)
+			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}]}\n"...)
 			req.Input.TargetDeploymentSource = s
 			resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 			require.NoError(t, err)

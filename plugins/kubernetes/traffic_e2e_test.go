@@ -66,7 +66,7 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 
 	// Without a later traffic stage the rollout takes the traffic back, as nobody else would.
 	between := a.pipeline
-	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_PRIMARY_ROLLOUT", `{}`, two, one)
 	require.Equal(t, "primary", a.serviceVariant())
@@ -77,6 +77,14 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	require.Equal(t, "primary", a.serviceVariant())
 	require.Equal(t, one.hash, a.get(services, "web").GetLabels()["pipecd.dev/commit-hash"])
 	a.absent(deployments, "web-canary")
+}
+
+// removeCRD removes a definition at the end of the test.
+func (a *app) removeCRD(name string) {
+	a.t.Cleanup(func() {
+		crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+		require.NoError(a.t, a.live().Dynamic.Resource(crds).Delete(context.Background(), name, metav1.DeleteOptions{}))
+	})
 }
 
 const virtualServiceCRD = `apiVersion: apiextensions.k8s.io/v1
@@ -112,11 +120,8 @@ func (a *app) shares() map[string]int64 {
 func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	t.Cleanup(func() {
-		crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-		require.NoError(t, a.live().Dynamic.Resource(crds).Delete(context.Background(), "virtualservices.networking.istio.io", metav1.DeleteOptions{}))
-	})
-	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.removeCRD("virtualservices.networking.istio.io")
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 30}}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
 	a.settings += "}\n      trafficRouting: {method: istio"
 	virtualService := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {hosts: [web], http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
 	files := func(image string) map[string]string {
@@ -135,4 +140,111 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
+}
+
+// httpRouteCRD knows no more of an HTTPRoute than the test needs.
+const httpRouteCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: httproutes.gateway.networking.k8s.io
+  annotations: {api-approved.kubernetes.io: "unapproved, for a test"}
+spec:
+  group: gateway.networking.k8s.io
+  scope: Namespaced
+  names: {kind: HTTPRoute, plural: httproutes, singular: httproute}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                rules:
+                  type: array
+                  items:
+                    type: object
+                    properties:
+                      name: {type: string}
+                      backendRefs:
+                        type: array
+                        items:
+                          type: object
+                          required: [name]
+                          properties:
+                            kind: {type: string, default: Service}
+                            name: {type: string}
+                            port: {type: integer}
+                            weight: {type: integer, default: 1, minimum: 0, maximum: 1000000}
+`
+
+var httpRoutes = schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"}
+
+// weights are those of the backends of the HTTPRoute, by name.
+func (a *app) weights() map[string]int64 {
+	a.t.Helper()
+	rules, _, err := unstructured.NestedSlice(a.get(httpRoutes, "web").Object, "spec", "rules")
+	require.NoError(a.t, err)
+	require.Len(a.t, rules, 1)
+	weights := map[string]int64{}
+	for _, item := range rules[0].(map[string]any)["backendRefs"].([]any) {
+		ref := item.(map[string]any)
+		weights[ref["name"].(string)] = ref["weight"].(int64)
+	}
+	return weights
+}
+
+func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.removeCRD("httproutes.gateway.networking.k8s.io")
+	a.pipeline = `  pipeline:
+    stages:
+      - {name: K8S_CANARY_ROLLOUT, with: {createService: true}}
+      - {name: K8S_BASELINE_ROLLOUT, with: {createService: true, suffix: b}}
+      - {name: K8S_TRAFFIC_ROUTING, with: {canary: 30, baseline: 30}}
+      - {name: K8S_PRIMARY_ROLLOUT, with: {prune: true}}
+      - {name: K8S_TRAFFIC_ROUTING, with: {all: primary}}
+      - {name: K8S_CANARY_CLEAN}
+`
+	a.settings += "}\n      trafficRouting: {method: gateway"
+	route := "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: [{backendRefs: [{name: web, port: 80}]}]}\n"
+	files := func(image string) map[string]string {
+		return map[string]string{"d.yaml": variantLabelled(image), "crd.yaml": httpRouteCRD, "r.yaml": route,
+			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
+	}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	require.Equal(t, map[string]int64{"web": 1}, a.weights())
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
+	log := a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
+	require.Contains(t, log, "no traffic was moved: there is no Service "+a.namespace+"/web-canary: roll the canary variant out with createService: true")
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
+	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
+	require.Contains(t, log, "Traffic is routed: primary 40%, canary 30%, baseline 30%")
+	require.Equal(t, map[string]int64{"web": 40, "web-canary": 30, "web-b": 30}, a.weights())
+	a.golden("traffic-gateway", httpRoutes)
+
+	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	require.Contains(t, log, "HTTPRoute "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
+	require.Equal(t, map[string]int64{"web": 40, "web-canary": 30, "web-b": 30}, a.weights())
+	a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Equal(t, map[string]int64{"web": 1}, a.weights())
+	a.absent(services, "web-canary")
+}
+
+func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": serviceYAML}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	log := a.fails("K8S_CANARY_ROLLOUT", `{}`, one, one)
+	require.Contains(t, log, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic")
+	a.absent(deployments, "web-canary")
 }

@@ -118,6 +118,41 @@ func TestAnImageBuilderIsOnThisMachine(t *testing.T) {
 	}
 }
 
+func TestAPipelineThatIsCertainToFailIsTold(t *testing.T) {
+	t.Parallel()
+	for pipeline, want := range map[string]map[string]string{
+		"{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}": {
+			"podselector": "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic to the primary or all to the canary, not primary 50%, canary 50%",
+			"gateway":     "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: a route sends traffic to Services, and the pipeline makes none for the canary: set with.createService: true in its K8S_CANARY_ROLLOUT",
+			"istio":       "",
+		},
+		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 10, baseline: 10}}": {
+			"gateway": "makes none for the baseline: set with.createService: true in its K8S_BASELINE_ROLLOUT",
+			"istio":   "",
+		},
+		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: WAIT, with: {duration: x}}": {
+			"podselector": "", "gateway": "", "istio": "",
+		},
+		"{name: K8S_TRAFFIC_ROUTING, with: {all: baseline}}":                {"podselector": "not baseline 100%"},
+		"{name: K8S_TRAFFIC_ROUTING}":                                       {"podselector": "says nothing", "istio": "says nothing"},
+		"{name: WAIT}, {name: K8S_BASELINE_ROLLOUT, with: {replicas: 1.5}}": {"istio": "stage 2 of the pipeline: K8S_BASELINE_ROLLOUT: with: replicas"},
+		"{name: K8S_ROLLBACK}":                                              {"istio": "runs by itself"},
+	} {
+		for method, says := range want {
+			app, err := decode(t, `{"trafficRouting": {"method": "`+method+`"}}`)
+			require.NoError(t, err)
+			stages, err := app.PipelineStages([]byte("spec: {pipeline: {stages: [" + pipeline + "]}}"))
+			require.NoError(t, err)
+			err = app.CheckPipeline(stages)
+			if says == "" {
+				require.NoError(t, err, "%s by %s", pipeline, method)
+				continue
+			}
+			require.ErrorContains(t, err, says, "%s by %s", pipeline, method)
+		}
+	}
+}
+
 func TestTrafficAddsUp(t *testing.T) {
 	t.Parallel()
 	for with, want := range map[string]string{
@@ -147,7 +182,8 @@ func TestTrafficAddsUp(t *testing.T) {
 		require.ErrorContains(t, err, "K8S_TRAFFIC_ROUTING: with", with)
 		require.ErrorContains(t, err, want, with)
 	}
-	_, err := decode(t, `{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}}}`)
-	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known`)
+	_, err := decode(t, `{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, "gateway": {"route": {"kind": "TCPRoute"}}}}`)
+	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known; use podselector, istio or gateway`)
 	require.ErrorContains(t, err, "virtualService.kind")
+	require.ErrorContains(t, err, `gateway.route.kind: "TCPRoute" cannot be routed by; use HTTPRoute or GRPCRoute`)
 }

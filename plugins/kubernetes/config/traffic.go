@@ -15,13 +15,24 @@ import (
 const (
 	MethodPodSelector = "podselector"
 	MethodIstio       = "istio"
+	// MethodGateway is the Gateway API. (Not in PipeCD v1.)
+	MethodGateway = "gateway"
 )
 
 // TrafficRouting says how traffic is split between the variants.
 type TrafficRouting struct {
-	// Method is MethodPodSelector (also when empty, before Validate) or MethodIstio.
-	Method string `json:"method"`
-	Istio  Istio  `json:"istio"`
+	// Method is MethodPodSelector (also when empty, before Validate), MethodIstio or MethodGateway.
+	Method  string  `json:"method"`
+	Istio   Istio   `json:"istio"`
+	Gateway Gateway `json:"gateway"`
+}
+
+// Gateway says which rules of a route are changed.
+type Gateway struct {
+	// EditableRules are names of rules; empty: all that have a backend of the Service.
+	EditableRules []string `json:"editableRules"`
+	// Route without a name is the first one; without a kind it is an HTTPRoute.
+	Route Reference `json:"route"`
 }
 
 // Istio says which routes are changed.
@@ -116,9 +127,12 @@ func (p *percent) UnmarshalJSON(data []byte) error {
 
 func (r *TrafficRouting) validate() (errs []error) {
 	switch r.Method {
-	case MethodPodSelector, MethodIstio:
+	case MethodPodSelector, MethodIstio, MethodGateway:
 	default:
-		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s or %s", r.Method, MethodPodSelector, MethodIstio))
+		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s, %s or %s", r.Method, MethodPodSelector, MethodIstio, MethodGateway))
+	}
+	if kind := r.Gateway.Route.Kind; kind != "" && kind != KindHTTPRoute && kind != KindGRPCRoute {
+		errs = append(errs, fmt.Errorf("trafficRouting.gateway.route.kind: %q cannot be routed by; use %s or %s", kind, KindHTTPRoute, KindGRPCRoute))
 	}
 	if kind := r.Istio.VirtualService.Kind; kind != "" && kind != KindVirtualService {
 		errs = append(errs, errors.New("trafficRouting.istio.virtualService.kind: only a VirtualService can be routed by; leave the kind out"))
@@ -126,5 +140,9 @@ func (r *TrafficRouting) validate() (errs []error) {
 	return errs
 }
 
-// KindVirtualService is the kind of Istio's routes.
-const KindVirtualService = "VirtualService"
+// Kinds of routes: Istio's, and those of the Gateway API.
+const (
+	KindVirtualService = "VirtualService"
+	KindHTTPRoute      = "HTTPRoute"
+	KindGRPCRoute      = "GRPCRoute"
+)

@@ -15,24 +15,28 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// routedFields gives rules for what stages write other than it is in Git: the destinations in the routes of a
-// VirtualService, when the pipeline of the source routes traffic by it.
+// routedFields gives rules for what stages write other than it is in Git: the destinations in a VirtualService and the
+// backends in a route, when the pipeline of the source shares traffic out by it.
 func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule, error) {
-	istio := s.App.TrafficRouting.Istio
-	if s.App.TrafficRouting.Method != config.MethodIstio {
+	list, field, editable := "http", "route", s.App.TrafficRouting.Istio.EditableRoutes
+	switch s.App.TrafficRouting.Method {
+	case config.MethodIstio:
+	case config.MethodGateway:
+		list, field, editable = "rules", "backendRefs", s.App.TrafficRouting.Gateway.EditableRules
+	default:
 		return nil, nil
 	}
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil || !slices.ContainsFunc(stages, func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
 		return nil, err
 	}
-	m, err := variant.VirtualService(manifests, &s.App)
+	m, err := variant.Routes(manifests, &s.App)
 	if err != nil {
 		return nil, nil // a stage says so when it needs one
 	}
 	key := m.Key().Fold()
 	key.Group = ""
-	routes, _, err := unstructured.NestedSlice(m.Object, "spec", "http")
+	routes, _, err := unstructured.NestedSlice(m.Object, "spec", list)
 	if err != nil {
 		return nil, nil // the API will not take it
 	}
@@ -40,8 +44,8 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule,
 	for i, item := range routes {
 		route, _ := item.(map[string]any)
 		name, _ := route["name"].(string)
-		if len(istio.EditableRoutes) == 0 || slices.Contains(istio.EditableRoutes, name) {
-			rules = append(rules, ignoreRule{apiVersion: m.GetAPIVersion(), key: key, path: fmt.Sprintf("spec.http.%d.route", i)})
+		if len(editable) == 0 || slices.Contains(editable, name) {
+			rules = append(rules, ignoreRule{apiVersion: m.GetAPIVersion(), key: key, path: fmt.Sprintf("spec.%s.%d.%s", list, i, field)})
 		}
 	}
 	return rules, nil

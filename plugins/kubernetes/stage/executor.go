@@ -60,7 +60,13 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	}
 	ctx, cancel := withDeadline(ctx, req)
 	defer cancel()
-	switch name, _ := config.SingleName(req.Stage.GetName()); name {
+	name, _ := config.SingleName(req.Stage.GetName())
+	if name != config.StageRollback && name != config.StageSync { // which is all that a quick sync runs
+		if err := CheckPipeline(req.Target); err != nil { // before anything is done that would have to be undone
+			return err
+		}
+	}
+	switch name {
 	case config.StageSync:
 		return e.sync(ctx, req)
 	case config.StagePrimaryRollout:

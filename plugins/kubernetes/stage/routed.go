@@ -27,8 +27,8 @@ func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, er
 		if err != nil {
 			return nil, err
 		}
-		routed, _, err := routeObject(manifests, s, traffic)
-		return replace(manifests, routed), err
+		r, err := routeObject(manifests, s, traffic)
+		return replace(manifests, r.object), err
 	}
 	return manifests, nil
 }
@@ -44,8 +44,8 @@ func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Man
 	return made
 }
 
-// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: the VirtualService is taken out of
-// the manifests and given apart; the Service goes on selecting what the last traffic stage of this deployment has chosen, as
+// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: a VirtualService or HTTPRoute is
+// taken out of the manifests and given apart; the Service goes on selecting what the last traffic stage of this deployment has chosen, as
 // long as another one follows. (PipeCD v1 sends all traffic back to the primary while that is being replaced.)
 func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []manifest.Manifest) (made []manifest.Manifest, left []manifest.Key, err error) {
 	last, err := lastTrafficStage(req.Target)
@@ -53,8 +53,13 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 		return manifests, nil, err
 	}
 	app := &req.Target.App
-	if app.TrafficRouting.Method == config.MethodIstio {
-		routes, err := variant.VirtualService(manifests, app)
+	if app.TrafficRouting.Method != config.MethodIstio {
+		if err := variant.CheckSelectable(manifests, app); err != nil {
+			return nil, nil, err
+		}
+	}
+	if app.TrafficRouting.Method != config.MethodPodSelector {
+		routes, err := variant.Routes(manifests, app)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -65,9 +70,6 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 		}
 		req.Log.Infof("%s is left to %s", routes.Key().Human(), config.StageTrafficRouting)
 		return made, []manifest.Key{routes.Key()}, nil
-	}
-	if err := variant.CheckSelectable(manifests, app); err != nil {
-		return nil, nil, err
 	}
 	if last <= int(req.Stage.GetIndex()) { // nothing would take the Service back before the canary goes
 		return manifests, nil, nil

@@ -72,6 +72,90 @@ func TestWhatCannotBeRoutedByIstioIsAnError(t *testing.T) {
 	}
 }
 
+func TestTheSharesOfAGatewayLookAsInTheGoldenFiles(t *testing.T) {
+	t.Parallel()
+	both := config.VariantServices{Canary: "canary", Baseline: "b"}
+	for name, tt := range map[string]struct {
+		change   func(*config.Application)
+		services config.VariantServices
+		traffic  config.Traffic
+	}{
+		"routed-gateway-primary": {traffic: config.Traffic{Primary: 100}},
+		"routed-gateway-shares":  {traffic: config.Traffic{Primary: 60, Canary: 30, Baseline: 10}, services: both},
+		"routed-gateway-editable": {traffic: config.Traffic{Canary: 100}, services: both, change: func(a *config.Application) {
+			a.TrafficRouting.Gateway.EditableRules = []string{"shared"}
+		}},
+		"routed-gateway-grpc": {traffic: config.Traffic{Primary: 50, Canary: 50}, services: both, change: func(a *config.Application) {
+			a.TrafficRouting.Gateway.Route = config.Reference{Kind: "GRPCRoute", Name: "rpc"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			app, all := application(t), load(t, "gateway")
+			app.TrafficRouting.Method = config.MethodGateway
+			if tt.change != nil {
+				tt.change(app)
+			}
+			got, err := variant.RouteGateway(all, app, tt.services, tt.traffic)
+			require.NoError(t, err)
+			golden(t, name, []manifest.Manifest{got})
+			require.Equal(t, load(t, "gateway"), all, "what is given stays as it is")
+		})
+	}
+}
+
+func TestWhatCannotBeRoutedByAGatewayIsAnError(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*config.Application){
+		`no HTTPRoute named "x"`:                 func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "x" },
+		`HTTPRoute web has no rule named "mian"`: func(a *config.Application) { a.TrafficRouting.Gateway.EditableRules = []string{"main", "mian"} },
+		"all.yaml:11: the selector of Service unlabelled must have pipecd.dev/variant: primary": func(a *config.Application) { a.Service.Name = "unlabelled" },
+		"no rule of HTTPRoute elsewhere that may be changed has the Service web":                func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "elsewhere" },
+		"spec.rules[0].backendRefs of HTTPRoute odd: the weight -1 is not a whole number":       func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "odd" },
+		"the weights are too large to be shared out":                                            func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "large" },
+	} {
+		app := application(t)
+		app.TrafficRouting.Method = config.MethodGateway
+		change(app)
+		_, err := variant.RouteGateway(load(t, "gateway"), app, config.VariantServices{Canary: "canary"}, config.Traffic{Primary: 1, Canary: 99})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// Whatever stands in an HTTPRoute, routing does not crash, and the shares of a rule with variants alone are percentages.
+func FuzzRouteGateway(f *testing.F) {
+	f.Add("[{backendRefs: [{name: web, port: 80}]}]", 10, 20)
+	f.Add("[{name: a, backendRefs: [{name: b, weight: 20}, {name: web-canary, weight: 0}, {name: web, kind: Service, weight: 7}]}, {matches: []}]", 100, 0)
+	f.Add("[{backendRefs: [{name: web, group: x.io}, 7, {name: web, weight: 1000000}, {weight: 1000000}]}]", 0, 100)
+	f.Fuzz(func(t *testing.T, rules string, canary, baseline int) {
+		if canary < 0 || baseline < 0 || canary > 100 || baseline > 100-canary {
+			return
+		}
+		text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {pipecd.dev/variant: primary}}\n---\n" +
+			"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: " + rules + "}\n"
+		all, err := manifest.Parse([]byte(text), "a.yaml")
+		if err != nil {
+			return
+		}
+		app := application(t)
+		m, err := variant.RouteGateway(all, app, config.VariantServices{Canary: "canary", Baseline: "baseline"}, config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+		if err != nil {
+			return
+		}
+		for _, rule := range m.Object["spec"].(map[string]any)["rules"].([]any) {
+			fields, _ := rule.(map[string]any)
+			refs, _ := fields["backendRefs"].([]any)
+			for _, item := range refs {
+				ref, _ := item.(map[string]any)
+				if weight, ok := ref["weight"].(int64); ok {
+					require.LessOrEqual(t, weight, int64(1_000_000))
+					require.GreaterOrEqual(t, weight, int64(0))
+				}
+			}
+		}
+	})
+}
+
 func TestEveryWorkloadThatCannotBeSelectedIsNamed(t *testing.T) {
 	t.Parallel()
 	app, all := routed(t)

@@ -18,8 +18,10 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -64,6 +66,9 @@ func (p *plugin) FetchDefinedStages(context.Context, *deployment.FetchDefinedSta
 }
 
 func (p *plugin) DetermineVersions(context.Context, *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+	if p.settings.Strategy == "refuse" {
+		return nil, status.Error(codes.FailedPrecondition, "it cannot work as it is configured")
+	}
 	response := &deployment.DetermineVersionsResponse{}
 	for _, version := range p.settings.Versions {
 		response.Versions = append(response.Versions, &model.ArtifactVersion{Name: "app", Version: version})

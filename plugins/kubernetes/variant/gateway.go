@@ -1,0 +1,203 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package variant
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+const (
+	// gatewayGroup is the API group of HTTPRoutes and GRPCRoutes.
+	gatewayGroup = "gateway.networking.k8s.io"
+	// maxWeight is the largest weight of a backend (Gateway API).
+	maxWeight = 1_000_000
+)
+
+// Routes gives the manifest that shares traffic out by the application's method: a VirtualService, or a route of the Gateway
+// API.
+func Routes(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
+	if app.TrafficRouting.Method == config.MethodGateway {
+		return Route(manifests, app)
+	}
+	return VirtualService(manifests, app)
+}
+
+// Route gives the manifest whose rules are changed: the HTTPRoute or GRPCRoute that is referred to, or the first.
+func Route(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
+	ref := app.TrafficRouting.Gateway.Route
+	kind := cmp.Or(ref.Kind, config.KindHTTPRoute)
+	for _, m := range manifests {
+		if m.GetKind() == kind && m.GroupVersionKind().Group == gatewayGroup && (ref.Name == "" || m.GetName() == ref.Name) {
+			return m, nil
+		}
+	}
+	if ref.Name != "" {
+		return manifest.Manifest{}, fmt.Errorf("there is no %s named %q of %s among the manifests (trafficRouting.gateway.route)", kind, ref.Name, gatewayGroup)
+	}
+	return manifest.Manifest{}, fmt.Errorf("there is no %s of %s among the manifests: add one that sends traffic to the Service, or set trafficRouting.method: %s",
+		kind, gatewayGroup, config.MethodPodSelector)
+}
+
+// RouteGateway gives the route with the variants' shares of traffic: in each editable rule the backends that are no variant
+// keep their part, and those that are share the rest. The primary is the Service that `service` refers to, or the first,
+// which has to select the primary alone; the others are its copies that the pipeline makes. Rules without a backend of the
+// Service stay as they are.
+func RouteGateway(manifests []manifest.Manifest, app *config.Application, services config.VariantServices, traffic config.Traffic) (manifest.Manifest, error) {
+	found, err := Route(manifests, app)
+	if err != nil {
+		return found, err
+	}
+	primary, err := RouteService(manifests, app, app.VariantLabel.PrimaryValue)
+	if err != nil {
+		return found, err
+	}
+	m := found.Clone()
+	spec, _ := m.Object["spec"].(map[string]any)
+	rules, _ := spec["rules"].([]any)
+	split := backends{
+		names:     services.Names(primary.GetName()),
+		namespace: m.GetNamespace(),
+		traffic:   traffic,
+	}
+	missing := slices.Clone(app.TrafficRouting.Gateway.EditableRules)
+	changed := 0
+	for i, item := range rules {
+		rule, _ := item.(map[string]any)
+		name, _ := rule["name"].(string)
+		if editable := app.TrafficRouting.Gateway.EditableRules; len(editable) > 0 && !slices.Contains(editable, name) {
+			continue
+		}
+		missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
+		refs, _ := rule["backendRefs"].([]any)
+		shared, ok, err := split.share(refs)
+		if err != nil {
+			at := fmt.Sprintf("spec.rules[%d].backendRefs", i)
+			return m, fmt.Errorf("%s: %s of %s: %w", m.Origin.At(at), at, m.Key().Human(), err)
+		}
+		if ok {
+			rule["backendRefs"] = shared
+			changed++
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return m, fmt.Errorf("%s: %s has no rule named %q (trafficRouting.gateway.editableRules)", m.Origin.At("spec.rules"), m.Key().Human(), missing[0])
+	case changed == 0:
+		return m, fmt.Errorf("%s: no rule of %s that may be changed has the Service %s as a backend: write one, or name the Service in service.name",
+			m.Origin.At("spec.rules"), m.Key().Human(), primary.GetName())
+	}
+	return m, nil
+}
+
+// backends shares out the backends of a rule.
+type backends struct {
+	// names are the Services of primary, canary and baseline; empty where there is none.
+	names     [3]string
+	namespace string
+	traffic   config.Traffic
+}
+
+// share gives a rule's backends anew; ok is false when none is a variant.
+func (b backends) share(refs []any) (shared []any, ok bool, err error) {
+	var own map[string]any
+	var others []any
+	part := int64(0)
+	for _, item := range refs {
+		ref, _ := item.(map[string]any)
+		weight, err := backendWeight(ref)
+		if err != nil {
+			return nil, false, err
+		}
+		if !b.isVariant(ref) {
+			others = append(others, item)
+			continue
+		}
+		part += weight
+		if own == nil {
+			own = ref
+		}
+	}
+	switch {
+	case own == nil:
+		return nil, false, nil
+	case len(others) == 0: // there is nothing that a part could be of
+		part = 1
+	}
+	weights := []int64{part * int64(b.traffic.Primary), part * int64(b.traffic.Canary), part * int64(b.traffic.Baseline)}
+	for _, other := range others {
+		weight, _ := backendWeight(other.(map[string]any))
+		weights = append(weights, weight*100)
+	}
+	if len(others) > 0 {
+		reduce(weights)
+	}
+	if slices.Max(weights) > maxWeight {
+		return nil, false, fmt.Errorf("the weights are too large to be shared out: the greatest would be %d, and %d is allowed", slices.Max(weights), maxWeight)
+	}
+	for i, name := range b.names {
+		if name == "" || b.shareOf(i) == 0 {
+			continue
+		}
+		ref := runtime.DeepCopyJSON(own)
+		ref["name"], ref["weight"] = name, weights[i]
+		shared = append(shared, ref)
+	}
+	for i, other := range others {
+		ref := runtime.DeepCopyJSON(other.(map[string]any))
+		ref["weight"] = weights[len(b.names)+i]
+		shared = append(shared, ref)
+	}
+	return shared, true, nil
+}
+
+func (b backends) shareOf(variant int) int {
+	return [...]int{b.traffic.Primary, b.traffic.Canary, b.traffic.Baseline}[variant]
+}
+
+// isVariant tells whether a backend is the Service of a variant.
+func (b backends) isVariant(ref map[string]any) bool {
+	group, _ := ref["group"].(string)
+	kind, _ := ref["kind"].(string)
+	name, _ := ref["name"].(string)
+	namespace, _ := ref["namespace"].(string)
+	return group == "" && cmp.Or(kind, manifest.KindService) == manifest.KindService && name != "" && slices.Contains(b.names[:], name) &&
+		(namespace == "" || namespace == b.namespace)
+}
+
+// backendWeight reads the weight of a backend, which is 1 when it is not given (Gateway API).
+func backendWeight(ref map[string]any) (int64, error) {
+	switch w := ref["weight"].(type) {
+	case nil:
+		if ref == nil {
+			return 0, errors.New("a backend is not a mapping")
+		}
+		return 1, nil
+	case int64:
+		if w >= 0 && w <= maxWeight {
+			return w, nil
+		}
+	}
+	return 0, fmt.Errorf("the weight %v is not a whole number from 0 to %d", ref["weight"], maxWeight)
+}
+
+// reduce divides by what the numbers have in common, so that they are as small as they can be.
+func reduce(numbers []int64) {
+	common := int64(0)
+	for _, n := range numbers {
+		for n != 0 {
+			common, n = n, common%n
+		}
+	}
+	for i := range numbers {
+		numbers[i] /= max(common, 1)
+	}
+}
