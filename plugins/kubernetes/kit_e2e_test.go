@@ -151,6 +151,20 @@ func (a *app) runIn(ctx context.Context, stage, options string, target, running 
 	return resp.GetStatus(), log
 }
 
+// nextDeployment begins another deployment: what piped kept for the last one is gone. It waits until whatever that one has
+// created is older by the API's clock, which counts seconds.
+func (a *app) nextDeployment() {
+	a.t.Helper()
+	begun, err := a.live().Now(a.t.Context())
+	require.NoError(a.t, err)
+	require.Eventually(a.t, func() bool {
+		now, err := a.live().Now(a.t.Context())
+		require.NoError(a.t, err)
+		return now.After(begun)
+	}, 20*time.Second, 20*time.Millisecond)
+	a.h, a.created = startPlugin(a.t, os.Getenv(kubeconfigEnv)), time.Now()
+}
+
 func (a *app) succeeds(stage, options string, target, running *commit) string {
 	a.t.Helper()
 	status, log := a.run(stage, options, target, running)

@@ -87,17 +87,35 @@ func (c *Client) Resource(gvr schema.GroupVersionResource, namespace string) Wat
 func (c *Client) Get(ctx context.Context, path string, query url.Values) (status int, body string, err error) {
 	u := c.base.JoinPath(path)
 	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return 0, "", err
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.do(ctx, u)
 	if err != nil {
 		return 0, "", err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBodyBytes))
 	return resp.StatusCode, string(data), err
+}
+
+// Now is the time by the API's clock, to the second, as in creation timestamps.
+func (c *Client) Now(ctx context.Context) (time.Time, error) {
+	resp, err := c.do(ctx, c.base.JoinPath("/version"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask the API for its time: %w", err)
+	}
+	defer resp.Body.Close()
+	now, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the time of the API: %w", err)
+	}
+	return now, nil
+}
+
+func (c *Client) do(ctx context.Context, u *url.URL) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.http.Do(req)
 }
 
 // notReadyError is an API that answers, but says that it is still starting.

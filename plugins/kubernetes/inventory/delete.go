@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,34 +26,58 @@ type Log interface {
 }
 
 // Delete deletes the items with their dependants: Services, workloads, the rest, and last what has no namespace (PipeCD
-// v1: the same order). It goes on after an error and returns all of them; one that is gone already is fine. It does not
-// wait for finalizers.
+// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; one that is gone
+// already is fine. It does not wait for finalizers.
 func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (deleted int, err error) {
 	ordered := slices.Clone(items)
 	slices.SortStableFunc(ordered, func(a, b Item) int { return cmp.Compare(deletionRank(a.Key), deletionRank(b.Key)) })
-	var errs []error
-	for _, item := range ordered {
-		if err := ctx.Err(); err != nil {
+	var failed []error
+	for len(ordered) > 0 {
+		if ctx.Err() != nil {
 			return deleted, context.Cause(ctx)
 		}
-		policy := metav1.DeletePropagationBackground
-		uid := item.Meta.UID
-		err := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name, metav1.DeleteOptions{
-			PropagationPolicy: &policy,
-			Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
-		})
-		switch {
-		case err == nil:
-			deleted++
-			log.Successf("- %s: deleted", item.Key.Human())
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-			log.Infof("- %s: was already gone", item.Key.Human())
-		default:
-			log.Errorf("- %s: cannot be deleted: %v", item.Key.Human(), err)
-			errs = append(errs, fmt.Errorf("delete %s: %w", item.Key.Human(), err))
+		n := slices.IndexFunc(ordered, func(i Item) bool { return deletionRank(i.Key) != deletionRank(ordered[0].Key) })
+		if n < 0 {
+			n = len(ordered)
 		}
+		for i, err := range deleteAll(ctx, c, ordered[:n]) {
+			name := ordered[i].Key.Human()
+			switch {
+			case err == nil:
+				deleted++
+				log.Successf("- %s: deleted", name)
+			case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+				log.Infof("- %s: was already gone", name)
+			case ctx.Err() != nil:
+				return deleted, context.Cause(ctx)
+			default:
+				log.Errorf("- %s: cannot be deleted: %v", name, err)
+				failed = append(failed, fmt.Errorf("delete %s: %w", name, err))
+			}
+		}
+		ordered = ordered[n:]
 	}
-	return deleted, errors.Join(errs...)
+	return deleted, errors.Join(failed...)
+}
+
+// deleteAll deletes side by side and gives an error, or nil, for each.
+func deleteAll(ctx context.Context, c *cluster.Client, items []Item) []error {
+	errs := make([]error, len(items))
+	var group errgroup.Group
+	group.SetLimit(parallelLists)
+	for i, item := range items {
+		group.Go(func() error {
+			policy := metav1.DeletePropagationBackground
+			uid := item.Meta.UID
+			errs[i] = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name, metav1.DeleteOptions{
+				PropagationPolicy: &policy,
+				Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
+			})
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are collected
+	return errs
 }
 
 func deletionRank(k manifest.Key) int {

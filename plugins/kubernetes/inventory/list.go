@@ -134,7 +134,7 @@ func listIn(ctx context.Context, c *cluster.Client, r resource, selector, namesp
 		}
 		for i := range page.Items {
 			o := &page.Items[i]
-			if len(o.OwnerReferences) > 0 || o.Annotations[manifest.LabelManagedBy] != manifest.ManagedByPiped || o.DeletionTimestamp != nil {
+			if !isManaged(&o.ObjectMeta) {
 				continue
 			}
 			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: o.Namespace, Name: o.Name}

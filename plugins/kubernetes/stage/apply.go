@@ -32,6 +32,11 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 		DeployTarget:  s.App.DeployTarget(),
 	}
 	stamp.Apply(manifests)
+	if name, _ := config.SingleName(req.Stage.GetName()); name != config.StageRollback {
+		if err := noteBegan(ctx, req, c); err != nil {
+			return nil, err
+		}
+	}
 	applier := apply.New(c, req.Log)
 	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {

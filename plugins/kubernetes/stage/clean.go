@@ -4,6 +4,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -59,11 +60,18 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if o.onlyPrimary {
 		more[s.App.VariantLabel.Key] = s.App.VariantLabel.PrimaryValue
 	}
-	items, err := e.find(ctx, req, c, s, more)
+	wanted := append(liveKeys(applied), o.keep...)
+	items, err := e.find(ctx, req, c, s, more, wanted...)
 	if err != nil {
 		return err
 	}
-	unwanted := inventory.Except(items, append(liveKeys(applied), o.keep...))
+	were, err := e.lookUp(ctx, req, c, req.Running, func(i inventory.Item) bool {
+		return !o.onlyPrimary || i.Meta.Annotations[s.App.VariantLabel.Key] == s.App.VariantLabel.PrimaryValue
+	})
+	if err != nil {
+		return err
+	}
+	unwanted := inventory.Except(inventory.Union(items, were), wanted)
 	if len(unwanted) == 0 {
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
@@ -76,18 +84,45 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	return nil
 }
 
-// find lists the application's resources that also have the given labels.
-func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set) ([]inventory.Item, error) {
+// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for kinds
+// that may not be listed in all.
+func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set, known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.GetApplicationId()), more)
-	namespaces := []string{c.Namespace}
-	if s.App.Input.Namespace != "" {
-		namespaces = []string{s.App.Input.Namespace}
+	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
+	for _, key := range known {
+		if key.Namespace != "" && !slices.Contains(namespaces, key.Namespace) {
+			namespaces = append(namespaces, key.Namespace)
+		}
 	}
 	items, skipped, err := inventory.List(ctx, c, selector, namespaces)
 	if len(skipped) > 0 {
 		req.Log.Infof("These kinds could not be looked at and are left alone: %s", strings.Join(skipped, ", "))
 	}
-	return slices.DeleteFunc(items, func(i inventory.Item) bool { return manifest.IsElsewhere(i.Meta.Annotations, s.App.DeployTarget()) }), err
+	return elsewhereOut(items, s), err
+}
+
+// lookUp gives what the primary of a commit has in the cluster, whatever its labels are now. Git is the inventory: without
+// that commit, or when its manifests cannot be loaded any more, labels have to do.
+func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, s *Source, wanted func(inventory.Item) bool) ([]inventory.Item, error) {
+	if s == nil || s.CommitHash == "" {
+		return nil, nil
+	}
+	manifests, err := e.loader.LoadPrimary(ctx, req.Targets, s)
+	if err != nil {
+		req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's labels is found: %v", short(s.CommitHash), err)
+		return nil, nil
+	}
+	keys := make([]manifest.Key, len(manifests))
+	for i, m := range manifests {
+		keys[i] = m.Key()
+	}
+	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), keys)
+	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
+}
+
+// elsewhereOut leaves out what was applied for another deploy target in the same cluster.
+func elsewhereOut(items []inventory.Item, s *Source) []inventory.Item {
+	return slices.DeleteFunc(items, func(i inventory.Item) bool { return manifest.IsElsewhere(i.Meta.Annotations, s.App.DeployTarget()) })
 }
 
 func liveKeys(applied []apply.Applied) []manifest.Key {

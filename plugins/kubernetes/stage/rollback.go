@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
@@ -45,35 +46,70 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
+	first, routes, err := e.holdRoutes(ctx, req, client, manifests)
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{s.App.VariantLabel.CanaryValue, s.App.VariantLabel.BaselineValue} {
-		if err := e.cleanVariant(ctx, req, client, s, name); err != nil {
-			return err
-		}
-	}
-	if err := e.removeCreated(ctx, req, client, s, liveKeys(applied)); err != nil {
+	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, first)
+	if err != nil {
 		return err
 	}
-	if err := e.wait(ctx, req, client, s, applied); err != nil {
-		return fmt.Errorf("the rollback itself is not ready: %w", err)
+	var notReady error
+	if len(routes) > 0 {
+		if notReady = e.wait(ctx, req, client, s, applied); notReady != nil {
+			if err := stillServing(ctx, req, applied, notReady); err != nil {
+				return err
+			}
+		}
+		routed, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, routes)
+		if err != nil {
+			return err
+		}
+		applied = append(applied, routed...)
+	}
+	if err := e.removeAdded(ctx, req, client, s, applied); err != nil {
+		return err
+	}
+	if len(routes) == 0 {
+		notReady = e.wait(ctx, req, client, s, applied)
+	}
+	if notReady != nil {
+		return fmt.Errorf("the rollback itself is not ready: %w", notReady)
 	}
 	req.Log.Successf("Rolled back to commit %s", short(s.CommitHash))
 	return nil
 }
 
+// removeAdded deletes the other variants and what else the failed deployment has created.
+func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+	for _, name := range []string{s.App.VariantLabel.CanaryValue, s.App.VariantLabel.BaselineValue} {
+		if err := e.cleanVariant(ctx, req, c, s, name); err != nil {
+			return err
+		}
+	}
+	return e.removeCreated(ctx, req, c, s, liveKeys(applied))
+}
+
 // removeCreated deletes what this deployment has created and is not among keep. What the deployment only changed, because
 // it was there before, stays.
 func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source, keep []manifest.Key) error {
-	items, err := e.find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash})
+	since, err := began(ctx, req)
+	if err != nil {
+		return err
+	}
+	items, err := e.find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash}, keep...)
+	if err != nil {
+		return err
+	}
+	listed, err := e.lookUp(ctx, req, c, req.Target, func(i inventory.Item) bool {
+		return i.Meta.Annotations[manifest.LabelCommitHash] == req.Target.CommitHash
+	})
 	if err != nil {
 		return err
 	}
 	var created []inventory.Item
-	for _, item := range inventory.Except(items, keep) {
-		if item.Meta.CreationTimestamp.Unix() < req.Deployment.GetCreatedAt() {
+	for _, item := range inventory.Except(inventory.Union(items, listed), keep) {
+		if item.Meta.CreationTimestamp.Time.Before(since) {
 			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
 			continue
 		}

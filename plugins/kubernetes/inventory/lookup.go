@@ -1,0 +1,91 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// Lookup gives those of the keys that are in the cluster and belong to the application by their annotations: what List may
+// miss, since somebody has changed the labels or the kind may not be listed. A key without a namespace is in the client's
+// own when its kind has one. What may not be read is left out.
+func Lookup(ctx context.Context, c *cluster.Client, applicationID string, keys []manifest.Key) ([]Item, error) {
+	found := make([]*Item, len(keys))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelLists)
+	for i, key := range keys {
+		group.Go(func() (err error) {
+			found[i], err = lookUp(ctx, c, applicationID, key)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var items []Item
+	for _, item := range found {
+		if item != nil {
+			items = append(items, *item)
+		}
+	}
+	return items, nil
+}
+
+func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key manifest.Key) (*Item, error) {
+	mapping, err := c.Mapper.RESTMapping(schema.GroupKind{Group: key.Group, Kind: key.Kind})
+	if meta.IsNoMatchError(err) {
+		return nil, nil // its definition is gone, and every object with it
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask the cluster which resource %s is: %w", key.Kind, err)
+	}
+	switch {
+	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
+		key.Namespace = ""
+	case key.Namespace == "":
+		key.Namespace = c.Namespace
+	}
+	o, err := c.Metadata.Resource(mapping.Resource).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for %s: %w", key.Human(), err)
+	case !isManaged(&o.ObjectMeta), o.Annotations[manifest.LabelApplication] != applicationID:
+		return nil, nil
+	}
+	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
+}
+
+// isManaged tells whether piped itself has made an object: controllers copy labels to objects of their own, which they own.
+func isManaged(o *metav1.ObjectMeta) bool {
+	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped && o.DeletionTimestamp == nil
+}
+
+// Union gives all items, each once.
+func Union(items, more []Item) []Item {
+	known := make(map[manifest.Key]bool, len(items))
+	for _, i := range items {
+		known[i.Key.Fold()] = true
+	}
+	all := slices.Clone(items)
+	for _, i := range more {
+		if !known[i.Key.Fold()] {
+			known[i.Key.Fold()] = true
+			all = append(all, i)
+		}
+	}
+	return all
+}
