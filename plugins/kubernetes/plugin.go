@@ -89,18 +89,26 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.
 		return nil, err
 	}
 	if req.Running == nil {
-		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: "Quick sync because nothing has been deployed before"}, nil
+		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: "Quick sync because nothing has been deployed before" + firstOnly(req.Targets)}, nil
 	}
 	running, err := p.load(ctx, req, req.Running)
 	if err != nil {
 		return nil, err
 	}
 	decision := strategy.Decide(running, target, req.Target.App.Workloads)
-	s := &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: decision.Summary}
+	s := &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: decision.Summary + firstOnly(req.Targets)}
 	if decision.Pipeline {
 		s.Sync = model.SyncStrategy_PIPELINE
 	}
 	return s, nil
+}
+
+// firstOnly tells who reads a plan that not all deploy targets are deployed to (PipeCD v1).
+func firstOnly(targets []stage.Target) string {
+	if len(targets) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (only at %s, the first of %d deploy targets: kubernetes_multicluster deploys to all)", targets[0].Name, len(targets))
 }
 
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.

@@ -95,6 +95,24 @@ func TestTheStrategyIsAsRecorded(t *testing.T) {
 	require.False(t, resp.GetUnsupported())
 }
 
+func TestThePlanAndTheLogTellThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
+	t.Parallel()
+	away := json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "connectTimeout": "1ms"}`)
+	h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "tokyo", Config: away}, {Name: "london", Config: away}},
+	})
+	in := planInput(h, source(t, "{}", manifestsYAML), source(t, "{}", strings.Replace(manifestsYAML, ":v1", ":v2", 1)))
+	resp, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: in})
+	require.NoError(t, err)
+	require.Contains(t, resp.GetSummary(), "(only at tokyo, the first of 2 deploy targets: kubernetes_multicluster deploys to all)")
+
+	req := h.Request("K8S_SYNC", "")
+	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
+	_, err = h.Deployment.ExecuteStage(t.Context(), req)
+	require.NoError(t, err)
+	require.Contains(t, h.Piped.Log("k8s_sync"), "Warning: the application has 2 deploy targets, and this plugin deploys to the first one alone: tokyo")
+}
+
 // images is an image builder on this machine.
 type images struct {
 	imagev1.UnimplementedImageServiceServer

@@ -57,12 +57,12 @@ func decodeTargets[Target any](settings Settings) ([]DeployTarget[Target], error
 	return targets, nil
 }
 
-// knownTargets gives the named targets that exist.
+// knownTargets gives the named targets that exist, in the order of their names as pickTargets does.
 func knownTargets[Target any](all []DeployTarget[Target], names []string) []DeployTarget[Target] {
 	var known []DeployTarget[Target]
-	for _, target := range all {
-		if slices.Contains(names, target.Name) {
-			known = append(known, target)
+	for _, name := range names {
+		if i := slices.IndexFunc(all, func(t DeployTarget[Target]) bool { return t.Name == name }); i >= 0 {
+			known = append(known, all[i])
 		}
 	}
 	return known
