@@ -15,6 +15,9 @@ var at = regexp.MustCompile(`[A-Za-z0-9._+-]+(?:/[^\s:()"]+)+(:\d+(?::\d+)?)`)
 // executing names the template once more.
 var executing = regexp.MustCompile(` executing "[^"]*" at `)
 
+// nothing is how text/template says that a value is missing of which a part is wanted.
+var nothing = regexp.MustCompile(`nil pointer evaluating \S+( \{\})?\.\w+`)
+
 // templateError writes an error of the template engine in one line, with the place first and the templates where they
 // stand in the repository.
 func templateError(l *loaded, err error) error {
@@ -25,7 +28,8 @@ func templateError(l *loaded, err error) error {
 		}
 	}
 	text = at.ReplaceAllStringFunc(text, l.place)
-	return errors.New(executing.ReplaceAllString(text, ": at "))
+	text = executing.ReplaceAllString(text, ": at ")
+	return errors.New(nothing.ReplaceAllString(text, "$0 (what stands before it is not given)"))
 }
 
 // place turns "web/templates/a.yaml:3:14" into the file in the repository.
