@@ -1,0 +1,76 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+const (
+	allSources  = deployment.SourceUse_SOURCE_USE_UNSPECIFIED
+	targetAlone = deployment.SourceUse_SOURCE_USE_TARGET
+	noSources   = deployment.SourceUse_SOURCE_USE_NONE
+)
+
+func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../plugins/wait", "../../plugins/scriptrun").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	host := start(t, nil,
+		config.Plugin{Name: "wait", URL: "file://" + filepath.Join(bin, "wait")},
+		config.Plugin{Name: "scriptrun", URL: "file://" + filepath.Join(bin, "scriptrun")},
+		entry(t, "silent", settings{"stages": []string{"SILENT"}}),
+	)
+	settle(t, host)
+	for stage, use := range map[string]deployment.SourceUse{"WAIT": noSources, "SCRIPT_RUN": targetAlone, "SILENT": allSources, "NOBODYS": allSources} {
+		require.Equal(t, use, host.StageSources(stage), stage)
+	}
+	for stage, use := range map[string]deployment.SourceUse{"WAIT": noSources, "SILENT": allSources} {
+		p, err := host.Owner(t.Context(), stage)
+		require.NoError(t, err)
+		require.Equal(t, use, p.PlanningSources(), stage)
+	}
+}
+
+func TestAStageIsNotExecutedWithoutSourcesThatANewProcessLooksInto(t *testing.T) {
+	t.Parallel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	require.NoError(t, os.WriteFile(marker, nil, 0o600))
+	e, replace := replaceable(t, settings{"stages": []string{"A"}, "noSources": marker})
+	host := start(t, nil, e)
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	use := host.StageSources("A")
+	require.Equal(t, noSources, use)
+	call := func() error {
+		_, err := p.Deployment().ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+			Deployment: &model.Deployment{}, Stage: &model.PipelineStage{}, StageConfig: []byte("{}"),
+		}}, pluginhost.Prepared("A", use))
+		return err
+	}
+	require.NoError(t, call())
+
+	require.NoError(t, os.Remove(marker)) // the next process looks into all
+	old := host.Status()[0].GetPid()
+	replace("new")
+	await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING })
+	var changed *pluginhost.SourcesChangedError
+	require.ErrorAs(t, call(), &changed)
+	require.Equal(t, "A", changed.Stage)
+	use = host.StageSources("A")
+	require.Equal(t, allSources, use)
+	require.NoError(t, call())
+}
