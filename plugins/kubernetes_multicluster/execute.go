@@ -56,9 +56,7 @@ func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*re
 		byName[p.target.Name] = p
 	}
 	err := sdk.ForEachTarget(ctx, &all, parallelTargets, func(ctx context.Context, target stage.Target) error {
-		here := req.At(target)
-		here.Target, here.Running = byName[target.Name].wanted, byName[target.Name].running
-		err := inMultiWords(p.executor.Execute(ctx, here))
+		err := inMultiWords(p.executor.Execute(ctx, byName[target.Name].request(req)))
 		r.put(target.Name, err)
 		return err
 	})
@@ -81,27 +79,16 @@ func isRollback(req *stage.Request) bool {
 	return name == config.StageRollback
 }
 
-// touchedKey is the plugin's metadata of a deployment that tells that a stage was about to change a deploy target.
-func touchedKey(target string) string { return "touched/" + target }
-
-// noteTouched remembers that.
-func noteTouched(ctx context.Context, req *stage.Request) error {
-	if isRollback(req) {
-		return nil
-	}
-	return req.Client.PutPluginMetadata(ctx, touchedKey(req.Targets[0].Name), req.Stage.GetName())
-}
-
 // touched gives the places that the deployment may have changed: only there is something to roll back. (PipeCD v1 rolls back
 // everywhere.)
 func touched(ctx context.Context, req *stage.Request, all []place) ([]place, error) {
 	var changed []place
 	for _, p := range all {
-		_, found, err := req.Client.PluginMetadata(ctx, touchedKey(p.target.Name))
+		begun, err := stage.HasBegun(ctx, p.request(req))
 		if err != nil {
 			return nil, err
 		}
-		if found {
+		if begun {
 			changed = append(changed, p)
 			continue
 		}

@@ -21,6 +21,13 @@ type place struct {
 	running *stage.Source
 }
 
+// request is that of the stage as it is at the place.
+func (p place) request(req *stage.Request) *stage.Request {
+	at := req.At(p.target)
+	at.Target, at.Running = p.wanted, p.running
+	return at
+}
+
 // places gives the deploy targets that the new commit is deployed to, in their order. others are the names of the rest.
 func places(targets []stage.Target, wanted, running *stage.Source) (chosen []place, others []string) {
 	for _, t := range targets {

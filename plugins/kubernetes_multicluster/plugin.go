@@ -36,12 +36,10 @@ var (
 
 func newPlugin() *plugin {
 	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
-	p := &plugin{
+	return &plugin{
 		loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool),
 		live: livestate.NewStore(loader, pool), previews: preview.New(loader, pool),
 	}
-	p.executor.Connected = noteTouched
-	return p
 }
 
 // Start takes the plugin's own configuration.

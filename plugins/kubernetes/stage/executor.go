@@ -37,9 +37,6 @@ func At(s *Source, target Target) *Source {
 
 // Executor runs stages. It may be used by several goroutines.
 type Executor struct {
-	// Connected, unless nil, is told when a stage has reached its cluster and is about to change it. An error ends the stage.
-	Connected func(ctx context.Context, req *Request) error
-
 	loader *Loader
 	pool   *cluster.Pool
 }
@@ -96,8 +93,6 @@ func (e *Executor) connect(ctx context.Context, req *Request) (*cluster.Client, 
 		return nil, fmt.Errorf("deploy target %s: %w", target.Name, err)
 	case err != nil:
 		return nil, err
-	case e.Connected != nil:
-		return client, e.Connected(ctx, req)
 	}
 	return client, nil
 }
