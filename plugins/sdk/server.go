@@ -107,7 +107,7 @@ func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
 
 func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptions) *grpc.Server {
 	options := []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), validate),
+		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), joinTrace, validate),
 		grpc.StreamInterceptor(endStreams(ctx)),
 	}
 	if opts.Credentials != nil {
