@@ -75,13 +75,13 @@ type kubernetesTargetReference struct {
 }
 
 type kubernetesChart struct {
-	// Path is a chart in the repository, relative to the application's directory.
+	// Path is a chart in the Git repository, a folder or an archive, relative to the application's directory.
 	Path string `json:"path"`
-	// Repository is the name of one of the chart repositories of the plugin.
+	// Repository is the name or URL of a chart repository of the plugin, or oci://registry/path.
 	Repository string `json:"repository"`
-	// Name is the name of the chart in its repository, or its address in a registry.
+	// Name is the name of the chart in its repository or registry.
 	Name string `json:"name"`
-	// Version is the version of the chart.
+	// Version is the version of the chart, or a range. Default: the newest one.
 	Version string `json:"version"`
 }
 
@@ -90,13 +90,13 @@ type kubernetesHelmOptions struct {
 	ReleaseName string `json:"releaseName"`
 	// SetValues are single values.
 	SetValues map[string]string `json:"setValues"`
-	// ValueFiles are files with values.
+	// ValueFiles are files with values, relative to the application's directory, or URLs. Later ones win.
 	ValueFiles []string `json:"valueFiles"`
 	// SetFiles are values that are read from files.
 	SetFiles map[string]string `json:"setFiles"`
 	// APIVersions are the API versions that the chart sees.
 	APIVersions []string `json:"apiVersions"`
-	// KubeVersion is the version of Kubernetes that the chart sees.
+	// KubeVersion is the version of Kubernetes that the chart sees. Default: 1.36.0.
 	KubeVersion string `json:"kubeVersion"`
 }
 
