@@ -3,12 +3,18 @@
 
 package manifest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+)
 
 // Image is a container image reference taken apart.
 type Image struct {
 	// Reference is the text as written: "registry.example:5000/team/app:v1@sha256:…".
 	Reference string
+	// Repository is the registry and path in full: "nginx" is "index.docker.io/library/nginx".
+	Repository string
 	// Name is the last part of the path: "app".
 	Name string
 	// Tag and Digest are empty when they are not given.
@@ -16,13 +22,22 @@ type Image struct {
 	Digest string
 }
 
-// ParseImage takes a reference apart. A colon before the last slash is a registry's port, not a tag.
+// ParseImage takes a reference apart. Of one that no container runtime would take, the parts are as near as can be told:
+// they are shown to people, and the cluster is who refuses it.
 func ParseImage(reference string) Image {
 	image := Image{Reference: reference}
-	rest := reference
-	rest, image.Digest, _ = strings.Cut(rest, "@")
-	last := rest[strings.LastIndexByte(rest, '/')+1:]
-	image.Name, image.Tag, _ = strings.Cut(last, ":")
+	tagged, digest, _ := strings.Cut(reference, "@")
+	image.Digest = digest
+	ref, err := name.NewTag(tagged, name.WithDefaultTag(""), name.WeakValidation)
+	if err != nil {
+		last := tagged[strings.LastIndexByte(tagged, '/')+1:]
+		image.Name, image.Tag, _ = strings.Cut(last, ":")
+		image.Repository = strings.TrimSuffix(tagged, ":"+image.Tag)
+		return image
+	}
+	image.Repository, image.Tag = ref.Context().Name(), ref.TagStr()
+	path := ref.RepositoryStr()
+	image.Name = path[strings.LastIndexByte(path, '/')+1:]
 	return image
 }
 

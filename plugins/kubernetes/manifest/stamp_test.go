@@ -94,26 +94,6 @@ metadata: {name: elsewhere, namespace: other}
 	require.Equal(t, want, hash(workload+stringData), "as the API stores it")
 }
 
-func TestImagesAreTakenApart(t *testing.T) {
-	t.Parallel()
-	digest := "sha256:0123456789012345678901234567890123456789012345678901234567890123"
-	tests := map[string]struct{ name, version string }{
-		"app":                                    {"app", "latest"},
-		"app:v1":                                 {"app", "v1"},
-		"team/app:v1":                            {"app", "v1"},
-		"registry.example:5000/team/app":         {"app", "latest"},
-		"registry.example:5000/team/app:v1":      {"app", "v1"},
-		"app@" + digest:                          {"app", digest},
-		"registry.example:5000/app:v1@" + digest: {"app", "v1"},
-	}
-	for reference, want := range tests {
-		image := manifest.ParseImage(reference)
-		require.Equal(t, want.name, image.Name, reference)
-		require.Equal(t, want.version, image.Version(), reference)
-		require.Equal(t, reference, image.Reference)
-	}
-}
-
 func TestImagesAreReplacedInEveryPod(t *testing.T) {
 	t.Parallel()
 	pods := `spec: {initContainers: [{name: i, image: "built:v1"}], containers: [{name: a, image: "other:v1"}, {name: b, image: "built:v1"}, {name: c}]}`

@@ -99,7 +99,7 @@ func imageChanges(c change) string {
 		from, to := before[name], after[name]
 		switch {
 		case from.Reference == "" || to.Reference == "" || from.Reference == to.Reference:
-		case from.Name == to.Name && from.Version() != to.Version():
+		case from.Repository == to.Repository && from.Version() != to.Version():
 			changes = append(changes, fmt.Sprintf("image %s from %s to %s", to.Name, from.Version(), to.Version()))
 		default:
 			changes = append(changes, fmt.Sprintf("image %s to %s", from.Reference, to.Reference))
