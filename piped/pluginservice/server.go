@@ -30,8 +30,8 @@ const DefaultPort = 9087
 // of a stage that wrote more between two checkpoints.
 const maxRequest = 64 << 20
 
-// firstCall is how long a connection may stay silent at its beginning: a link is there from the start of a
-// plugin, which may make its first call much later.
+// firstCall is how long a link may stay silent at its beginning: it is there from the start of a plugin, which may
+// make its first call much later. For loopback see firstWord.
 const firstCall = 365 * 24 * time.Hour
 
 // Options of a Server.
@@ -59,7 +59,7 @@ type Server struct {
 	agentv1.UnimplementedStageCommandServiceServer
 
 	options  Options
-	listener net.Listener
+	listener *loopback
 	links    *links
 	guests   guests
 	tools    singleflight.Group
@@ -82,7 +82,7 @@ func Listen(options Options) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
 	}
-	return &Server{options: options, listener: listener, links: newLinks(), guests: guests{count: map[string]int{}}, stopping: make(chan struct{})}, nil
+	return &Server{options: options, listener: &loopback{Listener: listener, firstWord: firstWord}, links: newLinks(), guests: guests{count: map[string]int{}}, stopping: make(chan struct{})}, nil
 }
 
 // Address is what plugins get as --piped-plugin-service.
