@@ -1,0 +1,75 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+func TestPluginsGetTheirConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "greeter")
+	require.NoError(t, os.Mkdir(source, 0o700))
+	write := func(path, text string) string {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	write(filepath.Join(source, pluginConfigName), "config: {greeting: Beside}\ndeployTargets:\n  - {name: east, labels: {env: dev}, config: {address: a}}\nlimits: {memory: 1Gi}\n")
+	given := write(filepath.Join(dir, "given.yaml"), "config: {greeting: Given}\n")
+	find := func(f *environmentFlags, name string) workspace.Plugin {
+		t.Helper()
+		plugins, err := f.pluginList("/bin")
+		require.NoError(t, err)
+		for _, p := range plugins {
+			if p.Name == name {
+				return p
+			}
+		}
+		require.Fail(t, "there is no "+name)
+		return workspace.Plugin{}
+	}
+
+	beside := find(&environmentFlags{plugins: []string{"greeter=" + source}}, "greeter")
+	require.Equal(t, map[string]any{"greeting": "Beside"}, beside.Config)
+	require.Equal(t, []config.DeployTarget{{Name: "east", Labels: map[string]string{"env": "dev"}, Config: []byte(`{"address":"a"}`)}}, beside.DeployTargets)
+	require.Equal(t, "1Gi", beside.Limits.Memory)
+
+	explicit := &environmentFlags{plugins: []string{"greeter=" + source}, pluginConfigs: []string{"greeter=" + given, "wait=" + given}}
+	require.Equal(t, map[string]any{"greeting": "Given"}, find(explicit, "greeter").Config)
+	require.Empty(t, find(explicit, "greeter").DeployTargets, "the files are not mixed")
+	require.Equal(t, map[string]any{"greeting": "Given"}, find(explicit, "wait").Config)
+	require.Contains(t, explicit.arguments(), "--plugin-config=wait="+given)
+
+	w, err := workspace.At(dir, "test")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{
+		Address: "localhost:1", Repository: &workspace.Repository{Root: dir, Branch: "main"}, Plugins: []workspace.Plugin{{
+			Name: "greeter", URL: "file:///greeter", Config: beside.Config, DeployTargets: beside.DeployTargets, Limits: beside.Limits,
+		}},
+	}))
+	require.NoError(t, w.EnsureKeyPair())
+	written, err := os.ReadFile(w.PipedConfig())
+	require.NoError(t, err)
+	require.Contains(t, string(written), "greeting: Beside")
+	require.Contains(t, string(written), "address: a")
+
+	for flag, says := range map[string]string{
+		"greeter":               "is not NAME=FILE",
+		"nobody=" + given:       `no plugin is named "nobody"`,
+		"greeter=/no/such/file": "read the configuration of a plugin",
+		"greeter=" + write(filepath.Join(dir, "bad.yaml"), "limits: {memory: much}"): "limits.memory",
+	} {
+		_, err := (&environmentFlags{plugins: []string{"greeter=" + source}, pluginConfigs: []string{flag}}).pluginList("/bin")
+		require.ErrorContains(t, err, says)
+	}
+}
