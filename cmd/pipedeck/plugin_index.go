@@ -90,7 +90,7 @@ func orIndex(cmd *cobra.Command, print func(io.Writer, *index.Index) error) *cob
 		case err != nil:
 			var failed *fetch.Error
 			if errors.As(err, &failed) {
-				return &exitError{exitFailed, fmt.Errorf("%s: %w", failed.URL, failed.Err), failed.Step}
+				return &exitError{exitFailed, fmt.Errorf("the plugin index %s: %w", failed.URL, failed.Err), failed.Step}
 			}
 			return err
 		}

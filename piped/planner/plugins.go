@@ -6,6 +6,7 @@ package planner
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -24,15 +25,12 @@ type applicationPlugin struct {
 // order of their first stages (PipeCD v1), or without a pipeline those named under spec.plugins, in the
 // order of the piped configuration.
 func (p *Planner) applicationPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
-	// A plugin in its first start is waited for, so that a deployment right after the start finds it.
-	if err := p.options.Plugins.Settled(ctx); err != nil {
-		return nil, err
-	}
+	// A plugin of it in its first start is waited for, so that a deployment right after the start finds it.
 	switch {
 	case application.Pipeline != nil && len(application.Pipeline.Stages) > 0:
 		return p.owners(ctx, application.Pipeline)
 	case len(application.Plugins) > 0:
-		return p.named(application.Plugins)
+		return p.named(ctx, application.Plugins)
 	default:
 		return nil, errNoPlugin
 	}
@@ -55,11 +53,14 @@ func (p *Planner) owners(ctx context.Context, pipeline *config.Pipeline) ([]appl
 	return list, nil
 }
 
-func (p *Planner) named(names map[string]json.RawMessage) ([]applicationPlugin, error) {
+func (p *Planner) named(ctx context.Context, names map[string]json.RawMessage) ([]applicationPlugin, error) {
 	for name := range names {
 		if _, err := p.options.Plugins.Plugin(name); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.options.Plugins.Settled(ctx, slices.Collect(maps.Keys(names))...); err != nil {
+		return nil, err
 	}
 	var list []applicationPlugin
 	for _, plugin := range p.options.Plugins.Plugins() {

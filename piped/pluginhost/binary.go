@@ -34,6 +34,8 @@ type binary struct {
 // changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
 // that is replaced while it runs does no harm.
 func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
+	p.setFetching(true)
+	defer p.setFetching(false)
 	wanted, err := p.fetcher.Resolve(ctx, p.options.PluginIndex, p.config)
 	if err != nil {
 		return binary{}, err
@@ -88,20 +90,40 @@ func (p *Plugin) download(ctx context.Context, wanted config.Plugin) (_ binary, 
 	return b, note, err
 }
 
+// setFetching tells those who wait for the plugin that it may take long, unless its binary is a file here.
+func (p *Plugin) setFetching(fetching bool) {
+	if u, err := url.Parse(p.config.URL); err == nil && u.Scheme == "file" {
+		return
+	}
+	p.mu.Lock()
+	p.fetching = fetching
+	p.mu.Unlock()
+	p.changes.notify()
+}
+
 // downloading shows how far the download for a first start is.
 func (p *Plugin) downloading(done, total int64) {
 	p.mu.Lock()
 	starting := p.state == agentv1.Plugin_STATE_STARTING
 	if starting {
-		p.detail = fmt.Sprintf("downloading: %d MiB", done>>20)
-		if total > 0 {
-			p.detail = fmt.Sprintf("downloading: %d of %d MiB", done>>20, total>>20)
-		}
+		p.detail = downloadDetail(done, total)
 	}
 	p.mu.Unlock()
 	if starting {
 		p.changes.notify()
 	}
+}
+
+// downloadDetail takes bytes; total is -1 when the server does not tell it.
+func downloadDetail(done, total int64) string {
+	unit, name := int64(1<<20), "MiB"
+	if max(done, total) < 10<<20 {
+		unit, name = 1<<10, "KiB"
+	}
+	if total <= 0 {
+		return fmt.Sprintf("downloading: %d %s", done/unit, name)
+	}
+	return fmt.Sprintf("downloading: %d of %d %s (%d %%)", done/unit, total/unit, name, done*100/total)
 }
 
 func localBinary(dir, plugin, source string) (binary, error) {

@@ -10,15 +10,20 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
@@ -122,6 +127,83 @@ func TestADamagedCopyOfAPinnedPluginNeverRuns(t *testing.T) {
 	require.Contains(t, s.GetDetail(), e.SHA256)
 	require.NoError(t, host.Restart("p"))
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+}
+
+// trickle serves the test plugin byte by byte after the first half, until everything is let go.
+func trickle(t *testing.T) (url string, letGo func()) {
+	t.Helper()
+	program, err := os.ReadFile(testPlugin)
+	require.NoError(t, err)
+	released := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(program)))
+		at := len(program) / 2
+		_, _ = w.Write(program[:at])
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for at < len(program) {
+			select {
+			case <-ticker.C:
+				_, _ = w.Write(program[at : at+1])
+				at++
+				w.(http.Flusher).Flush()
+			case <-released:
+				_, _ = w.Write(program[at:])
+				return
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/slow", sync.OnceFunc(func() { close(released) })
+}
+
+var halfDownloaded = regexp.MustCompile(`^downloading: \d+ of \d+ [MK]iB \((4\d|50) %\)$`)
+
+func nearlyHalf(s *agentv1.Plugin) bool { return halfDownloaded.MatchString(s.GetDetail()) }
+
+func TestStagesOfOtherPluginsDoNotWaitForADownload(t *testing.T) {
+	t.Parallel()
+	url, letGo := trickle(t)
+	slow := entry(t, "slow", settings{"stages": []string{"B"}})
+	slow.URL = url
+	host := start(t, nil, slow, entry(t, "quick", settings{"stages": []string{"A"}}))
+	owner, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	response, err := execute(t.Context(), owner, "{}")
+	require.NoError(t, err)
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, response.GetStatus())
+	require.NoError(t, host.Settled(t.Context(), "quick"))
+	s := await(t, host, nearlyHalf)
+	require.Equal(t, agentv1.Plugin_STATE_STARTING, s.GetState())
+
+	letGo()
+	owner, err = host.Owner(t.Context(), "B")
+	require.NoError(t, err, "a stage that may be of the slow one waits for it")
+	require.Equal(t, "slow", owner.Name())
+	require.Equal(t, agentv1.Plugin_STATE_RUNNING, host.Status()[0].GetState())
+}
+
+func TestAStageGivenToAPluginWaitsForItsDownload(t *testing.T) {
+	t.Parallel()
+	url, letGo := trickle(t)
+	slow := entry(t, "slow", settings{"stages": []string{"A"}})
+	slow.URL, slow.Stages = url, []string{"A"}
+	host := start(t, nil, slow, entry(t, "quick", settings{"stages": []string{"A"}}))
+	require.NoError(t, host.Settled(t.Context(), "quick"))
+	owner := make(chan string, 1)
+	go func() {
+		p, err := host.Owner(t.Context(), "A")
+		if err != nil {
+			owner <- err.Error()
+			return
+		}
+		owner <- p.Name()
+	}()
+	await(t, host, nearlyHalf)
+	letGo()
+	require.Equal(t, "slow", <-owner)
 }
 
 func TestPluginIsFoundInAnIndex(t *testing.T) {

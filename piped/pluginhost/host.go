@@ -153,18 +153,20 @@ func (h *Host) Plugin(name string) (*Plugin, error) {
 
 // Owner returns the plugin that owns a stage; it may be down at the moment. While a plugin is in its
 // first start, Owner waits for what comes of it, so that a deployment right after the start of piped
-// finds its plugins. The errors are UnknownStageError, StageConflictError and that of ctx.
+// finds its plugins. Where a plugin owns the stage, it does not wait for others that are still fetched, which can
+// take long; one that claims the stage, too, is told of when it is there. The errors are UnknownStageError,
+// StageConflictError and that of ctx.
 func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 	for {
 		changed := h.changes.next()
 		owners := h.owners(stage)
-		settled := h.settled()
 		switch {
+		case h.mayBeNamed(stage):
 		case len(owners) > 1:
 			return nil, &StageConflictError{Stage: stage, Plugins: names(owners)}
-		case len(owners) == 1 && settled:
+		case len(owners) == 1 && !slices.ContainsFunc(h.plugins, (*Plugin).starting):
 			return owners[0], nil
-		case settled:
+		case len(owners) == 0 && h.settled():
 			return nil, h.unknownStage(stage)
 		}
 		select {
@@ -175,11 +177,11 @@ func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 	}
 }
 
-// Settled waits until every plugin runs or has failed its first start.
-func (h *Host) Settled(ctx context.Context) error {
+// Settled waits until the named plugins run or have failed their first start; without names, all of them.
+func (h *Host) Settled(ctx context.Context, names ...string) error {
 	for {
 		changed := h.changes.next()
-		if h.settled() {
+		if h.settled(names...) {
 			return nil
 		}
 		select {
@@ -259,8 +261,16 @@ func (h *Host) owners(stage string) []*Plugin {
 	return offering
 }
 
-func (h *Host) settled() bool {
-	return !slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return !p.hasSettled() })
+func (h *Host) settled(names ...string) bool {
+	return !slices.ContainsFunc(h.plugins, func(p *Plugin) bool {
+		return (len(names) == 0 || slices.Contains(names, p.Name())) && !p.hasSettled()
+	})
+}
+
+// mayBeNamed tells whether the stage is given by the configuration to a plugin of which nobody knows yet whether it
+// offers it.
+func (h *Host) mayBeNamed(stage string) bool {
+	return slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return slices.Contains(p.config.Stages, stage) && !p.hasSettled() })
 }
 
 func (h *Host) unknownStage(stage string) error {

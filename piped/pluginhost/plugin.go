@@ -45,14 +45,16 @@ type Plugin struct {
 	detail  string
 	note    string // what a running plugin is shown with when it has no detail
 	settled bool   // the outcome of the first start is known
-	starts  int
-	stages  []string
-	sources *deployment.GetSourceUseResponse
-	process *process // set while one exists
-	ready   bool     // process answers
-	leaving []string // replaced processes that have calls, as "pid 5"
-	crashes []time.Time
-	usage   usage
+	// fetching is set while the binary may be on its way from another machine.
+	fetching bool
+	starts   int
+	stages   []string
+	sources  *deployment.GetSourceUseResponse
+	process  *process // set while one exists
+	ready    bool     // process answers
+	leaving  []string // replaced processes that have calls, as "pid 5"
+	crashes  []time.Time
+	usage    usage
 }
 
 func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher) *Plugin {
@@ -168,6 +170,13 @@ func (p *Plugin) hasSettled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.settled
+}
+
+// starting tells whether the plugin is in its first start and its binary is here.
+func (p *Plugin) starting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.settled && !p.fetching
 }
 
 // notRunning is nil when the plugin answers.

@@ -11,7 +11,7 @@ import (
 // Error says that the binary of a plugin could not be had.
 type Error struct {
 	Plugin string
-	// URL is without secrets.
+	// URL is without secrets; empty where there is none.
 	URL string
 	// Err is what happened, Step what a user can do.
 	Err  error
@@ -21,6 +21,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e.URL == "" {
+		return fmt.Sprintf("plugin %q: %s; %s", e.Plugin, e.Err, e.Step)
+	}
 	return fmt.Sprintf("plugin %q: %s: %s; %s", e.Plugin, e.URL, e.Err, e.Step)
 }
 

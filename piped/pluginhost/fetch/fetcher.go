@@ -29,7 +29,8 @@ const (
 	maxPause            = 5 * time.Second
 	// askTimeout is how long a server may take to say whether its content is the one that is here.
 	askTimeout    = 10 * time.Second
-	reportingStep = 1 << 20 // bytes
+	reportingStep = 1 << 20 // bytes; less where the size is known: one per cent
+	minimalStep   = 32 << 10
 )
 
 // Options of a Fetcher.
@@ -280,7 +281,13 @@ func (d *download) copy(out *os.File, body io.Reader) (digest string, err error)
 	if d.total > d.limit {
 		return "", d.tooLarge()
 	}
-	hash, buffer, reported := sha256.New(), make([]byte, 128<<10), int64(0)
+	hash, buffer, reported, step := sha256.New(), make([]byte, 128<<10), int64(0), int64(reportingStep)
+	if d.total >= 0 {
+		step = min(step, max(minimalStep, d.total/100))
+	}
+	if d.progress != nil {
+		d.progress(0, d.total)
+	}
 	for {
 		n, err := body.Read(buffer)
 		if n > 0 {
@@ -293,7 +300,7 @@ func (d *download) copy(out *os.File, body io.Reader) (digest string, err error)
 				return "", refused("make room or choose another --work-dir", "%w", err)
 			}
 		}
-		if d.progress != nil && (d.done-reported >= reportingStep || err == io.EOF) {
+		if d.progress != nil && (d.done-reported >= step || err == io.EOF) {
 			reported = d.done
 			d.progress(d.done, d.total)
 		}

@@ -184,7 +184,10 @@ func namedFor(plugin config.Plugin, err error) error {
 	var failed *Error
 	if errors.As(err, &failed) {
 		named := *failed
-		named.Plugin, named.Err = plugin.Name, fmt.Errorf("the plugin index: %w", failed.Err)
+		named.Plugin = plugin.Name
+		if named.URL != "" {
+			named.Err = fmt.Errorf("the plugin index: %w", failed.Err)
+		}
 		return &named
 	}
 	return err
