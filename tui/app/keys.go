@@ -80,8 +80,14 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Search:
 		m.startSearch()
 	case keymap.NextMatch:
+		if m.focus == keymap.Resources {
+			return m.problem(1)
+		}
 		return m.searchNext(true)
 	case keymap.PreviousMatch:
+		if m.focus == keymap.Resources {
+			return m.problem(-1)
+		}
 		return m.searchNext(false)
 	case keymap.Follow:
 		m.log.Follow()
@@ -117,6 +123,8 @@ func (m *model) navigate(action keymap.Action) {
 	case keymap.ShowHistory:
 		m.toggle(keymap.History)
 		m.historyAt = index(m.deck.Deployments(m.app), func(d *deckv1.Deployment) bool { return d.GetId() == m.deployment().GetId() })
+	case keymap.ShowResources:
+		m.toggle(keymap.Resources)
 	case keymap.Open:
 		m.open()
 	case keymap.Back:
@@ -181,7 +189,7 @@ func (m *model) sideways(n int) {
 	switch {
 	case m.focus == keymap.Log && !m.log.Wrap:
 		m.log.Slide(n * slideStep)
-	case n < 0 && (m.focus == keymap.Deployment || m.focus == keymap.Log || m.focus == keymap.History):
+	case n < 0 && (m.focus == keymap.Deployment || m.focus == keymap.Log || m.focus == keymap.History || m.focus == keymap.Resources):
 		m.focus = keymap.Applications
 	case n > 0 && m.focus == keymap.Applications:
 		m.focus = keymap.Deployment
@@ -219,6 +227,10 @@ func (m *model) move(action keymap.Action) {
 		m.movePlugin(action, steps)
 	case keymap.History:
 		m.historyAt = moved(m.historyAt, steps, len(m.deck.Deployments(m.app)))
+	case keymap.Resources:
+		if m.resources.tree != nil {
+			m.resources.choose(m.resources.at + steps)
+		}
 	case keymap.Environment:
 		m.environmentUp = max(0, min(far, m.environmentUp-steps))
 	}

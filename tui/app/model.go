@@ -55,8 +55,9 @@ type model struct {
 	main  bool
 	focus keymap.Scope
 	selection
-	log    view.Log
-	reader *stageLog
+	log       view.Log
+	reader    *stageLog
+	resources resources
 
 	dialog *dialog
 	help   bool
@@ -131,6 +132,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.client, m.trouble = msg.client, nil
 		m.deck.Restart()
 		m.closeLog()
+		m.closeResources()
 	case eventsMsg:
 		for _, event := range msg.events {
 			m.deck.Apply(event)
@@ -150,6 +152,12 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case retryLogMsg:
 		if msg.log == m.reader {
 			m.closeLog() // and settle opens it again
+		}
+	case resourcesMsg:
+		cmd = m.takeResources(msg)
+	case retryResourcesMsg:
+		if msg.watch == m.resources.watch {
+			m.closeResources() // and settle opens it again
 		}
 	case foundMsg:
 		m.found(msg)

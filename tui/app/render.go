@@ -115,6 +115,8 @@ func (m *model) drawRight(width, height int) string {
 			Theme: m.theme, Title: "Environment " + m.cfg.Name, List: m.deck.Components(),
 			Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
 		}.Draw(width, height)
+	case keymap.Resources:
+		return m.drawResources(width, height)
 	case keymap.History:
 		return view.History{
 			Theme: m.theme, Application: m.application().GetName(), List: m.deck.Deployments(m.app),
@@ -122,6 +124,20 @@ func (m *model) drawRight(width, height int) string {
 		}.Draw(width, height)
 	}
 	return m.drawDeployment(width, height)
+}
+
+func (m *model) drawResources(width, height int) string {
+	v := view.Resources{Theme: m.theme, Application: m.application(), Selected: m.resources.at, Now: m.now, Trouble: m.resources.trouble}
+	switch tree := m.resources.tree; {
+	case m.application() == nil:
+		v.Waiting = "No application is selected."
+	case tree == nil || !tree.Known():
+		v.Waiting = "asking" + m.theme.Ellipsis
+	default:
+		v.Rows = tree.Rows()
+		v.Waiting = "Nothing is known to live of it: it has not been deployed, or none of its plugins tells."
+	}
+	return v.Draw(width, height)
 }
 
 const (

@@ -178,26 +178,34 @@ func TestScreens(t *testing.T) {
 			m.see(append(starting(), healthless)...)
 			return m
 		},
-		"main-100x30":     func(t *testing.T) *model { return waiting(t, 100, 30) },
-		"main-120x40":     func(t *testing.T) *model { return waiting(t, 120, 40) },
-		"main-180x45":     func(t *testing.T) *model { return waiting(t, 180, 45) },
-		"ascii-80x24":     func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_ASCII=1") },
-		"no-color-80x24":  func(t *testing.T) *model { return waiting(t, 80, 24, "NO_COLOR=1") },
-		"contrast-80x24":  func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_THEME=high-contrast") },
-		"failed-80x24":    func(t *testing.T) *model { return failed(t, 80, 24) },
-		"failed-120x40":   func(t *testing.T) *model { return failed(t, 120, 40) },
-		"small-60x10":     func(t *testing.T) *model { return waiting(t, 60, 10) },
-		"small-9x3":       func(t *testing.T) *model { return waiting(t, 9, 3) },
-		"help-80x24":      func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
-		"help-120x40":     func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
-		"quit-80x24":      func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
-		"cancel-80x24":    func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
-		"refused-80x24":   func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
-		"environment":     func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
-		"search-80x24":    func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("3", "/", "a", "p", "p"); return m },
-		"plugins-80x24":   func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("4"); return m },
-		"plugins-120x40":  func(t *testing.T) *model { return failedPlugin(t) },
-		"history-80x24":   func(t *testing.T) *model { return withHistory(t) },
+		"main-100x30":           func(t *testing.T) *model { return waiting(t, 100, 30) },
+		"main-120x40":           func(t *testing.T) *model { return waiting(t, 120, 40) },
+		"main-180x45":           func(t *testing.T) *model { return waiting(t, 180, 45) },
+		"ascii-80x24":           func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_ASCII=1") },
+		"no-color-80x24":        func(t *testing.T) *model { return waiting(t, 80, 24, "NO_COLOR=1") },
+		"contrast-80x24":        func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_THEME=high-contrast") },
+		"failed-80x24":          func(t *testing.T) *model { return failed(t, 80, 24) },
+		"failed-120x40":         func(t *testing.T) *model { return failed(t, 120, 40) },
+		"small-60x10":           func(t *testing.T) *model { return waiting(t, 60, 10) },
+		"small-9x3":             func(t *testing.T) *model { return waiting(t, 9, 3) },
+		"help-80x24":            func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
+		"help-120x40":           func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
+		"quit-80x24":            func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
+		"cancel-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
+		"refused-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
+		"environment":           func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
+		"search-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("3", "/", "a", "p", "p"); return m },
+		"plugins-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("4"); return m },
+		"plugins-120x40":        func(t *testing.T) *model { return failedPlugin(t) },
+		"history-80x24":         func(t *testing.T) *model { return withHistory(t) },
+		"resources-100x30":      func(t *testing.T) *model { return withResources(t, 100, 30) },
+		"resources-ascii-80x24": func(t *testing.T) *model { return withResources(t, 80, 24, "PIPEDECK_ASCII=1") },
+		"resources-none-80x24": func(t *testing.T) *model {
+			m := waiting(t, 80, 24)
+			m.key("t")
+			m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Complete: true}})
+			return m
+		},
 		"invalid-80x24":   func(t *testing.T) *model { return invalid(t) },
 		"parallel-100x30": func(t *testing.T) *model { return parallel(t) },
 		"reconnecting-80x24": func(t *testing.T) *model {
@@ -221,6 +229,17 @@ func failedPlugin(t *testing.T) *model {
 	crashed.LastOutput = []string{"panic: runtime error: invalid memory address or nil pointer dereference", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:12 +0x1d", "exit status 2"}
 	m.told(crashed)
 	m.key("4", "down")
+	return m
+}
+
+func withResources(t *testing.T, width, height int, environ ...string) *model {
+	m := waiting(t, width, height, environ...)
+	app := decktest.Application()
+	app.Resources = &deckv1.ResourceCounts{Total: 6, Unhealthy: 3, Drifted: 2}
+	m.told(app)
+	m.key("t")
+	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true}})
+	m.key("n")
 	return m
 }
 

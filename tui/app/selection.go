@@ -62,7 +62,7 @@ func (m *model) settle() tea.Cmd {
 	if plugins := m.deck.Plugins(); m.plugin() == nil && len(plugins) > 0 {
 		m.pluginName = plugins[0].GetName()
 	}
-	return m.settleLog()
+	return tea.Batch(m.settleLog(), m.settleResources())
 }
 
 // settleApplication keeps the present one unless it is gone; by itself it goes where a deployment begins.

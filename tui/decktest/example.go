@@ -111,6 +111,26 @@ func Failed() *deckv1.Deployment {
 	return d
 }
 
+// Resources are those of the example application: one pod waits for its image, and somebody has scaled.
+func Resources() []*deckv1.Resource {
+	made := func(id, kind, name string, parents ...string) *deckv1.Resource {
+		return &deckv1.Resource{
+			Id: id, ParentIds: parents, Kind: kind, Name: name, Namespace: "default", DeployTarget: "kubernetes/local",
+			Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, CreatedAt: At(-300),
+		}
+	}
+	web, pod := made("d", "Deployment", "hello-world"), made("p2", "Pod", "hello-world-7d4b9-x2x4z", "r")
+	web.Health, web.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "Ready: 1/2"
+	web.Drift = "spec.replicas: 1 in Git, 2 live"
+	pod.Health, pod.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "container main: ImagePullBackOff: image \"helloworld:v9\" not found"
+	gone := made("missing", "Service", "hello-world")
+	gone.Health, gone.HealthReason, gone.Drift = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "is missing in the cluster", "is missing in the cluster"
+	return []*deckv1.Resource{
+		web, made("r", "ReplicaSet", "hello-world-7d4b9", "d"), made("p1", "Pod", "hello-world-7d4b9-f00ba", "r"), pod,
+		made("c", "ConfigMap", "settings"), gone,
+	}
+}
+
 // Plugins are the bundled ones, running.
 func Plugins() []*deckv1.Plugin {
 	plugin := func(i int, name string, stages ...string) *deckv1.Plugin {

@@ -35,7 +35,9 @@ type Server struct {
 	// history is all that was told; a stream sends it from its beginning.
 	history []*deckv1.Event
 	logs    map[string]*stageLog
-	refusal error
+	// resources are responses about an application, in their order.
+	resources map[string][]*deckv1.WatchResourcesResponse
+	refusal   error
 	// unreadable is the answer to whoever reads a log; nil lets them.
 	unreadable error
 	over       bool
@@ -55,6 +57,7 @@ func Start(t testing.TB) *Server {
 	s := &Server{
 		Calls: make(chan proto.Message, 64), address: listener.Addr().String(), grpc: grpc.NewServer(),
 		changed: make(chan struct{}), logs: map[string]*stageLog{},
+		resources: map[string][]*deckv1.WatchResourcesResponse{},
 	}
 	deckv1.RegisterDeckServiceServer(s.grpc, s)
 	var served sync.WaitGroup
@@ -211,6 +214,42 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc
 		if complete || over {
 			return nil
 		}
+		select {
+		case <-changed:
+		case <-stream.Context().Done():
+			return nil
+		}
+	}
+}
+
+// Resources tells what lives of an application, as a change of what was told before.
+func (s *Server) Resources(application string, response *deckv1.WatchResourcesResponse) {
+	s.change(func() { s.resources[application] = append(s.resources[application], response) })
+}
+
+// WatchResources sends what was told by Resources, and then what is told.
+func (s *Server) WatchResources(request *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
+	sent := 0
+	s.mu.Lock()
+	breaking := s.breaking
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		responses := s.resources[request.GetApplicationId()][sent:]
+		changed, over, broken := s.changed, s.over, s.breaking != breaking
+		s.mu.Unlock()
+		switch {
+		case broken:
+			return status.Error(codes.Unavailable, "connection lost")
+		case over:
+			return nil
+		}
+		for _, response := range responses {
+			if err := stream.Send(response); err != nil {
+				return err
+			}
+		}
+		sent += len(responses)
 		select {
 		case <-changed:
 		case <-stream.Context().Done():

@@ -7,7 +7,7 @@ package keymap
 func Default() Map {
 	anywhere := []Scope{Anywhere}
 	everywhere := []Scope{Anywhere, Startup}
-	lists := []Scope{Applications, Deployment, Log, Plugins, History, Environment}
+	lists := []Scope{Applications, Deployment, Log, Plugins, History, Environment, Resources}
 	log := []Scope{Log, Plugins}
 	return Map{
 		{Action: Approve, Keys: []string{"a"}, Short: "approve", Rank: 1, Group: "Act",
@@ -49,12 +49,14 @@ func Default() Map {
 		{Action: Open, Keys: []string{"enter"}, Group: "Move", Help: "go into it", Scopes: anywhere},
 		{Action: Back, Keys: []string{"esc"}, Group: "Move", Help: "back to what is running", Scopes: anywhere},
 
-		{Action: Search, Keys: []string{"/"}, Short: "search", Rank: 5, Group: "Log", Help: "search", Scopes: []Scope{Log, Deployment}},
-		{Action: NextMatch, Keys: []string{"n"}, Group: "Log", Help: "next match", Scopes: []Scope{Log, Deployment}},
-		{Action: PreviousMatch, Keys: []string{"N"}, Group: "Log", Help: "previous match", Scopes: []Scope{Log, Deployment}},
-		{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Log",
+		{Action: ShowResources, Keys: []string{"t"}, Short: "resources", Rank: 11, Group: "Look",
+			Help: "tree of resources, health, drift", Scopes: anywhere},
+		{Action: Search, Keys: []string{"/"}, Short: "search", Rank: 5, Group: "Look", Help: "search", Scopes: []Scope{Log, Deployment}},
+		{Action: NextMatch, Keys: []string{"n"}, Group: "Look", Help: "next match; next problem", Scopes: []Scope{Log, Deployment, Resources}},
+		{Action: PreviousMatch, Keys: []string{"N"}, Group: "Look", Help: "previous match or problem", Scopes: []Scope{Log, Deployment, Resources}},
+		{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Look",
 			Help: "follow the end of the log", Scopes: []Scope{Log, Deployment}},
-		{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Log", Help: "wrap long lines", Scopes: append(log, Deployment)},
+		{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Look", Help: "wrap long lines", Scopes: append(log, Deployment)},
 
 		{Action: Help, Keys: []string{"?"}, Short: "help", Rank: 0, Group: "Leave", Help: "this help", Scopes: everywhere},
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Group: "Leave",

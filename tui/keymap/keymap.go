@@ -30,6 +30,7 @@ const (
 	ShowPlugins      Action = "plugins"
 	ShowEnvironment  Action = "environment"
 	ShowHistory      Action = "history"
+	ShowResources    Action = "resources"
 
 	Up       Action = "up"
 	Down     Action = "down"
@@ -70,6 +71,7 @@ const (
 	Plugins      Scope = "plugins"
 	Environment  Scope = "environment"
 	History      Scope = "history"
+	Resources    Scope = "resources"
 
 	Startup       Scope = "start-up"
 	QuitDialog    Scope = "quit dialog"
@@ -80,7 +82,7 @@ const (
 // IsPane reports whether Anywhere holds in s too.
 func (s Scope) IsPane() bool {
 	switch s {
-	case Applications, Deployment, Log, Plugins, Environment, History:
+	case Applications, Deployment, Log, Plugins, Environment, History, Resources:
 		return true
 	}
 	return false

@@ -1,0 +1,138 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// Resources is the tree of what lives of an application, above what is known of the selected one.
+type Resources struct {
+	Theme       theme.Theme
+	Application *deckv1.Application
+	Rows        []state.TreeRow
+	Selected    int
+	Now         time.Time
+	// Waiting is said instead of the tree; Trouble above it.
+	Waiting, Trouble string
+}
+
+// leastNote is what a note beside a resource takes of its name, in columns.
+const leastNote = 12
+
+// detailHeight is what the details of the selected resource take, with their frame.
+const detailHeight = 8
+
+// Draw returns width columns and height lines. Only the rows that fit are drawn.
+func (v Resources) Draw(width, height int) string {
+	if len(v.Rows) == 0 || height < detailHeight+6 {
+		return v.tree(width, height)
+	}
+	return v.tree(width, height-detailHeight) + "\n" + v.details(width, detailHeight)
+}
+
+func (v Resources) tree(width, height int) string {
+	th, inner := v.Theme, width-2
+	frame := box{theme: th, title: "Resources", focused: true}
+	if name := v.Application.GetName(); name != "" {
+		frame.title += " of " + name
+	}
+	var lines []string
+	if v.Trouble != "" {
+		lines = append(lines, " "+th.Bad.Render(text.Line(v.Trouble)))
+	}
+	if len(v.Rows) == 0 {
+		lines = append(lines, "")
+		for _, line := range text.Wrap(v.Waiting, inner-2) {
+			lines = append(lines, " "+th.Dim.Render(line))
+		}
+		return frame.draw(lines, width, height)
+	}
+	frame.right, frame.short = v.sum(), th.Dim.Render(fmt.Sprint(len(v.Rows)))
+	from, to := window(len(v.Rows), height-2-len(lines), v.Selected, v.Selected)
+	frame.total, frame.top, frame.shown = len(v.Rows), from, to-from
+	for i := from; i < to; i++ {
+		line := v.line(v.Rows[i], inner)
+		if i == v.Selected {
+			line = mark(th, line, inner, true)
+		}
+		lines = append(lines, line)
+	}
+	return frame.draw(lines, width, height)
+}
+
+// sum is "12 · 1 unhealthy · 2 drifted".
+func (v Resources) sum() string {
+	th, c := v.Theme, v.Application.GetResources()
+	parts := []string{th.Dim.Render(fmt.Sprint(len(v.Rows)))}
+	if n := c.GetUnhealthy(); n > 0 {
+		parts = append(parts, th.Bad.Render(fmt.Sprintf("%d unhealthy", n)))
+	}
+	if n := c.GetUnknown(); n > 0 {
+		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d unknown", n)))
+	}
+	if n := c.GetDrifted(); n > 0 {
+		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d drifted", n)))
+	}
+	return strings.Join(parts, th.Dim.Render(" "+th.Dot+" "))
+}
+
+func (v Resources) line(row state.TreeRow, width int) string {
+	th := v.Theme
+	badge := healthBadge(th, row.GetHealth())
+	var rails strings.Builder
+	for i := 1; i < len(row.Rails); i++ {
+		rails.WriteString(map[bool]string{true: th.Rail + "  ", false: "   "}[row.Rails[i]])
+	}
+	if len(row.Rails) > 0 {
+		rails.WriteString(map[bool]string{true: th.Last, false: th.Fork}[row.Last] + " ")
+	}
+	left := " " + th.Dim.Render(rails.String()) + badge.dot() + " " + th.Dim.Render(row.GetKind()) + " " + row.GetName()
+	right, room := "", max(leastNote, width-text.Width(left)-3)
+	switch {
+	case row.GetDrift() != "":
+		right = th.Warn.Render(text.Cut(th.Wait+" "+text.Line(row.GetDrift()), room, th.Ellipsis)) + " "
+	case badge.word == "unhealthy":
+		right = th.Bad.Render(text.Cut(text.Line(row.GetHealthReason()), room, th.Ellipsis)) + " "
+	}
+	return split(th, left, right, width)
+}
+
+func (v Resources) details(width, height int) string {
+	th, inner := v.Theme, width-2
+	r := v.Rows[min(max(0, v.Selected), len(v.Rows)-1)]
+	badge := healthBadge(th, r.GetHealth())
+	name := r.GetName()
+	if r.GetNamespace() != "" {
+		name = r.GetNamespace() + "/" + name
+	}
+	where := "at " + r.GetDeployTarget()
+	if r.GetCreatedAt().IsValid() {
+		where += ", created " + Age(state.Elapsed(r.GetCreatedAt(), nil, v.Now))
+	}
+	word := badge.word
+	if word == "" {
+		word = "unknown"
+	}
+	lines := []string{" " + badge.style.Render(badge.icon+" "+word) + th.Dim.Render("  "+where)}
+	add := func(style func(...string) string, what string) {
+		for _, line := range text.Wrap(text.Line(what), inner-2) {
+			lines = append(lines, " "+style(line))
+		}
+	}
+	if r.GetHealthReason() != "" {
+		add(badge.style.Render, r.GetHealthReason())
+	}
+	if r.GetDrift() != "" {
+		add(th.Warn.Render, "not as in Git: "+r.GetDrift())
+	}
+	return box{theme: th, title: r.GetKind() + " " + name}.draw(lines, width, height)
+}
