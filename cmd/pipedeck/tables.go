@@ -97,11 +97,19 @@ func newPluginsCommand(t *target) *cobra.Command {
 			body = append(body, []string{
 				p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
 				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
-				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), strings.Join(p.Stages, ","), p.Detail,
+				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), told(p.Goroutines), strings.Join(p.Stages, ","), p.Detail,
 			})
 		}
-		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "STAGES", "DETAIL"}, body
+		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "GOROUTINES", "STAGES", "DETAIL"}, body
 	}, func(s *snapshot) any { return s.Plugins() })
+}
+
+// told is a number that not every plugin tells.
+func told(n uint32) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
 }
 
 // memoryUse shows the limit, too, where there is one.

@@ -6,11 +6,14 @@ package pluginhost
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -89,7 +92,9 @@ func (p *process) ask(timeout time.Duration) health {
 	defer cancel()
 	asked := make(chan health, 1)
 	go func() {
-		response, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+		var trailer metadata.MD
+		response, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.Trailer(&trailer))
+		p.noteGoroutines(trailer)
 		switch {
 		case status.Code(err) == codes.DeadlineExceeded:
 			asked <- noAnswer
@@ -130,5 +135,16 @@ func (p *process) abort(reason string) {
 	case <-p.exited:
 	case <-timer.C:
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+}
+
+// goroutinesTrailer is what plugins of our SDK tell beside their health; others need not.
+const goroutinesTrailer = "pipedeck-goroutines"
+
+func (p *process) noteGoroutines(trailer metadata.MD) {
+	if told := trailer.Get(goroutinesTrailer); len(told) == 1 {
+		if n, err := strconv.ParseUint(told[0], 10, 32); err == nil {
+			p.goroutines.Store(uint32(n))
+		}
 	}
 }

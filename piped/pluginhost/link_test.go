@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -141,9 +142,11 @@ func TestBundledPluginsUseTheLink(t *testing.T) {
 	out, err := exec.Command("go", "build", "-o", path, "-ldflags=-s -w", "../../plugins/wait").CombinedOutput()
 	require.NoError(t, err, string(out))
 	server, _, _ := service(t)
-	host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() },
-		config.Plugin{Name: "wait", URL: "file://" + path, Config: []byte(`{"secret":"hunter2"}`)})
+	host := start(t, func(o *pluginhost.Options) {
+		o.Service, o.ServiceAddress, o.HealthInterval = server, server.Address(), 20*time.Millisecond
+	}, config.Plugin{Name: "wait", URL: "file://" + path, Config: []byte(`{"secret":"hunter2"}`)})
 	_, err = host.Owner(t.Context(), "WAIT")
 	require.NoError(t, err)
 	require.True(t, host.Status()[0].GetLinked(), "it has answered, and not over loopback")
+	require.Eventually(t, func() bool { return host.Status()[0].GetGoroutines() > 0 }, wait, time.Millisecond, "it tells of its goroutines with its health")
 }

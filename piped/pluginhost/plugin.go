@@ -137,6 +137,7 @@ func (p *Plugin) Status() *agentv1.Plugin {
 		s.Pid = int32(p.process.command.Process.Pid)
 		s.StartedAt = timestamppb.New(p.process.started)
 		s.Linked = p.process.link != nil
+		s.Goroutines = p.process.goroutines.Load()
 	}
 	for _, t := range p.config.DeployTargets {
 		s.DeployTargets = append(s.DeployTargets, t.Name)

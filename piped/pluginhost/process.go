@@ -44,6 +44,7 @@ type process struct {
 	reason   atomic.Pointer[string]
 	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
 	memoryKills atomic.Uint64
+	goroutines  atomic.Uint32  // that it told last
 	calls       sync.WaitGroup // those that a successor waits for
 	guarded     sync.WaitGroup
 	drained     sync.WaitGroup // done when the output has been read to its end

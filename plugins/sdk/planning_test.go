@@ -5,11 +5,14 @@ package sdk_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -234,8 +237,10 @@ func TestHealthIsServed(t *testing.T) {
 	h := sdktest.Start(t, sdk.ForStages(stagePlugin{}), sdktest.Options{})
 	client := grpc_health_v1.NewHealthClient(h.Conn)
 	for _, service := range []string{"", "grpc.plugin.deploymentapi.v1alpha1.DeploymentService"} {
-		resp, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service})
+		var trailer metadata.MD
+		resp, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service}, grpc.Trailer(&trailer))
 		require.NoError(t, err)
+		require.Regexp(t, `^[1-9][0-9]*$`, strings.Join(trailer.Get("pipedeck-goroutines"), " "))
 		require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, resp.GetStatus())
 	}
 	watch, err := client.Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})

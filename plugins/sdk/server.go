@@ -132,7 +132,7 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 		healthServer.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
 	}
 	context.AfterFunc(ctx, healthServer.Shutdown)
-	grpc_health_v1.RegisterHealthServer(server, healthServer)
+	grpc_health_v1.RegisterHealthServer(server, counting{healthServer})
 	if opts.Reflection {
 		reflection.Register(server)
 	}

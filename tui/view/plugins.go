@@ -128,6 +128,20 @@ func (v PluginTable) table(width, height int) string {
 	return box{theme: th, title: "Plugins", total: len(v.List), top: from, shown: to - from}.draw(lines, width, height)
 }
 
+// pluginHolds lists what a process has of the system, as far as it is told.
+func pluginHolds(plugin *deckv1.Plugin) string {
+	var held []string
+	for _, count := range []struct {
+		n    uint32
+		what string
+	}{{plugin.GetOpenFiles(), "open files"}, {plugin.GetThreads(), "threads"}, {plugin.GetGoroutines(), "goroutines"}} {
+		if count.n > 0 {
+			held = append(held, fmt.Sprint(count.n, " ", count.what))
+		}
+	}
+	return strings.Join(held, ", ")
+}
+
 func (v PluginTable) output(width, height int) string {
 	th, inner := v.Theme, width-2
 	plugin := v.List[min(max(0, v.Selected), len(v.List)-1)]
@@ -142,6 +156,7 @@ func (v PluginTable) output(width, height int) string {
 		{"running", strings.Join(v.Busy[plugin.GetName()], ", ")},
 		{"stages", strings.Join(plugin.GetStages(), ", ")},
 		{"deploys to", strings.Join(plugin.GetDeployTargets(), ", ")},
+		{"holds", pluginHolds(plugin)},
 	}
 	for _, fact := range facts {
 		if fact.value != "" {

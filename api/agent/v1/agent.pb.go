@@ -318,8 +318,10 @@ type Plugin struct {
 	MemoryLimitBytes uint64  `protobuf:"varint,15,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
 	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
 	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Goroutines, as plugins of our SDK tell them; 0 for others.
+	Goroutines    uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -471,6 +473,13 @@ func (x *Plugin) GetPidsLimit() uint32 {
 	return 0
 }
 
+func (x *Plugin) GetGoroutines() uint32 {
+	if x != nil {
+		return x.Goroutines
+	}
+	return 0
+}
+
 type WatchStageCommandsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -582,7 +591,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\"K\n" +
 	"\x14ReportPluginsRequest\x123\n" +
 	"\aplugins\x18\x01 \x03(\v2\x19.pipedeck.agent.v1.PluginR\aplugins\"\x17\n" +
-	"\x15ReportPluginsResponse\"\xbb\x05\n" +
+	"\x15ReportPluginsResponse\"\xdb\x05\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -606,7 +615,10 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x12memory_limit_bytes\x18\x0f \x01(\x04R\x10memoryLimitBytes\x12&\n" +
 	"\x0fcpu_limit_cores\x18\x10 \x01(\x01R\rcpuLimitCores\x12\x1d\n" +
 	"\n" +
-	"pids_limit\x18\x11 \x01(\rR\tpidsLimit\"\x80\x01\n" +
+	"pids_limit\x18\x11 \x01(\rR\tpidsLimit\x12\x1e\n" +
+	"\n" +
+	"goroutines\x18\x12 \x01(\rR\n" +
+	"goroutines\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -51,7 +51,7 @@ func plugin(p *agentv1.Plugin) *deckv1.Plugin {
 		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(), CpuPercent: p.GetCpuPercent(),
 		Stages: p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
 		OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Linked: p.GetLinked(),
-		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
+		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(), Goroutines: p.GetGoroutines(),
 	}
 }
 
