@@ -5,6 +5,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -102,6 +103,36 @@ func TestAtATargetThePipelineIsTheStagesThatGoThere(t *testing.T) {
 	require.Len(t, list, 4)
 	_, err = app.AtTarget("tokyo", nil).PipelineStages([]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: x}}]}}"))
 	require.ErrorContains(t, err, "stage 1 of the pipeline: K8S_MULTI_SYNC")
+}
+
+// FuzzApplicationOfManyClusters looks for configurations that are accepted and then cannot be used.
+func FuzzApplicationOfManyClusters(f *testing.F) {
+	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"name": "tokyo"}, "kustomizeDir": "x"}]}, "quickSync": {"failurePolicy": "any"}}`),
+		[]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: [tokyo], failurePolicy: {maxFailed: 1}}}]}}"))
+	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"labels": {"a": "b"}}}]}}`), []byte("spec: {}"))
+	f.Fuzz(func(t *testing.T, application, file []byte) {
+		var app config.Application
+		if json.Unmarshal(application, &app) != nil || app.Validate() != nil {
+			return
+		}
+		at := app.AtTarget("tokyo", map[string]string{"a": "b"})
+		if at == nil {
+			require.NotEmpty(t, app.Input.MultiTargets)
+			return
+		}
+		require.True(t, at.Folder() == "" || filepath.IsLocal(at.Folder()))
+		stages, err := at.PipelineStages(file)
+		if err != nil {
+			return
+		}
+		for _, s := range stages {
+			require.NotContains(t, s.Name, "K8S_MULTI_K8S")
+			_ = config.CheckOptions(s.Name, s.With)
+		}
+		policy := app.QuickSync.FailurePolicy
+		require.True(t, policy.Allows(0, 3))
+		require.False(t, policy.Allows(3, 3))
+	})
 }
 
 func TestAWaitForAClusterIsNotNegative(t *testing.T) {
