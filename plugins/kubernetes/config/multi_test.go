@@ -61,6 +61,13 @@ func TestATargetHasTheEntryWithItsNameOrElseTheFirstWithItsLabels(t *testing.T) 
 	require.Nil(t, app.AtTarget("london", map[string]string{"region": "europe"}))
 	require.Empty(t, app.DeployTarget(), "the application itself is left as it was")
 
+	charted, err := decode(t, `{"input": {"helmChart": {"path": "chart"}, "multiTargets": [
+		{"target": {"name": "tokyo"}}, {"target": {"name": "osaka"}, "manifests": ["a.yaml"]}, {"target": {"name": "kyoto"}, "kustomizeDir": "k"}]}}`)
+	require.NoError(t, err)
+	require.NotNil(t, charted.AtTarget("tokyo", nil).Input.HelmChart)
+	require.Nil(t, charted.AtTarget("osaka", nil).Input.HelmChart)
+	require.Nil(t, charted.AtTarget("kyoto", nil).Input.HelmChart)
+
 	everywhere, err := decode(t, `{}`)
 	require.NoError(t, err)
 	require.NotNil(t, everywhere.AtTarget("any", nil))

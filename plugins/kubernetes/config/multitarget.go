@@ -65,10 +65,9 @@ func (a *Application) AtTarget(name string, labels map[string]string) *Applicati
 	if chosen == nil {
 		return nil
 	}
-	if len(chosen.Manifests) > 0 {
-		at.Input.Manifests = chosen.Manifests
-	} else if chosen.KustomizeDir != "" {
-		at.Input.Manifests = nil // those of input are elsewhere
+	if len(chosen.Manifests) > 0 || chosen.KustomizeDir != "" {
+		// What input names is in another folder, or for the others. (PipeCD v1 prefers the chart of input nevertheless.)
+		at.Input.Manifests, at.Input.HelmChart = chosen.Manifests, nil
 	}
 	if len(chosen.KustomizeOptions) > 0 {
 		at.Input.KustomizeOptions = chosen.KustomizeOptions
