@@ -62,7 +62,7 @@ func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
 
 // copyBinary returns what there is to tell of the binary, too.
 func (p *Plugin) copyBinary(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
-	dir, plugin, address := p.options.BinaryDir, wanted.Name, wanted.URL
+	plugin, address := wanted.Name, wanted.URL
 	if fetch.Remote(address) {
 		return p.download(ctx, wanted)
 	}
@@ -73,7 +73,7 @@ func (p *Plugin) copyBinary(ctx context.Context, wanted config.Plugin) (_ binary
 	if u.Scheme != "file" {
 		return binary{}, "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://", address, plugin)
 	}
-	b, err := localBinary(dir, plugin, u.Path)
+	b, err := p.localBinary(plugin, u.Path)
 	return b, "", err
 }
 
@@ -86,7 +86,7 @@ func (p *Plugin) download(ctx context.Context, wanted config.Plugin) (_ binary, 
 	if file.Stale != nil {
 		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
 	}
-	b, err := store(p.options.BinaryDir, wanted.Name, file.Path)
+	b, err := p.store(wanted.Name, file.Path)
 	return b, note, err
 }
 
@@ -126,7 +126,7 @@ func downloadDetail(done, total int64) string {
 	return fmt.Sprintf("downloading: %d of %d %s (%d %%)", done/unit, total/unit, name, done*100/total)
 }
 
-func localBinary(dir, plugin, source string) (binary, error) {
+func (p *Plugin) localBinary(plugin, source string) (binary, error) {
 	info, err := os.Stat(source)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -138,7 +138,7 @@ func localBinary(dir, plugin, source string) (binary, error) {
 	case info.Mode().Perm()&0o111 == 0:
 		return binary{}, fmt.Errorf("the binary of plugin %q is not executable: run chmod +x %s", plugin, source)
 	}
-	return store(dir, plugin, source)
+	return p.store(plugin, source)
 }
 
 // store copies source to <dir>/<plugin>-<hash> unless it is there already. The name is made from what was

@@ -37,6 +37,8 @@ type Plugin struct {
 	renewed chan struct{}
 	// watched is set while a change of the binary is noticed.
 	watched atomic.Bool
+	// scanned is the binary that was read last; nil for none.
+	scanned atomic.Pointer[scanned]
 	// retired counts the replaced processes that finish their calls.
 	retired sync.WaitGroup
 
