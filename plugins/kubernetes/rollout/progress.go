@@ -66,7 +66,11 @@ func (t *tracker) say(p problem) {
 // wake is when the tracker has to look by itself, without a change; zero is never.
 func (t *tracker) wake() time.Time {
 	var next time.Time
-	for _, at := range []time.Time{t.nextDeadline(), t.nextLine(), t.hintAt} {
+	times := []time.Time{t.nextDeadline(), t.nextLine(), t.hintAt}
+	if !t.readyAt.IsZero() {
+		times = append(times, t.readyAt.Add(settleTime))
+	}
+	for _, at := range times {
 		if !at.IsZero() && (next.IsZero() || cmp.Compare(at.UnixNano(), next.UnixNano()) < 0) {
 			next = at
 		}

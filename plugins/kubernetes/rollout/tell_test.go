@@ -127,3 +127,60 @@ func TestATimeoutOfTheStageIsToldAsThat(t *testing.T) {
 		require.Equal(t, 20*time.Second, r.took)
 	})
 }
+
+func TestWhatNothingProbesHasToStayUp(t *testing.T) {
+	t.Parallel()
+	unprobed := func(t *testing.T, ready int, probe string) *unstructured.Unstructured {
+		live := deploymentAt(t, 2, 2, 3, ready)
+		template := object(t, "{kind: PodTemplate, spec: {containers: [{name: main, image: app"+probe+"}]}}").Object
+		delete(template, "kind")
+		require.NoError(t, unstructured.SetNestedMap(live.Object, template, "spec", "template"))
+		return live
+	}
+	annotated := func(p *unstructured.Unstructured) *unstructured.Unstructured {
+		p.SetAnnotations(map[string]string{"pipedeck.dev/simulated": "true"})
+		return p
+	}
+	for name, tt := range map[string]struct {
+		probe string
+		pods  []*unstructured.Unstructured
+		took  time.Duration
+	}{
+		"nothing probes it":         {"", nil, 3 * time.Second},
+		"its readiness is probed":   {", readinessProbe: {tcpSocket: {port: 80}}", nil, 0},
+		"no container really runs":  {"", []*unstructured.Unstructured{annotated(pod(t, 2, running))}, 0},
+		"one container really runs": {"", []*unstructured.Unstructured{annotated(pod(t, 1, running)), pod(t, 2, running)}, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := scene(t, tt.pods...)
+				live := unprobed(t, 2, tt.probe)
+				c.resource("deployments").set(live)
+				ended := wait(t.Context(), c, live, &lines{})
+				synctest.Wait()
+				c.resource("deployments").set(unprobed(t, 3, tt.probe))
+				r := <-ended
+				require.NoError(t, r.err)
+				require.Equal(t, tt.took, r.took)
+			})
+		})
+	}
+	t.Run("it does not", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := scene(t, pod(t, 2, running))
+			live := unprobed(t, 2, "")
+			c.resource("deployments").set(live)
+			ended := wait(t.Context(), c, live, &lines{})
+			synctest.Wait()
+			c.resource("deployments").set(unprobed(t, 3, ""))
+			pass(time.Second)
+			c.resource("pods").set(pod(t, 2, crashed))
+			c.resource("deployments").set(unprobed(t, 2, ""))
+			r := <-ended
+			require.ErrorContains(t, r.err, "keeps crashing: 3 restarts")
+			require.Equal(t, 11*time.Second, r.took)
+		})
+	})
+}

@@ -33,6 +33,8 @@ type tracker struct {
 	hintAt   time.Time // when to ask for hints; zero is never
 
 	begun    time.Time
+	watched  bool            // it was not ready at first
+	readyAt  time.Time       // since when it is ready; zero while it is not
 	progress string          // how far the workload is
 	untold   bool            // it has not been logged yet
 	told     time.Time       // when progress was logged last
@@ -48,6 +50,7 @@ func (t *tracker) wait(ctx context.Context) error {
 	if done, err := t.look(t.workload.Live); done || err != nil {
 		return err
 	}
+	t.watched = true
 	ctx, cancel := context.WithCancel(ctx)
 	objects, objectsEnd := t.follow(ctx, t.workload.Resource, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", t.workload.Live.GetName()).String(),
@@ -92,6 +95,11 @@ func (t *tracker) wait(ctx context.Context) error {
 		case <-expired:
 		}
 		now := time.Now()
+		if !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
+			if done, err := t.look(t.workload.Live); done || err != nil {
+				return err
+			}
+		}
 		t.lookForHints(ctx, now)
 		if err := t.judge(now); err != nil {
 			return err
@@ -160,10 +168,16 @@ func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
 		return false, fmt.Errorf("read the status of %s: %w", t.key().Human(), err)
 	}
 	line := describe(live, result)
+	if result.Status != status.CurrentStatus {
+		t.readyAt = time.Time{}
+	}
 	switch result.Status {
 	case status.CurrentStatus:
 		if podFailed(live) {
 			return false, &FailedError{Key: t.key(), Reason: "the pod ended with a failure"}
+		}
+		if t.watched && !t.settled(live, line, time.Now()) {
+			return false, nil
 		}
 		t.log.Successf("%s: %s", t.name(), line)
 		return true, nil
