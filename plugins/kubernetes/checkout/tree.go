@@ -157,10 +157,15 @@ type OutsideError struct{ Path string }
 
 func (e *OutsideError) Error() string { return e.Path + " is outside of the repository" }
 
-// Name is a path as it stands in the repository, or as it is when it is not in there.
+// Name is a path as it stands in the repository, or how it leads out of it.
 func (t *Tree) Name(path string) string {
-	if lexical, err := t.relative(path); err == nil {
-		return filepath.ToSlash(lexical)
+	for _, root := range []string{t.given, t.real} {
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	if rel, err := filepath.Rel(t.given, path); err == nil {
+		return filepath.ToSlash(rel)
 	}
 	return path
 }
@@ -172,7 +177,7 @@ func (t *Tree) relative(path string) (string, error) {
 			return rel, nil
 		}
 	}
-	return "", &OutsideError{Path: path}
+	return "", &OutsideError{Path: t.Name(path)}
 }
 
 // Plain shortens the paths in a message to what stands in the repository.

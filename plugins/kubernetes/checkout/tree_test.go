@@ -42,6 +42,7 @@ func TestNothingOutsideIsRead(t *testing.T) {
 		_, err := tree.ReadFile(filepath.Join(root, path))
 		var outside *checkout.OutsideError
 		require.ErrorAs(t, err, &outside, path)
+		require.NotContains(t, err.Error(), root)
 		require.Equal(t, checkout.Missing, tree.Kind(filepath.Join(root, path)))
 	}
 	_, err := tree.List(filepath.Join(root, "folder"))

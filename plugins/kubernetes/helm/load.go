@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
@@ -77,9 +78,9 @@ func loadLocal(tree *checkout.Tree, at string) (*loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		chrt, err := loader.LoadFiles(files)
+		chrt, err := loadFiles(files)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, chartError(err))
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return &loaded{chart: chrt, folder: at, shown: name, fixed: true}, nil
 	case checkout.File:
@@ -96,19 +97,33 @@ func loadLocal(tree *checkout.Tree, at string) (*loaded, error) {
 	return nil, fmt.Errorf("there is no chart at %s", name)
 }
 
-func loadArchive(data []byte) (*chart.Chart, error) {
-	chrt, err := loader.LoadArchive(bytes.NewReader(data))
-	if err != nil {
-		return nil, chartError(err)
-	}
-	return chrt, nil
+func loadFiles(files []*archive.BufferedFile) (*chart.Chart, error) {
+	chrt, err := loader.LoadFiles(files)
+	return checked(chrt, err)
 }
 
-func chartError(err error) error {
-	if strings.Contains(err.Error(), "Chart.yaml file is missing") {
-		return errors.New("not a chart: it has no Chart.yaml")
+func loadArchive(data []byte) (*chart.Chart, error) {
+	chrt, err := loader.LoadArchive(bytes.NewReader(data))
+	return checked(chrt, err)
+}
+
+// unreadable is how Helm says that a file of a chart cannot be decoded.
+var unreadable = regexp.MustCompile(`cannot load (\S+):.* yaml: line (\d+): (.*)$`)
+
+// checked puts what is wrong with a chart into words.
+func checked(chrt *chart.Chart, err error) (*chart.Chart, error) {
+	switch {
+	case err == nil && chrt.Metadata.APIVersion != chart.APIVersionV1 && chrt.Metadata.APIVersion != chart.APIVersionV2:
+		return nil, fmt.Errorf("not a chart that can be used: its apiVersion is %q, not v1 or v2", chrt.Metadata.APIVersion)
+	case err == nil:
+		return chrt, nil
+	case strings.Contains(err.Error(), "Chart.yaml file is missing"):
+		return nil, errors.New("not a chart: it has no Chart.yaml")
 	}
-	return fmt.Errorf("not a chart that can be used: %w", err)
+	if m := unreadable.FindStringSubmatch(err.Error()); m != nil {
+		return nil, fmt.Errorf("%s:%s: not valid YAML: %s", m[1], m[2], m[3])
+	}
+	return nil, fmt.Errorf("not a chart that can be used: %w", err)
 }
 
 // readFolder reads the files of a chart, without those that .helmignore names.

@@ -49,6 +49,8 @@ type chartServer struct {
 	*httptest.Server
 	login string
 	asked atomic.Int32
+	// busy is how many requests are answered with 503.
+	busy  atomic.Int32
 	files map[string][]byte
 }
 
@@ -69,6 +71,8 @@ func serve(t *testing.T, login string, tls bool, versions ...string) *chartServe
 		user, password, _ := r.BasicAuth()
 		data, ok := s.files[r.URL.Path]
 		switch {
+		case s.busy.Add(-1) >= 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case s.login != "" && user+":"+password != s.login:
 			w.WriteHeader(http.StatusUnauthorized)
 		case !ok:
@@ -136,6 +140,18 @@ func TestAChartComesFromARepositoryOnce(t *testing.T) {
 	sources.Repositories[0].Insecure = false
 	_, err = charts(t, helm.Sources{Repositories: sources.Repositories}).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
 	require.ErrorContains(t, err, "have this machine trust the authority of its certificate, or set insecure: true")
+}
+
+func TestABusyServerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	server := serve(t, "", false, "1.0.0")
+	sources := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts"}}}
+	server.busy.Store(1)
+	_, err := charts(t, sources).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
+	require.NoError(t, err)
+	server.busy.Store(1000)
+	_, err = charts(t, sources).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
+	require.ErrorContains(t, err, "read its index: "+server.URL+"/charts/index.yaml answers 503 Service Unavailable")
 }
 
 func TestWhatARepositoryGivesIsChecked(t *testing.T) {

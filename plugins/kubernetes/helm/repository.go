@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"oras.land/oras-go/v2/registry/remote/retry"
 )
 
 // Bounds of downloads, in bytes. Archives of charts are mostly below 1 MiB.
@@ -55,9 +57,15 @@ func newRepository(r Repository) *repository {
 	return &repository{Repository: r, client: newClient(transport)}
 }
 
+// retries is for servers that are busy, and connections that break before there is an answer.
+var retries retry.Policy = &retry.GenericPolicy{
+	Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond, MaxWait: 2 * time.Second, MaxRetry: 3,
+}
+
 // newClient makes a client that takes a login to its own server only, and never goes from https:// to http://.
 func newClient(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, Timeout: downloadTimeout, CheckRedirect: func(next *http.Request, before []*http.Request) error {
+	patient := &retry.Transport{Base: transport, Policy: func() retry.Policy { return retries }}
+	return &http.Client{Transport: patient, Timeout: downloadTimeout, CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		next.Header.Del("Referer") // the query of a URL may hold a secret
 		first := before[0].URL
 		if next.URL.Host != first.Host {
