@@ -25,7 +25,7 @@ With --index and without a piped configuration, NAME or NAME@VERSION is a plugin
 
 func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
 	if fetch.Remote(plugin.URL) {
-		file, err := fetcher.Fetch(ctx, fetch.Request{Plugin: plugin.Name, URL: plugin.URL, SHA256: plugin.SHA256})
+		file, err := fetcher.Fetch(ctx, fetch.RequestOf(plugin))
 		b := findBinary(ctx, fetcher, plugin)
 		if err != nil {
 			b.Problem = err.Error()

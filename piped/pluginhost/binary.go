@@ -79,7 +79,9 @@ func (p *Plugin) copyBinary(ctx context.Context, wanted config.Plugin) (_ binary
 
 // download fetches the binary, unless it is here and its server has no other.
 func (p *Plugin) download(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
-	file, err := p.fetcher.Fetch(ctx, fetch.Request{Plugin: wanted.Name, URL: wanted.URL, SHA256: wanted.SHA256, Progress: p.downloading})
+	request := fetch.RequestOf(wanted)
+	request.Progress = p.downloading
+	file, err := p.fetcher.Fetch(ctx, request)
 	if err != nil {
 		return binary{}, "", err
 	}

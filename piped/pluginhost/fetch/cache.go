@@ -23,6 +23,8 @@ const (
 	maxEntry  = 16 << 10 // bytes of the file of an entry
 	keptFor   = 24 * time.Hour
 	keptNames = 256 // entries, of binaries and of signatures
+	// justUsed is how long another piped or a command may take to copy what it has found.
+	justUsed = time.Hour
 )
 
 // entry is what is known of a URL that was fetched.
@@ -39,7 +41,11 @@ type entry struct {
 }
 
 // cache is a directory with contents, named by their digests, and an entry for each URL.
-type cache struct{ dir string }
+type cache struct {
+	dir string
+	// limit of the contents in bytes.
+	limit int64
+}
 
 var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
@@ -138,16 +144,13 @@ func (c cache) remember(address string, e entry) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), c.entryPath(address)); err != nil {
-		return err
-	}
-	c.prune()
-	return nil
+	return os.Rename(file.Name(), c.entryPath(address))
 }
 
 // prune bounds the directory: the oldest URLs are forgotten, and contents that no URL names and nobody has used
-// for a day are removed. A day, because another piped may be about to read one.
-func (c cache) prune() {
+// for a day are removed. Beyond the limit, those go that were not used for the longest time, but none that is held or
+// was used just now.
+func (c cache) prune(held map[string]bool) {
 	names, _ := filepath.Glob(filepath.Join(c.dir, "urls", "*.json"))
 	slices.SortFunc(names, func(a, b string) int { return modified(b).Compare(modified(a)) })
 	named := map[string]bool{}
@@ -166,8 +169,31 @@ func (c cache) prune() {
 	contents, _ := filepath.Glob(filepath.Join(c.dir, "content", "*"))
 	leftovers, _ := filepath.Glob(filepath.Join(c.dir, ".*-*"))
 	for _, path := range append(contents, leftovers...) {
-		if !named[filepath.Base(path)] && modified(path).Before(old) {
+		if digest := filepath.Base(path); !named[digest] && !held[digest] && modified(path).Before(old) {
 			_ = os.Remove(path)
+		}
+	}
+	c.shrink(held)
+}
+
+func (c cache) shrink(held map[string]bool) {
+	files, _ := os.ReadDir(filepath.Join(c.dir, "content"))
+	var infos []os.FileInfo
+	total := int64(0)
+	for _, file := range files {
+		if info, err := file.Info(); err == nil {
+			infos = append(infos, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(infos, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	recent := time.Now().Add(-justUsed)
+	for _, info := range infos {
+		if total <= c.limit || info.ModTime().After(recent) {
+			return
+		}
+		if !held[info.Name()] && os.Remove(c.path(info.Name())) == nil {
+			total -= info.Size()
 		}
 	}
 }

@@ -58,6 +58,15 @@ func refused(step, format string, args ...any) error {
 	return &failure{error: fmt.Errorf(format, args...), step: step}
 }
 
+// gone is a refusal by the server, which has the content not at all or not for us.
+func gone(step, format string, args ...any) error {
+	return &failure{error: goneError{fmt.Errorf(format, args...)}, step: step}
+}
+
+type goneError struct{ error }
+
+func (goneError) Is(target error) bool { return target == errGone }
+
 // passing is a failure that may be gone at the next try.
 func passing(step, format string, args ...any) error {
 	return &failure{error: fmt.Errorf(format, args...), step: step, passing: true}

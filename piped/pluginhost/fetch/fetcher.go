@@ -17,12 +17,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // Defaults of Options.
 const (
 	DefaultMaxSize      = 1 << 30 // bytes
+	DefaultMaxKept      = 4 << 30 // bytes
 	DefaultStallTimeout = 30 * time.Second
 	DefaultPause        = 500 * time.Millisecond
 	attempts            = 4
@@ -39,6 +43,8 @@ type Options struct {
 	Dir string
 	// MaxSize in bytes; default 1 GiB.
 	MaxSize int64
+	// MaxKept bounds in bytes what Dir keeps; what is in use stays even so. Default 4 GiB.
+	MaxKept int64
 	// StallTimeout is how long nothing may come before a download is given up. Default 30 s.
 	StallTimeout time.Duration
 	// Pause comes before the second try, and doubles with each one. Default 0.5 s.
@@ -55,6 +61,9 @@ type Fetcher struct {
 	options Options
 	cache   cache
 	client  *http.Client
+	// held is the digest of the binary that each plugin has got.
+	mu   sync.Mutex
+	held map[string]string
 }
 
 // Request is what to fetch.
@@ -67,8 +76,15 @@ type Request struct {
 	SHA256 string
 	// MaxSize in bytes; 0 for that of the Options.
 	MaxSize int64
+	// Strict refuses what was fetched before when the server says that it is not there any more or not for us.
+	Strict bool
 	// Progress is told the bytes that have come, and those in all or -1; nil for nobody.
 	Progress func(done, total int64)
+}
+
+// RequestOf is what to fetch for a plugin whose url leads to its binary.
+func RequestOf(plugin config.Plugin) Request {
+	return Request{Plugin: plugin.Name, URL: plugin.URL, SHA256: plugin.SHA256, Strict: requires(plugin)}
 }
 
 // File is what was fetched.
@@ -85,18 +101,24 @@ type File struct {
 // New makes a Fetcher.
 func New(options Options) *Fetcher {
 	options.MaxSize = cmp.Or(options.MaxSize, DefaultMaxSize)
+	options.MaxKept = cmp.Or(options.MaxKept, DefaultMaxKept)
 	options.StallTimeout = cmp.Or(options.StallTimeout, DefaultStallTimeout)
 	options.Pause = cmp.Or(options.Pause, DefaultPause)
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Fetcher{options: options, cache: cache{options.Dir}, client: newClient(options.Transport)}
+	return &Fetcher{options: options, cache: cache{dir: options.Dir, limit: options.MaxKept}, client: newClient(options.Transport), held: map[string]string{}}
 }
 
 // Fetch gets a file, or finds that the one of the last time is the same still. A file with a known digest that is
 // here is taken without asking anybody. The error is an [Error], or that of ctx.
 func (f *Fetcher) Fetch(ctx context.Context, r Request) (File, error) {
 	file, err := f.fetch(ctx, r)
+	if err == nil && r.MaxSize == 0 { // a binary
+		f.mu.Lock()
+		f.held[r.Plugin] = file.SHA256
+		f.mu.Unlock()
+	}
 	if err == nil || ctx.Err() != nil {
 		return file, err
 	}
@@ -139,6 +161,9 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 				return File{}, err
 			}
 			continue
+		}
+		if cached && r.Strict && errors.Is(err, errGone) {
+			return File{}, refused(why.step, "%w, so what was fetched before is not used either (signature.policy is require)", why.error)
 		}
 		if cached && !errors.Is(err, errTooLarge) {
 			f.options.Logger.Warn("plugin is taken as it was fetched before, for its url cannot be asked", "plugin", r.Plugin, "url", Redact(r.URL), "fetched", known.Fetched, "error", err)
@@ -245,8 +270,15 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 
 func (f *Fetcher) remember(address string, e entry) error {
 	if err := f.cache.remember(address, e); err != nil {
-		return refused("make room or choose another --work-dir", "%w", err)
+		return noRoom(err)
 	}
+	f.mu.Lock()
+	held := map[string]bool{e.SHA256: true}
+	for _, digest := range f.held {
+		held[digest] = true
+	}
+	f.mu.Unlock()
+	f.cache.prune(held)
 	return nil
 }
 
@@ -260,6 +292,8 @@ func (f *Fetcher) check(r Request, digest string) error {
 var (
 	errStalled  = errors.New("nothing came any more")
 	errTooLarge = errors.New("too large")
+	// errGone marks the answers of a server that the content is not there, or not for us.
+	errGone = errors.New("gone")
 )
 
 // cause is the error of a try; one that was given up has the reason in place of "context canceled".

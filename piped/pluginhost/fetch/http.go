@@ -109,7 +109,11 @@ func statusFailure(code int) error {
 	switch {
 	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500:
 		return passing("wait until the server is well, then start the plugin again", "the server answers %d %s", code, words)
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case code == http.StatusForbidden:
+		return gone("give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words)
+	case code == http.StatusNotFound || code == http.StatusGone:
+		return gone("correct the url in the piped configuration", "the server answers %d %s", code, words)
+	case code == http.StatusUnauthorized:
 		return refused("give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words)
 	default:
 		return refused("correct the url in the piped configuration", "the server answers %d %s", code, words)

@@ -43,7 +43,7 @@ type ociSource struct {
 // ociRepository is the repository that an oci:// URL names, and the tag or digest in it: latest without one.
 func ociRepository(u *url.URL) (registry.Reference, error) {
 	if u.User != nil {
-		return registry.Reference{}, refused("log in with docker login, oras login or podman login", "a url of a registry cannot hold a password")
+		return registry.Reference{}, refused(logIn, "a url of a registry cannot hold a password")
 	}
 	name := u.Host + u.Path
 	if path, digest, ok := strings.Cut(name, "@"); ok {
@@ -221,18 +221,22 @@ func checkDescriptor(d ocispec.Descriptor) error {
 	return nil
 }
 
+const logIn = "log in with docker login, oras login or podman login"
+
 // registryFailure tells passing errors of a registry from the others.
 func registryFailure(err error) error {
 	var response *errcode.ErrorResponse
 	switch {
-	case errors.As(err, &response) && response.StatusCode == http.StatusUnauthorized, errors.As(err, &response) && response.StatusCode == http.StatusForbidden:
-		return refused("log in with docker login, oras login or podman login", "the registry gives no access (%d %s)", response.StatusCode, http.StatusText(response.StatusCode))
+	case errors.As(err, &response) && response.StatusCode == http.StatusUnauthorized:
+		return refused(logIn, "the registry gives no access (401 Unauthorized)")
+	case errors.As(err, &response) && response.StatusCode == http.StatusForbidden:
+		return gone(logIn, "the registry gives no access (403 Forbidden)")
 	case errors.As(err, &response):
 		return statusFailure(response.StatusCode)
 	case errors.Is(err, errdef.ErrNotFound):
-		return refused("correct the name and the tag in the url", "the registry has no such artifact")
+		return gone("correct the name and the tag in the url", "the registry has no such artifact")
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return refused("log in with docker login, oras login or podman login", "the registry wants a login, and there is none")
+		return refused(logIn, "the registry wants a login, and there is none")
 	}
 	return requestFailure(fmt.Errorf("ask the registry: %w", err))
 }

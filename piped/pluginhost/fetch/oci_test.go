@@ -155,3 +155,27 @@ func TestWhatIsNoPluginForThisMachineIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "push to "+fetch.Redact(url))
 	}
 }
+
+func TestAPluginThatLeftItsRegistryIsNotUsedWhereASignatureIsRequired(t *testing.T) {
+	t.Parallel()
+	server, address, _ := newRegistry(t, "")
+	dir := t.TempDir()
+	f := newFetcher(dir, noLogins(t))
+	url := address + "/plugin:v1"
+	_, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine")}, nil)
+	require.NoError(t, err)
+	r := fetch.Request{Plugin: "p", URL: url, Strict: true}
+	_, err = f.Fetch(t.Context(), r)
+	require.NoError(t, err)
+	request, err := http.NewRequest(http.MethodDelete, server.URL+"/v2/plugin/manifests/v1", nil)
+	require.NoError(t, err)
+	response, err := server.Client().Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	_, err = f.Fetch(t.Context(), r)
+	require.ErrorContains(t, err, "the registry has no such artifact, so what was fetched before is not used either")
+	r.Strict = false
+	file, err := f.Fetch(t.Context(), r)
+	require.NoError(t, err)
+	require.ErrorContains(t, file.Stale, "the registry has no such artifact")
+}

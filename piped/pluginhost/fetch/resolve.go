@@ -34,7 +34,7 @@ func (f *Fetcher) Resolve(ctx context.Context, location string, plugin config.Pl
 	if !ok {
 		return Resolved{Plugin: plugin}, nil
 	}
-	x, err := f.Index(ctx, location)
+	x, err := f.index(ctx, location, requires(plugin))
 	if err != nil {
 		return Resolved{}, namedFor(plugin, err)
 	}
@@ -85,6 +85,10 @@ type Index struct {
 
 // Index reads an index: see Resolve. The error is an [Error], or that of ctx.
 func (f *Fetcher) Index(ctx context.Context, location string) (*Index, error) {
+	return f.index(ctx, location, false)
+}
+
+func (f *Fetcher) index(ctx context.Context, location string, strict bool) (*Index, error) {
 	address, err := indexAddress(location)
 	if err != nil {
 		return nil, newError("", location, err)
@@ -92,7 +96,7 @@ func (f *Fetcher) Index(ctx context.Context, location string) (*Index, error) {
 	x := &Index{base: address, location: address.String()}
 	path := address.Path
 	if address.Scheme != "file" {
-		file, err := f.Fetch(ctx, Request{URL: x.location, MaxSize: index.MaxSize})
+		file, err := f.Fetch(ctx, Request{URL: x.location, MaxSize: index.MaxSize, Strict: strict})
 		if err != nil {
 			return nil, err
 		}

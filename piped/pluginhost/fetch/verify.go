@@ -51,6 +51,11 @@ func (f *Fetcher) Verify(ctx context.Context, plugin config.Plugin, path string)
 	return v, err
 }
 
+// requires tells whether the plugin starts with a right signature only.
+func requires(plugin config.Plugin) bool {
+	return plugin.Signature != nil && plugin.Signature.Policy == config.SignatureRequire
+}
+
 // SignatureURL is where the signature of a plugin is; empty for a plugin whose registry has it.
 func SignatureURL(plugin config.Plugin) string {
 	if plugin.Signature != nil && plugin.Signature.URL != "" {
@@ -84,7 +89,7 @@ func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path
 		}
 		return comment, err
 	}
-	text, err := f.signature(ctx, plugin.Name, address)
+	text, err := f.signature(ctx, plugin, address)
 	if err != nil {
 		var failed *Error
 		if errors.As(err, &failed) {
@@ -100,14 +105,14 @@ func (f *Fetcher) checkSignature(ctx context.Context, plugin config.Plugin, path
 }
 
 // signature reads the text of a signature, here or from another machine.
-func (f *Fetcher) signature(ctx context.Context, plugin, address string) ([]byte, error) {
+func (f *Fetcher) signature(ctx context.Context, plugin config.Plugin, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, newError(plugin, address, refused("correct plugins[].signature.url", "the url cannot be read"))
+		return nil, newError(plugin.Name, address, refused("correct plugins[].signature.url", "the url cannot be read"))
 	}
 	path := u.Path
 	if u.Scheme != "file" {
-		file, err := f.Fetch(ctx, Request{Plugin: plugin, URL: address, MaxSize: signature.MaxSize})
+		file, err := f.Fetch(ctx, Request{Plugin: plugin.Name, URL: address, MaxSize: signature.MaxSize, Strict: requires(plugin)})
 		if err != nil {
 			return nil, err
 		}
@@ -115,12 +120,12 @@ func (f *Fetcher) signature(ctx context.Context, plugin, address string) ([]byte
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, newError(plugin, address, refused("sign the binary with: pipedeck plugin sign FILE, or correct plugins[].signature.url", "%w", err))
+		return nil, newError(plugin.Name, address, refused("sign the binary with: pipedeck plugin sign FILE, or correct plugins[].signature.url", "%w", err))
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, signature.MaxSize+1))
 	if err != nil {
-		return nil, newError(plugin, address, refused("make it readable", "%w", err))
+		return nil, newError(plugin.Name, address, refused("make it readable", "%w", err))
 	}
 	return text, nil
 }
