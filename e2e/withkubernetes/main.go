@@ -78,7 +78,7 @@ func run(ctx context.Context, o options) (code int, err error) {
 	select {
 	case err := <-ended:
 		stop()
-		return 1, fmt.Errorf("Kubernetes did not start: %w", err)
+		return 1, fmt.Errorf("start Kubernetes: %w", err)
 	case <-ready:
 	}
 	code, err = o.runCommand(ctx, dir, provider)
