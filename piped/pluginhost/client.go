@@ -70,6 +70,7 @@ func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opt
 	if c := status.Code(err); err != nil && c != codes.Unavailable && c != codes.Canceled && !proc.stopping.Load() {
 		return err
 	}
+	signal(proc.suspect)
 	notice := time.NewTimer(exitNotice)
 	defer notice.Stop()
 	select {

@@ -46,6 +46,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			case <-p.exited:
 				return
 			case <-ticker.C:
+			case <-p.suspect:
 			}
 			if p.stopping.Load() {
 				continue
@@ -54,6 +55,9 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			health := p.ask(timeout)
 			if health == answer {
 				p.memoryKills.Store(kills) // none of them was this one
+			}
+			if health == noConnection && p.endsWithin(closeNotice) {
+				return
 			}
 			if health == noAnswer || health == noConnection {
 				health = p.ask(min(timeout, secondTimeout))
@@ -118,6 +122,20 @@ func (p *process) ask(timeout time.Duration) health {
 		cancel()
 		<-asked
 		return answer
+	}
+}
+
+// closeNotice is how long the end of the connections of a process may precede its own.
+const closeNotice = time.Second
+
+func (p *process) endsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
 	}
 }
 

@@ -80,13 +80,15 @@ func TestAPluginThatClosesItsLinkIsStartedAgain(t *testing.T) {
 	server, _, _ := service(t)
 	host := start(t, func(o *pluginhost.Options) {
 		o.Service, o.ServiceAddress = server, server.Address()
-		o.HealthInterval, o.RestartPause = 50*time.Millisecond, 200*time.Millisecond
+		o.HealthInterval, o.RestartPause = time.Hour, 200*time.Millisecond // the call itself finds it
 	}, entry(t, "p", settings{"stages": []string{"A"}}))
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)
 	before := host.Status()[0].GetPid()
 	_, err = execute(t.Context(), p, `{"do":"unlink"}`)
-	require.Error(t, err)
+	require.ErrorContains(t, err, "it has closed its connection to piped")
+	var exit *pluginhost.ExitError
+	require.ErrorAs(t, err, &exit, "the stage can be tried again")
 	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
 	require.Equal(t, `plugin "p" was ended by piped, for it has closed its connection to piped`, s.GetDetail())
 	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))

@@ -49,6 +49,7 @@ type process struct {
 	guarded     sync.WaitGroup
 	drained     sync.WaitGroup // done when the output has been read to its end
 	mark        int            // of the output, at the start
+	suspect     chan struct{}  // gets a value when a call has found no connection
 	exited      chan struct{}
 	exit        *ExitError // valid once exited is closed
 }
@@ -87,7 +88,7 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	command.Env = append(command.Env, room.environment()...)
 	room.enter(command.SysProcAttr)
 
-	p := &process{plugin: c.Name, command: command, port: port, link: private, room: room, started: time.Now(), exited: make(chan struct{})}
+	p := &process{plugin: c.Name, command: command, port: port, link: private, room: room, started: time.Now(), suspect: make(chan struct{}, 1), exited: make(chan struct{})}
 	p.mark = out.begin()
 	startResult := make(chan error)
 	p.drained.Go(func() {
