@@ -11,6 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 )
 
 // Keys of a kustomization that name files and folders. Entries of the first ones have to be there; those of the second
@@ -20,6 +22,8 @@ var (
 	configKeys   = []string{"generators", "transformers", "validators"}
 	// fileKeys hold paths deeper down, in kustomizations and in what configures kustomize.
 	fileKeys = []string{"path", "files", "envs", "env", "patchesStrategicMerge"}
+	// dataKeys hold what is the user's own, whose keys mean nothing here.
+	dataKeys = []string{"commonAnnotations", "annotations", "commonLabels", "pairs", "metadata", "literals", "helmCharts"}
 )
 
 // kustomization is a kustomization file, which can be changed.
@@ -77,10 +81,12 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 			switch {
 			case filepath.IsAbs(entry.Value):
 				return fmt.Errorf("%s: %s: %s is not relative to the kustomization", place, key, entry.Value)
-			case d.Exists(at):
-				d.configs[at] = d.configs[at] || slices.Contains(configKeys, key)
-			case remote(entry.Value):
+			case remote(entry.Value) && (d.tree.Kind(at) != checkout.File || strings.Contains(entry.Value, "://")):
 				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it into the repository", place, key, entry.Value)
+			case d.Exists(at):
+				if real, err := d.tree.Resolve(at); err == nil && slices.Contains(configKeys, key) {
+					d.configs[real] = true
+				}
 			default:
 				if _, err := d.tree.Resolve(at); err != nil {
 					return fmt.Errorf("%s: %s: %w", place, key, outside(err, entry.Value))
@@ -106,10 +112,12 @@ func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
 	}
 }
 
-// remote tells whether an entry is an address on another machine rather than a path.
+// remote tells whether kustomize may take an entry for an address on another machine, and run git for it.
 func remote(entry string) bool {
-	return strings.Contains(entry, "://") || strings.Contains(entry, "?ref=") || strings.HasPrefix(entry, "git@") ||
-		strings.HasPrefix(entry, "git::") || strings.HasPrefix(entry, "github.com/") || strings.Contains(entry, ".git/")
+	entry = strings.ToLower(entry)
+	host := strings.TrimPrefix(strings.TrimPrefix(entry, "git::"), "www.")
+	return strings.Contains(entry, "://") || strings.Contains(entry, "@") || strings.Contains(entry, "?ref=") ||
+		strings.HasPrefix(host, "github.com/") || strings.HasPrefix(host, "github.com:")
 }
 
 // refuseRemoteFiles refuses URLs where kustomize expects files. named is whether n is the value of a key for files.
@@ -127,6 +135,9 @@ func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
+			if slices.Contains(dataKeys, n.Content[i].Value) {
+				continue
+			}
 			if err := refuseRemoteFiles(n.Content[i+1], file, slices.Contains(fileKeys, n.Content[i].Value)); err != nil {
 				return err
 			}

@@ -164,6 +164,35 @@ func TestKustomizeFetchesNothing(t *testing.T) {
 	}
 }
 
+func TestAFolderThatIsNamedAsAnAddressIsNotFetchedEither(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"github.com/org/repo", "GitHub.com/org/repo", "me@host/org/repo"} {
+		files := kustomizeFiles()
+		files["app/kustomization.yaml"] = "resources: ['" + name + "']\n"
+		files["app/"+name+"/kustomization.yaml"] = "resources: []\n"
+		root := write(t, files)
+		_, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
+		require.ErrorContains(t, err, name+" is on another machine")
+	}
+	files := kustomizeFiles()
+	files["app/kustomization.yaml"] = "resources: ['web@v1.yaml']\n"
+	files["app/web@v1.yaml"] = configMap("web")
+	root := write(t, files)
+	_, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
+	require.NoError(t, err)
+}
+
+func TestURLsThatAreDataOfAUserAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	files := kustomizeFiles()
+	files["app/kustomization.yaml"] = "resources: [../base]\ncommonAnnotations: {path: https://a.example}\ntransformers: [t.yaml]\nconfigMapGenerator: [{name: gen, literals: ['url=https://a.example']}]\n"
+	files["app/t.yaml"] = "apiVersion: builtin\nkind: AnnotationsTransformer\nmetadata: {name: t}\nannotations: {files: https://a.example}\nfieldSpecs: [{path: metadata/annotations, create: true}]\n"
+	root := write(t, files)
+	manifests, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"path": "https://a.example", "files": "https://a.example"}, manifests[0].GetAnnotations())
+}
+
 func TestOriginsThatAUserWantsStay(t *testing.T) {
 	t.Parallel()
 	files := kustomizeFiles()
