@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -121,4 +122,28 @@ func TestARollbackRemovesWhatTheFailedDeploymentCreatedInTheWholeCluster(t *test
 	a.absent(deployments, "web")
 	_, err := a.live().Dynamic.Resource(clusterRoles).Get(t.Context(), role, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
+}
+
+func TestARollbackMakesAnewWhatWasReplacedByForce(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	with := func(hash, annotation, label string) *commit {
+		return &commit{hash: hash, files: map[string]string{"d.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, annotations: {` + annotation + `}}
+spec:
+  selector: {matchLabels: {app: ` + label + `}}
+  template:
+    metadata: {labels: {app: ` + label + `}}
+    spec: {containers: [{name: main, image: "app:v1"}]}
+`}}
+	}
+	one, two := with("aaaaaaa1", "", "one"), with("aaaaaaa2", "pipecd.dev/force-sync-by-replace: enabled", "two")
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.nextDeployment()
+	a.succeeds("K8S_SYNC", "", two, one)
+	log := a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Contains(t, log, "Deployment "+a.namespace+"/web: deleted and created anew")
+	selector, _, _ := unstructured.NestedStringMap(a.get(deployments, "web").Object, "spec", "selector", "matchLabels")
+	require.Equal(t, map[string]string{"app": "one"}, selector)
 }

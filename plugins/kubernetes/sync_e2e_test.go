@@ -136,6 +136,26 @@ spec:
 	require.NotEqual(t, first, a.get(deployments, "web").GetUID())
 }
 
+func TestWhatWasReplacedIsAppliedAgainLater(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	replaced := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, annotations: {pipecd.dev/sync-by-replace: enabled}}\ndata: {a: b, c: d}\n"
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": replaced}}, nil)
+	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}, nil)
+	require.NotContains(t, log, "kubectl")
+	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
+	require.Equal(t, map[string]string{"a": "b"}, data)
+}
+
+func TestAStageThatDoesNotWaitEndsWhenTheAPIHasTakenTheManifests(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.settings = "autoCreateNamespace: true, waitReady: false"
+	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
+		"d.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
+	require.Contains(t, log, "Not waiting for 1 workload to be ready (input.waitReady: false)")
+}
+
 func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
@@ -35,6 +37,10 @@ type Log interface {
 
 // Applier applies manifests to one cluster.
 type Applier struct {
+	// Restore is set to go back to an earlier commit. What a later one has deleted and created anew, as its annotation told,
+	// is then made anew, too, where its fields cannot be changed back.
+	Restore bool
+
 	client *cluster.Client
 	log    Log
 	// retry bounds the repetition of one request.
@@ -163,6 +169,12 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			}
 			return err
 		})
+		if a.wasForced(ctx, r, m, err) {
+			err = a.retry.do(ctx, func() (err error) {
+				live, how, err = a.forceReplace(ctx, r, m)
+				return err
+			})
+		}
 		if err != nil {
 			return Applied{}, "", describe(err, m)
 		}
@@ -176,6 +188,16 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 		}
 	}
 	return Applied{}, "", fmt.Errorf("apply %s: it was deleted each of the %d times that it was applied; what deletes it?", m.Key().Human(), maxLeaving)
+}
+
+// wasForced tells whether an object has to be made anew to restore it: the API does not take it since a field cannot be
+// changed, and the live one was itself put in its place by force.
+func (a *Applier) wasForced(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, refusal error) bool {
+	if !a.Restore || !apierrors.IsInvalid(refusal) || !saysImmutable(refusal.Error()) {
+		return false
+	}
+	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
+	return err == nil && live.GetAnnotations()[manifest.AnnotationForceReplace] == manifest.Enabled
 }
 
 // maxLeaving bounds how often an object is made anew that somebody else deletes.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,7 +94,11 @@ func describe(err error, m manifest.Manifest) error {
 	if found := mistyped.FindStringSubmatch(text); found != nil {
 		path := normalPath(found[1])
 		refused.Where = m.Origin.At(path)
-		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, rawValue.ReplaceAllString(found[2], "$1"))
+		what := rawValue.ReplaceAllString(found[2], "$1")
+		if m.Is(manifest.KindSecret) { // the value may be the secret
+			what, _, _ = strings.Cut(what, ", got ")
+		}
+		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, what)
 		if strings.HasPrefix(found[2], "expected string") {
 			refused.Remedy = "put the value in quotes"
 		}
@@ -119,10 +124,7 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 		if i == 0 {
 			refused.Where = m.Origin.At(normalPath(cause.Field))
 		}
-		if strings.Contains(cause.Message, "immutable") || strings.Contains(cause.Message, "may not change once set") ||
-			strings.Contains(cause.Message, "updates to statefulset spec for fields other than") {
-			immutable = true
-		}
+		immutable = immutable || saysImmutable(cause.Message)
 		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
 	}
 	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
@@ -131,6 +133,16 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
 	}
 	return refused
+}
+
+// immutables are the API's words for fields that cannot be changed.
+var immutables = []string{
+	"immutable", "may not change once set", "cannot change roleRef", "updates to statefulset spec for fields other than",
+	"pod updates may not change fields other than", "updates to parameters are forbidden", "updates to provisioner are forbidden",
+}
+
+func saysImmutable(text string) bool {
+	return slices.ContainsFunc(immutables, func(words string) bool { return strings.Contains(text, words) })
 }
 
 // normalPath writes a path as the loader does: no leading dot, list items by number.

@@ -116,6 +116,13 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 	}
 }
 
+func TestTheValueOfASecretIsNotTold(t *testing.T) {
+	t.Parallel()
+	m := parse(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: 12345\n")[0]
+	err := describe(apierrors.NewBadRequest("failed to create typed patch object: .stringData.password: expected string, got &value.valueUnstructured{Value:12345}"), m)
+	require.EqualError(t, err, "web.yaml:5: Secret s: the field stringData.password has the wrong type: expected string; put the value in quotes")
+}
+
 func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 	t.Parallel()
 	var text string

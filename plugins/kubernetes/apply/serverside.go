@@ -19,8 +19,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// kubectlManagers own what `kubectl apply` and `kubectl replace` have written, which is how PipeCD v1 applies.
-var kubectlManagers = sets.New("kubectl-client-side-apply", "kubectl-replace")
+// replacedManagers own what was written other than by server-side apply: by `kubectl apply` and `kubectl replace`, which is how
+// PipeCD v1 applies, and by our own replacing.
+var replacedManagers = sets.New("kubectl-client-side-apply", "kubectl-replace", FieldManager)
 
 // serverSide applies with unknown fields refused. Fields that others manage are taken from them, and that is said, but for a
 // manifest that asks for `kubectl apply --server-side` (PipeCD v1): there they are an error, as with kubectl.
@@ -32,8 +33,8 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m
 	opts := patchOptions(false)
 	live, err := r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
 	if isHeld(err) && !keepsOthersFields(m) {
-		// What kubectl apply has written is taken over as a whole, below.
-		taken := slices.DeleteFunc(heldFields(err), func(h held) bool { return kubectlManagers.Has(h.manager) })
+		// What these have written is taken over as a whole, below.
+		taken := slices.DeleteFunc(heldFields(err), func(h held) bool { return replacedManagers.Has(h.manager) })
 		if len(taken) > 0 {
 			a.log.Infof("- %s: Git wins over %s", m.Key().Human(), list(taken))
 		}
@@ -43,15 +44,21 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m
 	if err != nil {
 		return nil, "", err
 	}
-	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, kubectlManagers, FieldManager)
+	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, replacedManagers, FieldManager)
 	if err != nil || takeover == nil {
-		return live, "applied", nil // nothing of kubectl's to take over
+		return live, "applied", nil // nothing to take over
 	}
 	if _, err := r.Patch(ctx, m.GetName(), types.JSONPatchType, takeover, metav1.PatchOptions{}); err != nil {
-		return nil, "", fmt.Errorf("take over the fields that kubectl manages: %w", err)
+		return nil, "", fmt.Errorf("take over the fields that kubectl, or a replacing, manages: %w", err)
+	}
+	how := "applied"
+	if slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager != FieldManager && replacedManagers.Has(e.Manager)
+	}) {
+		how = "applied (taken over from kubectl apply)"
 	}
 	live, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
-	return live, "applied (taken over from kubectl apply)", err
+	return live, how, err
 }
 
 func patchOptions(force bool) metav1.PatchOptions {

@@ -32,12 +32,12 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 		DeployTarget:  s.App.DeployTarget(),
 	}
 	stamp.Apply(manifests)
-	if name, _ := config.SingleName(req.Stage.GetName()); name != config.StageRollback {
-		if err := noteBegan(ctx, req, c); err != nil {
-			return nil, err
-		}
-	}
 	applier := apply.New(c, req.Log)
+	if name, _ := config.SingleName(req.Stage.GetName()); name == config.StageRollback {
+		applier.Restore = true
+	} else if err := noteBegan(ctx, req, c); err != nil {
+		return nil, err
+	}
 	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {
 			return nil, err
