@@ -27,6 +27,7 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 		"stage.go":                `const stageName = "SMOKE_TEST"`,
 		".gitignore":              "/smoke-test\n",
 		"README.md":               "# smoke-test\n",
+		"piped-plugin.yaml":       "prefix: \"> \"\n",
 		"example/app.pipecd.yaml": "- name: SMOKE_TEST\n",
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name))

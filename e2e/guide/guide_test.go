@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +31,21 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 		require.Contains(t, deployed, line)
 	}
 	require.FileExists(t, filepath.Join(r.dir, "greeter_linux_amd64"))
+	for command, says := range map[string][]string{
+		"pipedeck plugin test .":                  {"executes GREET", "SUCCESS after"},
+		"pipedeck plugin record":                  {"Welcome, Ada!", "same     reports of stage GREET\n", "same     reports of stage GREET_REPORT\n"},
+		"git add . && git commit -q -m \"Roses\"": {"Deploy target west: done", "Roses\nare red\nRoses\nare red\n"},
+	} {
+		output := ""
+		for script, said := range printed {
+			if strings.Contains(script, command) {
+				output = said
+			}
+		}
+		for _, line := range says {
+			require.Contains(t, output, line, command)
+		}
+	}
 
 	// As PipeCD's piped starts it: all on the command line, over loopback.
 	r.run(t, "go build -o greeter .")
@@ -72,5 +88,5 @@ func TestANewPluginIsBuiltTestedAndDeploys(t *testing.T) {
 	r.run(t, "cd smoke-test\ngo mod tidy\ngo vet ./...\ntest -z \"$(gofmt -l .)\"\ngo test ./...")
 	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
 	deployed := r.run(t, "pipedeck ci . --cluster none --plugin smoke-test=. --timeout 3m")
-	require.Contains(t, deployed, "All 3 steps are done")
+	require.Contains(t, deployed, "> All 3 steps are done")
 }

@@ -65,7 +65,7 @@ func (r *reader) follow(t *testing.T, list []block) map[string]string {
 		switch {
 		case b.argument == "":
 		case b.argument == "run":
-			printed[strings.TrimSpace(b.text)] = r.run(t, b.text)
+			printed[strings.TrimSpace(b.text)] += r.run(t, b.text)
 		default:
 			require.True(t, filepath.IsLocal(b.argument), b.argument)
 			path := filepath.Join(r.dir, b.argument)
