@@ -51,6 +51,21 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	require.Contains(t, state.GetSyncState().GetReason(), "The live state at atlantis is not known")
 }
 
+func TestARollbackTellsOfEachTarget(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", leaves: true})
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
+	f.leaves("london")
+	log, metadata := f.fails("K8S_MULTI_ROLLBACK", "", one, nil)
+	require.Contains(t, log, "Deploy target tokyo: done")
+	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target london: connect to the Kubernetes API at https://127.0.0.1:")
+	require.Equal(t, "succeeded", metadata["target/tokyo"])
+	require.Contains(t, metadata["target/london"], "failed: ")
+	f.hasNot("tokyo", configMaps, "conf")
+	f.has("london", configMaps, "conf")
+}
+
 func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", user: "nobody-in-particular"})

@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
@@ -48,6 +47,8 @@ type fleet struct {
 	h      *sdktest.Harness
 	client *cluster.Client
 	id     string
+	// kubeconfigs are those of the targets.
+	kubeconfigs map[string]string
 	// plugin is YAML: spec.plugins.kubernetes_multicluster; pipeline is YAML below spec.
 	plugin   string
 	pipeline string
@@ -61,8 +62,8 @@ type fleetTarget struct {
 	labels map[string]string
 	// user acts in the cluster; empty is the administrator.
 	user string
-	// away is a cluster that cannot be reached.
-	away bool
+	// away is a cluster that cannot be reached; leaves is one that will not be any more.
+	away, leaves bool
 }
 
 type commit struct {
@@ -76,7 +77,7 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 	require.NotEmpty(t, admin, "set %s to the kubeconfig of a running API", kubeconfigEnv)
 	id := fmt.Sprintf("multi-e2e-%d", time.Now().UnixNano())
 	f := &fleet{
-		t: t, id: id, created: time.Now(),
+		t: t, id: id, created: time.Now(), kubeconfigs: map[string]string{},
 		plugin: "{input: {failureGrace: 300ms, rolloutTimeout: 60s}}",
 	}
 	pool := cluster.NewPool()
@@ -87,7 +88,7 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 	var entries []sdk.DeployTargetConfig
 	for _, target := range targets {
 		at := map[string]any{"kubeConfigPath": f.kubeconfig(admin, target)}
-		if target.away {
+		if target.away || target.leaves {
 			at["connectTimeout"] = "300ms"
 		}
 		data, err := json.Marshal(at)
@@ -119,18 +120,33 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	at := loaded.Contexts[loaded.CurrentContext]
 	at.Namespace = f.namespace(target.name)
 	if target.away {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(f.t, err)
-		address := listener.Addr().String()
-		require.NoError(f.t, listener.Close())
-		loaded.Clusters[at.Cluster].Server = "https://" + address
+		loaded.Clusters[at.Cluster].Server = f.nobodyAt()
 	}
 	if target.user != "" {
 		loaded.AuthInfos[at.AuthInfo].Impersonate = target.user
 	}
 	path := filepath.Join(f.t.TempDir(), "kubeconfig-"+target.name)
-	require.NoError(f.t, clientcmd.WriteToFile(clientcmdapi.Config(*loaded), path))
+	require.NoError(f.t, clientcmd.WriteToFile(*loaded, path))
+	f.kubeconfigs[target.name] = path
 	return path
+}
+
+// nobodyAt is an address where nobody listens.
+func (f *fleet) nobodyAt() string {
+	f.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(f.t, err)
+	defer listener.Close()
+	return "https://" + listener.Addr().String()
+}
+
+// leaves makes the cluster of a target one that cannot be reached.
+func (f *fleet) leaves(target string) {
+	f.t.Helper()
+	loaded, err := clientcmd.LoadFromFile(f.kubeconfigs[target])
+	require.NoError(f.t, err)
+	loaded.Clusters[loaded.Contexts[loaded.CurrentContext].Cluster].Server = f.nobodyAt()
+	require.NoError(f.t, clientcmd.WriteToFile(*loaded, f.kubeconfigs[target]))
 }
 
 func (f *fleet) namespace(target string) string { return f.id + "-" + target }

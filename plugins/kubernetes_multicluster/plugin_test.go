@@ -167,6 +167,15 @@ func TestAnApplicationThatLeavesOutAllItsTargetsIsAMistake(t *testing.T) {
 	require.ErrorContains(t, err, "input.multiTargets has an entry for none of the application's deploy targets, which are: tokyo, london")
 }
 
+func TestAFolderThatIsNotThereIsNamedWithItsTarget(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	missing := `{input: {multiTargets: [{target: {name: tokyo}, kustomizeDir: overlays/tokyo}, {target: {name: london}, manifests: [nowhere.yaml]}]}}`
+	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, missing, "a:1", "a:1"))})
+	require.ErrorContains(t, err, "for deploy target tokyo: ")
+	require.ErrorContains(t, err, "overlays/tokyo")
+}
+
 func TestMistakesInOptionsAreSeenBeforeAnythingRuns(t *testing.T) {
 	t.Parallel()
 	h := start(t)
