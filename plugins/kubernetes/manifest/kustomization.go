@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,10 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 )
 
-// Keys of a kustomization that name files and folders. Entries of the first ones have to be there; those of the second
-// configure kustomize, and may also be written into the list as texts of several lines.
+// Keys of a kustomization.
 var (
-	resourceKeys = []string{"resources", "bases", "components", "crds", "configurations"}
-	configKeys   = []string{"generators", "transformers", "validators"}
+	// listKeys name files and folders.
+	listKeys = []string{"resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"}
 	// fileKeys hold paths deeper down, in kustomizations and in what configures kustomize.
 	fileKeys = []string{"path", "files", "envs", "env", "patchesStrategicMerge"}
 	// dataKeys hold what is the user's own, whose keys mean nothing here.
@@ -68,9 +68,9 @@ func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 
 // check refuses what is not in the repository: kustomize would fetch it.
 func (d *kustomizeDisk) check(k *kustomization, dir string) error {
-	for _, key := range slices.Concat(resourceKeys, configKeys) {
+	for _, key := range listKeys {
 		for _, entry := range k.list(key) {
-			if strings.Contains(entry.Value, "\n") {
+			if strings.Contains(entry.Value, "\n") { // what configures kustomize may be written into the list
 				if err := d.checkConfig(filepath.Join(dir, filepath.Base(k.name)), []byte(entry.Value)); err != nil {
 					return err
 				}
@@ -84,9 +84,6 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 			case remote(entry.Value) && (d.tree.Kind(at) != checkout.File || strings.Contains(entry.Value, "://")):
 				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it into the repository", place, key, entry.Value)
 			case d.Exists(at):
-				if real, err := d.tree.Resolve(at); err == nil && slices.Contains(configKeys, key) {
-					d.configs[real] = true
-				}
 			default:
 				if _, err := d.tree.Resolve(at); err != nil {
 					return fmt.Errorf("%s: %s: %w", place, key, outside(err, entry.Value))
@@ -98,13 +95,22 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 	return refuseRemoteFiles(k.root, k.name, false)
 }
 
-// checkConfig checks a file that configures kustomize.
+// checkConfig checks a file that may configure a part of kustomize: only these have the apiVersion "builtin".
 func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	if !bytes.Contains(data, []byte("builtin")) && !bytes.Contains(data, []byte(`\`)) { // where it may be written otherwise
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var document yaml.Node
 		if err := decoder.Decode(&document); err != nil {
 			return nil // the end, or kustomize says what it thinks of that
+		}
+		var header struct {
+			APIVersion string `yaml:"apiVersion"`
+		}
+		if err := document.Decode(&header); err != nil || header.APIVersion != "builtin" {
+			continue
 		}
 		if err := refuseRemoteFiles(&document, d.name(path), false); err != nil {
 			return err
@@ -129,7 +135,7 @@ func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
 			value = n.Value
 		}
 		for _, text := range []string{n.Value, value} {
-			if named && !strings.Contains(text, "\n") && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) {
+			if small := strings.ToLower(text); named && !strings.Contains(text, "\n") && (strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
 				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it into the repository", file, n.Line, text)
 			}
 		}

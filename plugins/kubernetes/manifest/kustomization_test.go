@@ -24,7 +24,7 @@ func FuzzKustomization(f *testing.F) {
 	f.Add([]byte("x: &a [*a]\n<<: *a\ntransformers: [\"path: |-\\n  https://a\"]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		at := filepath.Join(dir, "kustomization.yaml")
-		d := &kustomizeDisk{tree: tree, root: at, rendered: map[string]*virtualFile{}, configs: map[string]bool{}}
+		d := &kustomizeDisk{tree: tree, root: at, rendered: map[string]*virtualFile{}}
 		d.render = func(_ string, k *kustomization) error { k.remove("helmCharts"); return nil }
 		completed, err := d.complete(at, data)
 		if err != nil {

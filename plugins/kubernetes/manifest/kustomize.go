@@ -44,7 +44,7 @@ func (l *Loader) kustomize(ctx context.Context, tree *checkout.Tree, req Request
 		return nil, err
 	}
 	out := &result{fixed: true}
-	disk := &kustomizeDisk{tree: tree, root: filepath.Join(dir, name), rendered: map[string]*virtualFile{}, configs: map[string]bool{}}
+	disk := &kustomizeDisk{tree: tree, root: filepath.Join(dir, name), rendered: map[string]*virtualFile{}}
 	disk.render = func(at string, k *kustomization) error {
 		return l.inflate(ctx, tree, disk, flags, req, out, at, k)
 	}

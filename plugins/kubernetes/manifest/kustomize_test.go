@@ -135,18 +135,20 @@ func TestBasesMayReachOutOfTheirFolderWhenTheRestrictorIsOff(t *testing.T) {
 func TestKustomizeFetchesNothing(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"resources:\n- https://charts.example/a.yaml\n":                                       "kustomization.yaml:2: resources: https://charts.example/a.yaml is on another machine, and nothing is fetched from there: copy it into the repository",
-		"resources:\n- github.com/org/repo//base?ref=v1\n":                                    "is on another machine",
-		"bases: ['git@github.com:org/repo']\n":                                                "is on another machine",
-		"components: ['ssh://host/repo']\n":                                                   "is on another machine",
-		"resources: [../base]\npatches:\n- path: https://charts.example/p.yaml\n":             "kustomization.yaml:3: https://charts.example/p.yaml is on another machine",
-		"configMapGenerator: [{name: a, files: ['k=http://charts.example/x']}]\n":             "http://charts.example/x is on another machine",
-		"resources: [../base]\ntransformers: [t.yaml]\n":                                      "t.yaml:4: https://charts.example/p.yaml is on another machine",
-		"resources: [../base]\ntransformers:\n- |-\n  kind: X\n  path: https://a.example/b\n": "https://a.example/b is on another machine",
-		"resources: [../../elsewhere]\n":                                                      "kustomization.yaml:1: resources: ../../elsewhere leads outside of the repository",
-		"resources: [/etc/hostname]\n":                                                        "/etc/hostname is not relative to the kustomization",
-		"resources: [../base]\npatches: [{path: ../../../etc/hostname}]\n":                    "outside of the repository",
-		"resources: [../base]\nopenapi: {path: 'https://a.example/b'}\n":                      "is on another machine",
+		"resources:\n- https://charts.example/a.yaml\n":                           "kustomization.yaml:2: resources: https://charts.example/a.yaml is on another machine, and nothing is fetched from there: copy it into the repository",
+		"resources:\n- github.com/org/repo//base?ref=v1\n":                        "is on another machine",
+		"bases: ['git@github.com:org/repo']\n":                                    "is on another machine",
+		"components: ['ssh://host/repo']\n":                                       "is on another machine",
+		"resources: [../base]\npatches:\n- path: https://charts.example/p.yaml\n": "kustomization.yaml:3: https://charts.example/p.yaml is on another machine",
+		"configMapGenerator: [{name: a, files: ['k=http://charts.example/x']}]\n": "http://charts.example/x is on another machine",
+		"resources: [../base]\ntransformers: [t.yaml]\n":                          "t.yaml:4: https://charts.example/p.yaml is on another machine",
+		"resources: [../base]\ntransformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: p}\n  path: https://a.example/b\n": "https://a.example/b is on another machine",
+		"resources: [../base]\ntransformers: [deep]\n":                               "t.yaml:4: https://charts.example/p.yaml is on another machine",
+		"resources: [../base]\npatches: [{path: 'HTTPS://charts.example/p.yaml'}]\n": "is on another machine",
+		"resources: [../../elsewhere]\n":                                             "kustomization.yaml:1: resources: ../../elsewhere leads outside of the repository",
+		"resources: [/etc/hostname]\n":                                               "/etc/hostname is not relative to the kustomization",
+		"resources: [../base]\npatches: [{path: ../../../etc/hostname}]\n":           "outside of the repository",
+		"resources: [../base]\nopenapi: {path: 'https://a.example/b'}\n":             "is on another machine",
 		"a: b\nc: [\n":                                      "kustomization.yaml:2: not valid YAML",
 		"resources: [broken.yaml]\n":                        "broken.yaml:4: not valid YAML",
 		"resources: [../base]\nunknown: true\n":             "kustomization.yaml: kustomize:",
@@ -156,6 +158,8 @@ func TestKustomizeFetchesNothing(t *testing.T) {
 		files := kustomizeFiles()
 		files["app/kustomization.yaml"] = text
 		files["app/t.yaml"] = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: https://charts.example/p.yaml\n"
+		files["app/deep/kustomization.yaml"] = "resources: [t.yaml]\n"
+		files["app/deep/t.yaml"] = files["app/t.yaml"]
 		files["app/broken.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n\n"
 		root := write(t, files)
 		_, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})

@@ -25,8 +25,6 @@ type kustomizeDisk struct {
 	render func(at string, k *kustomization) error
 	// rendered are files that are not on the disk, by their paths.
 	rendered map[string]*virtualFile
-	// configs are files that configure kustomize.
-	configs map[string]bool
 	// read are the files that were read, in order.
 	read []string
 	// ownOrigins is whether the kustomization itself wants origin annotations.
@@ -52,10 +50,9 @@ func (d *kustomizeDisk) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	d.read = append(d.read, path)
-	switch {
-	case slices.Contains(kustomizationFiles, filepath.Base(path)):
+	if slices.Contains(kustomizationFiles, filepath.Base(path)) {
 		data, err = d.complete(path, data)
-	case d.configs[path]:
+	} else {
 		err = d.checkConfig(path, data)
 	}
 	if err != nil && d.failed == nil {
