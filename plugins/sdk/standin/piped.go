@@ -60,6 +60,7 @@ type stageRecord struct {
 	stored    map[int64]*model.LogBlock // what came with checkpoints
 	completed bool
 	calls     int // log calls
+	conflicts int // blocks that came with the index of another
 	metadata  map[string]string
 	commands  []*model.Command
 }
@@ -175,6 +176,13 @@ func (p *Piped) LogCalls(stageID string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stage(stageID).calls
+}
+
+// LogConflicts counts the blocks of a stage whose index an earlier block with another text had. Users do not see them.
+func (p *Piped) LogConflicts(stageID string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stage(stageID).conflicts
 }
 
 // StageMetadata gives a copy of what a stage put.

@@ -21,7 +21,7 @@ func (p *Piped) ReportStageLogs(_ context.Context, req *pluginservice.ReportStag
 	p.update(func() {
 		stage := p.stage(req.GetStageId())
 		stage.calls++
-		keep(stage.live, req.GetBlocks())
+		stage.conflicts += keep(stage.live, req.GetBlocks())
 	})
 	return &pluginservice.ReportStageLogsResponse{}, nil
 }
@@ -31,20 +31,24 @@ func (p *Piped) ReportStageLogsFromLastCheckpoint(_ context.Context, req *plugin
 	p.update(func() {
 		stage := p.stage(req.GetStageId())
 		stage.calls++
-		keep(stage.live, req.GetBlocks())
+		stage.conflicts += keep(stage.live, req.GetBlocks())
 		keep(stage.stored, req.GetBlocks())
 		stage.completed = stage.completed || req.GetCompleted()
 	})
 	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, nil
 }
 
-// keep drops blocks whose index is known, as the control plane does.
-func keep(known map[int64]*model.LogBlock, blocks []*model.LogBlock) {
+// keep drops blocks whose index is known, as the control plane does, and counts those that held another text.
+func keep(known map[int64]*model.LogBlock, blocks []*model.LogBlock) (conflicts int) {
 	for _, block := range blocks {
-		if known[block.GetIndex()] == nil {
+		switch before := known[block.GetIndex()]; {
+		case before == nil:
 			known[block.GetIndex()] = block
+		case before.GetLog() != block.GetLog():
+			conflicts++
 		}
 	}
+	return conflicts
 }
 
 // GetStageMetadata gives what the stage put.
