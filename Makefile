@@ -60,6 +60,10 @@ bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS
 bench-plugins: build ## Measure plugin processes: start, end, new code, long logs, 50 idle ones (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only plugins $(ARGS)
 
+.PHONY: bench-live
+bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and until an edit by hand shows (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only live $(ARGS)
+
 .PHONY: bench-kubernetes
 bench-kubernetes: build embeddedk8s ## Measure applying manifests beside kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)

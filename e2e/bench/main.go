@@ -30,6 +30,7 @@ type settings struct {
 	applications              scale
 	plugins                   pluginScale
 	kubernetes                kubernetesScale
+	live                      liveScale
 }
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	s.applications.register(flag.CommandLine)
 	s.plugins.register(flag.CommandLine)
 	s.kubernetes.register(flag.CommandLine)
+	s.live.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,6 +69,7 @@ func parts(s settings) []part {
 		}},
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
 		{"kubernetes", func(ctx context.Context, bin, dir string) error { return benchKubernetes(ctx, bin, dir, s.kubernetes) }},
+		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -89,7 +92,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate()); err != nil {
+	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

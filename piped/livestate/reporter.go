@@ -20,8 +20,11 @@ const (
 	// defaultInterval is PipeCD v1's; an application whose plugins tell of changes is looked at less often.
 	defaultInterval = time.Minute
 	pushedInterval  = 10 * time.Minute
-	// leastPause keeps a flood of changes of one application from becoming a flood of looks.
-	leastPause = 500 * time.Millisecond
+	// From the start of one look at an application to the next is lookRest times what the last one took, within these
+	// bounds: a flood of its changes must not become a flood of looks, and what is cheap to look at need not wait.
+	lookRest   = 10
+	leastPause = 50 * time.Millisecond
+	mostPause  = 500 * time.Millisecond
 	// firstPause and longestPause bound the time to the next try after a failure.
 	firstPause   = time.Second
 	longestPause = time.Minute
@@ -97,6 +100,7 @@ type application struct {
 	// due is when it is looked at next; zero for not before somebody says so.
 	due     time.Time
 	last    time.Time // the start of the last look
+	took    time.Duration
 	looking bool
 	// changed says that something has happened since the last look began.
 	changed   bool
@@ -270,7 +274,7 @@ func (a *application) next() time.Time {
 	case a.looking:
 		return time.Time{}
 	case a.changed:
-		return a.last.Add(leastPause)
+		return a.last.Add(min(max(leastPause, lookRest*a.took), mostPause))
 	}
 	return a.due
 }
@@ -339,7 +343,7 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running--
-	a.looking = false
+	a.looking, a.took = false, r.options.Clock.Now().Sub(a.last)
 	r.nudge()
 	if ctx.Err() != nil {
 		return

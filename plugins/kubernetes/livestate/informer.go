@@ -6,6 +6,7 @@ package livestate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -225,8 +227,22 @@ func (w *watched) trimRoot(o any) (any, error) {
 	if object, ok := o.(*unstructured.Unstructured); ok {
 		w.masker.mask(object)
 		dropAnnotation(object, lastApplied)
+		dropOwnFields(object)
 	}
 	return o, nil
+}
+
+// dropOwnFields forgets which fields piped has written: only those of others are ever told, and ours are most of the object.
+func dropOwnFields(o *unstructured.Unstructured) {
+	entries := o.GetManagedFields()
+	others := slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == apply.FieldManager })
+	if len(others) == len(entries) {
+		return
+	}
+	if len(others) == 0 {
+		others = nil
+	}
+	o.SetManagedFields(others)
 }
 
 // trimChild keeps what the tree and the health need.

@@ -111,22 +111,24 @@ type wanted struct {
 	manifests []manifest.Manifest
 	// ignored are the fields that do not count.
 	ignored []ignoreRule
+	of      version
 }
 
-// wantedKey holds all that the manifests depend on.
-type wantedKey struct {
-	piped, application, commit, file, target string
-	config                                   [sha256.Size]byte
+// wantedKey is an application at a deploy target; of each only one version is kept.
+type wantedKey struct{ piped, application, target string }
+
+// version is what the manifests of an application depend on.
+type version struct {
+	commit, file string
+	config       [sha256.Size]byte
 }
 
 // desired loads what the last deployment has applied; a commit is loaded once.
 func (s *Store) desired(ctx context.Context, q Query, to Destination) (*wanted, error) {
 	source := to.Source
-	key := wantedKey{
-		piped: q.PipedID, application: q.ApplicationID, commit: source.CommitHash, file: source.ConfigFilename,
-		target: to.Target.Name, config: sha256.Sum256(source.ConfigData),
-	}
-	if known, ok := s.wanted.get(key); ok {
+	key := wantedKey{piped: q.PipedID, application: q.ApplicationID, target: to.Target.Name}
+	of := version{commit: source.CommitHash, file: source.ConfigFilename, config: sha256.Sum256(source.ConfigData)}
+	if known, ok := s.wanted.get(key); ok && known.of == of {
 		return known, nil
 	}
 	manifests, err := s.loader.LoadPrimary(ctx, []stage.Target{to.Target}, source)
@@ -141,7 +143,7 @@ func (s *Store) desired(ctx context.Context, q Query, to Destination) (*wanted, 
 	for _, m := range manifests {
 		s.masker.mask(m.Unstructured)
 	}
-	w := &wanted{manifests: manifests}
+	w := &wanted{manifests: manifests, of: of}
 	if w.ignored, err = ignoredFields(source, manifests); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
 	}
