@@ -80,6 +80,8 @@ type converter struct {
 	lines map[string]int
 	nodes int
 	depth int
+	// aliases is how many aliases lead to what is converted.
+	aliases int
 	// lenient lets a key be given twice.
 	lenient bool
 }
@@ -99,14 +101,15 @@ func (c *converter) convert(n *yaml.Node, path string) (any, error) {
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
+		c.aliases++
+		defer func() { c.aliases-- }()
 		return c.convert(n.Alias, path)
 	case yaml.MappingNode:
 		return c.convertMap(n, path)
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(n.Content))
 		for i, item := range n.Content {
-			at := path + "[" + strconv.Itoa(i) + "]"
-			c.lines[at] = item.Line
+			at := c.at(item, path, func() string { return "[" + strconv.Itoa(i) + "]" })
 			v, err := c.convert(item, at)
 			if err != nil {
 				return nil, err
@@ -119,6 +122,16 @@ func (c *converter) convert(n *yaml.Node, path string) (any, error) {
 	default:
 		return nil, c.fail(n, "unexpected YAML node")
 	}
+}
+
+// at notes the line of a field and gives its path. What an alias stands for has the line of the alias.
+func (c *converter) at(n *yaml.Node, path string, last func() string) string {
+	if c.aliases > 0 {
+		return ""
+	}
+	path += last()
+	c.lines[path] = n.Line
+	return path
 }
 
 func (c *converter) convertMap(n *yaml.Node, path string) (any, error) {
@@ -139,11 +152,12 @@ func (c *converter) convertMap(n *yaml.Node, path string) (any, error) {
 		if _, twice := m[key.Value]; twice && !c.lenient {
 			return nil, c.fail(key, "the key %q is given twice", key.Value)
 		}
-		at := key.Value
-		if path != "" {
-			at = path + "." + key.Value
-		}
-		c.lines[at] = key.Line
+		at := c.at(key, path, func() string {
+			if path == "" {
+				return key.Value
+			}
+			return "." + key.Value
+		})
 		v, err := c.convert(value, at)
 		if err != nil {
 			return nil, err
