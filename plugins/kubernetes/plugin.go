@@ -7,9 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -66,10 +63,8 @@ func (p *plugin) Stages() []string { return config.Stages() }
 // DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline that
 // is certain to fail is told here.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
-	if req.Deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_QUICK_SYNC {
-		if err := stage.CheckPipeline(req.Target); err != nil {
-			return nil, status.Error(codes.FailedPrecondition, err.Error())
-		}
+	if err := stage.CheckPlan(req.Deployment, req.Target); err != nil {
+		return nil, err
 	}
 	manifests, err := p.load(ctx, req, req.Target)
 	if err != nil {
@@ -142,6 +137,9 @@ func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncReque
 
 // ExecuteStage runs a stage.
 func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Result, error) {
+	for _, sentence := range config.Unread(req.Stage.GetName(), req.Options) {
+		req.Log.Infof("Warning: %s", sentence)
+	}
 	if err := p.executor.Execute(ctx, req); err != nil {
 		return sdk.Failure, err
 	}

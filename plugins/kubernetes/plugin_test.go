@@ -322,6 +322,16 @@ func TestAPipelineThatCannotWorkIsNotPlanned(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestOptionsThatNobodyReadsAreToldInTheLog(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	req := h.Request("K8S_TRAFFIC_ROUTING", `{"all": "canary", "green": 1}`)
+	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
+	_, err := h.Deployment.ExecuteStage(t.Context(), req)
+	require.NoError(t, err)
+	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_TRAFFIC_ROUTING")), "Warning: with.green is not read: the options here are all, baseline, canary, primary")
+}
+
 func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 	t.Parallel()
 	service := "apiVersion: v1\nkind: Service\nmetadata: {name: kc}\nspec:\n  selector: {app: kc}\n"

@@ -30,6 +30,9 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 	if keys := unusedKeys(&req.Target.App); len(keys) > 0 {
 		req.Log.Infof("Warning: not used, since neither kubectl nor kustomize is run as a program: %s", strings.Join(keys, ", "))
 	}
+	for _, sentence := range config.Unread(req.Stage.GetName(), req.Options) {
+		req.Log.Infof("Warning: %s", sentence)
+	}
 	if isRollback(req) {
 		if chosen, err = touched(ctx, req, chosen); err != nil || len(chosen) == 0 {
 			return sdk.Success, err

@@ -28,6 +28,9 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*mo
 		return nil, err
 	}
 	for _, at := range all {
+		if err := stage.CheckPlan(req.Deployment, at.wanted); err != nil {
+			return nil, err
+		}
 		manifests, err := p.load(ctx, req, at, at.wanted)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,28 @@ func TestStageOptionsAreRead(t *testing.T) {
 	require.Equal(t, []config.PatchOp{{Path: "$.a", Value: "b: 1"}, {Path: "$.a", Value: `{"b": 1}`}, {Path: "$.a", Value: "7"}}, canary.Patches[0].Ops)
 	_, err = config.DecodeCanary([]byte(`{"replicas": "many"}`))
 	require.ErrorContains(t, err, "K8S_CANARY_ROLLOUT: with: replicas")
+}
+
+func TestOptionsThatNobodyReadsAreTold(t *testing.T) {
+	t.Parallel()
+	for with, want := range map[string][]string{
+		`K8S_CANARY_ROLLOUT {"replicas": "50%", "Suffix": "x", "createService": true, "patches": [{"target": {"kind": "a", "name": "b", "documentRoot": "c"}, "ops": [{"op": "json-patch", "value": {"x": 1}}]}]}`: nil,
+		`K8S_CANARY_ROLLOUT {"replica": 1, "patches": [{"ops": [{"patch": 1}]}, 7]}`: {
+			"with.patches[0].ops[0].patch is not read: the options here are op, path, value",
+			"with.replica is not read: the options here are createService, patches, replicas, suffix",
+		},
+		`K8S_TRAFFIC_ROUTING {"canary": 5, "green": 5}`:                             {"with.green is not read: the options here are all, baseline, canary, primary"},
+		`K8S_PRIMARY_ROLLOUT {"multiTargets": ["a"]}`:                               {"with.multiTargets is not read: the options here are addVariantLabelToSelector, createService, prune, suffix"},
+		`K8S_MULTI_SYNC {"multiTargets": ["a"], "failurePolicy": {"maxFailed": 1}}`: nil,
+		`K8S_CANARY_CLEAN {"prune": true}`:                                          {"with.prune is not read: there are no options here"},
+		`K8S_BASELINE_ROLLOUT {"suffix": "b"}`:                                      nil,
+		`K8S_PRIMARY_ROLLOUT {"suffix": "b", "replicas": 2}`:                        {"with.replicas is not read: the options here are addVariantLabelToSelector, createService, prune, suffix"},
+		`K8S_ROLLBACK `: nil,
+		`K8S_SYNC [1]`:  nil,
+	} {
+		stage, options, _ := strings.Cut(with, " ")
+		require.Equal(t, want, config.Unread(stage, []byte(options)), with)
+	}
 }
 
 func TestThePipelineOfAConfigurationIsRead(t *testing.T) {

@@ -62,14 +62,17 @@ func (t Traffic) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// trafficOptions are the `with` of K8S_TRAFFIC_ROUTING.
+type trafficOptions struct {
+	All      string   `json:"all"`
+	Primary  *percent `json:"primary"`
+	Canary   *percent `json:"canary"`
+	Baseline *percent `json:"baseline"`
+}
+
 // DecodeTraffic reads the `with` of K8S_TRAFFIC_ROUTING. The primary, when it is left out, gets what the others leave.
 func DecodeTraffic(with []byte) (Traffic, error) {
-	var o struct {
-		All      string   `json:"all"`
-		Primary  *percent `json:"primary"`
-		Canary   *percent `json:"canary"`
-		Baseline *percent `json:"baseline"`
-	}
+	var o trafficOptions
 	if err := decodeWith(StageTrafficRouting, with, &o); err != nil {
 		return Traffic{}, err
 	}

@@ -5,7 +5,6 @@ package stage
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
@@ -22,13 +21,4 @@ func (l *Loader) LoadPrimary(ctx context.Context, targets []Target, s *Source) (
 		return nil, err
 	}
 	return variant.Primary(loaded, &s.App, options)
-}
-
-// CheckPipeline tells what is certain to fail in the pipeline of a source.
-func CheckPipeline(s *Source) error {
-	stages, err := s.App.PipelineStages(s.ConfigData)
-	if err != nil {
-		return fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
-	}
-	return s.App.CheckPipeline(stages)
 }

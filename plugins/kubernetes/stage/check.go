@@ -1,0 +1,34 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. Who asks
+// for a quick sync does not want the pipeline.
+func CheckPlan(d *model.Deployment, s *Source) error {
+	if d.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC {
+		return nil
+	}
+	if err := CheckPipeline(s); err != nil {
+		return status.Error(codes.FailedPrecondition, err.Error())
+	}
+	return nil
+}
+
+// CheckPipeline tells what is certain to fail in the pipeline of a source.
+func CheckPipeline(s *Source) error {
+	stages, err := s.App.PipelineStages(s.ConfigData)
+	if err != nil {
+		return fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	return s.App.CheckPipeline(stages)
+}
