@@ -5,9 +5,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
@@ -38,19 +36,19 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 			return sdk.Success, err
 		}
 	}
-	results, err := p.runAt(ctx, req, chosen)
+	ended, err := p.runAt(ctx, req, chosen)
 	if ctx.Err() != nil {
 		return sdk.Failure, err
 	}
-	if err := results.show(ctx, req); err != nil {
+	if err := ended.show(ctx, req); err != nil {
 		return sdk.Failure, err
 	}
-	return sdk.Success, results.judge(req, o.FailurePolicy, err)
+	return sdk.Success, ended.judge(req, o.FailurePolicy, err)
 }
 
 // runAt runs the stage at each place. The error names each target that failed.
-func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*results, error) {
-	r := newResults(at)
+func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*outcome, error) {
+	r := newOutcome(at)
 	all := *req
 	all.Targets = nil
 	byName := map[string]place{}
@@ -59,6 +57,7 @@ func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*re
 		byName[p.target.Name] = p
 	}
 	err := sdk.ForEachTarget(ctx, &all, parallelTargets, func(ctx context.Context, target stage.Target) error {
+		r.put(target.Name, errUnfinished) // as it stays after a panic
 		err := inMultiWords(p.executor.Execute(ctx, byName[target.Name].request(req)))
 		r.put(target.Name, err)
 		return err
@@ -98,81 +97,4 @@ func touched(ctx context.Context, req *stage.Request, all []place) ([]place, err
 		req.Log.Infof("Deploy target %s: nothing to roll back, no stage has changed it", p.target.Name)
 	}
 	return changed, nil
-}
-
-// results are how the deploy targets of a stage ended.
-type results struct {
-	order []string
-
-	mu    sync.Mutex
-	ended map[string]error
-}
-
-func newResults(at []place) *results {
-	r := &results{ended: map[string]error{}}
-	for _, p := range at {
-		r.order = append(r.order, p.target.Name)
-	}
-	return r
-}
-
-func (r *results) put(target string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended[target] = err
-}
-
-func (r *results) failed() (names []string) {
-	for _, name := range r.order {
-		if r.ended[name] != nil {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// show puts the results beside the stage: a line for users, and each target for programs.
-func (r *results) show(ctx context.Context, req *stage.Request) error {
-	failed := r.failed()
-	text := fmt.Sprintf("%d of %d deploy targets", len(r.order)-len(failed), len(r.order))
-	if len(failed) > 0 {
-		text += ", failed: " + strings.Join(failed, ", ")
-	}
-	if name, _ := config.SingleName(req.Stage.GetName()); name == config.StageTrafficRouting {
-		if traffic, err := config.DecodeTraffic(req.Options); err == nil {
-			text = traffic.String() + " at " + text
-		}
-	}
-	values := map[string]string{sdk.DisplayMetadataKey: text}
-	for _, name := range r.order {
-		values["target/"+name] = "succeeded"
-		if err := r.ended[name]; err != nil {
-			values["target/"+name] = "failed: " + headline(err)
-		}
-	}
-	return req.Client.PutStageMetadataMulti(ctx, values)
-}
-
-// judge gives the error that the stage ends with, if it does; err is all that failed.
-func (r *results) judge(req *stage.Request, policy config.FailurePolicy, err error) error {
-	failed := len(r.failed())
-	switch {
-	case err == nil || !policy.Allows(failed, len(r.order)):
-		return err
-	case failed == 0: // a target that was not even begun
-		return err
-	}
-	req.Log.Error(err.Error())
-	req.Log.Successf("The stage succeeds nevertheless, since failurePolicy is %s", policy)
-	return nil
-}
-
-// headline is the first line of an error, cut off at a length that fits beside a stage.
-func headline(err error) string {
-	const most = 200
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return line
 }

@@ -24,7 +24,7 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target atlantis: connect to the Kubernetes API at https://127.0.0.1:")
 	require.Contains(t, log, "connection refused")
 	require.Equal(t, "1 of 2 deploy targets, failed: atlantis", metadata["pipecd/stage-display-metadata"])
-	require.Contains(t, metadata["target/atlantis"], "failed: connect to the Kubernetes API at https://127.0.0.1:")
+	require.Contains(t, results(t, metadata)["atlantis"].Detail, "connect to the Kubernetes API at https://127.0.0.1:")
 	f.has("tokyo", configMaps, "conf")
 
 	log, _ = f.succeeds("K8S_MULTI_ROLLBACK", "", one, nil)
@@ -60,8 +60,8 @@ func TestARollbackTellsOfEachTarget(t *testing.T) {
 	log, metadata := f.fails("K8S_MULTI_ROLLBACK", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
 	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target london: connect to the Kubernetes API at https://127.0.0.1:")
-	require.Equal(t, "succeeded", metadata["target/tokyo"])
-	require.Contains(t, metadata["target/london"], "failed: ")
+	require.Equal(t, "SUCCESS", results(t, metadata)["tokyo"].Status)
+	require.Equal(t, "FAILURE", results(t, metadata)["london"].Status)
 	f.hasNot("tokyo", configMaps, "conf")
 	f.has("london", configMaps, "conf")
 }

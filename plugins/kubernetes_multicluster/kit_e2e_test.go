@@ -196,6 +196,18 @@ func (f *fleet) fails(stage, options string, target, running *commit) (log strin
 	return log, metadata
 }
 
+// results are those of a stage's targets, as users are shown them.
+func results(t *testing.T, metadata map[string]string) map[string]sdk.TargetResult {
+	t.Helper()
+	var list []sdk.TargetResult
+	require.NoError(t, json.Unmarshal([]byte(metadata[sdk.TargetsMetadataKey]), &list))
+	found := map[string]sdk.TargetResult{}
+	for _, r := range list {
+		found[r.Name] = r
+	}
+	return found
+}
+
 // has looks for an object at a target.
 func (f *fleet) has(target string, gvr schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	f.t.Helper()

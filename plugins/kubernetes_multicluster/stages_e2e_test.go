@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +45,7 @@ func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 	require.Contains(t, log, "Deploy target tokyo: done")
 	require.Contains(t, log, "Deploy target london: done")
 	require.Equal(t, "2 of 2 deploy targets", metadata["pipecd/stage-display-metadata"])
-	require.Equal(t, "succeeded", metadata["target/london"])
+	require.Equal(t, "SUCCESS", results(t, metadata)["london"].Status)
 	f.has("tokyo", configMaps, "asian")
 	require.Equal(t, "london", f.has("london", configMaps, "ldn-shared").GetAnnotations()["pipedeck.dev/deploy-target"])
 	f.hasNot("london", configMaps, "asian")
@@ -124,8 +123,8 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 	log, metadata := f.succeeds("K8S_MULTI_ROLLBACK", "", two, nil)
 	require.Contains(t, log, "Deploy target london: nothing to roll back, no stage has changed it")
 	require.Contains(t, log, "[tokyo] The application has never been deployed successfully")
-	require.Equal(t, "succeeded", metadata["target/tokyo"])
-	require.NotContains(t, metadata, "target/london")
+	require.Equal(t, "SUCCESS", results(t, metadata)["tokyo"].Status)
+	require.NotContains(t, results(t, metadata), "london")
 	f.hasNot("tokyo", deployments, "web")
 	f.hasNot("tokyo", configMaps, "added")
 
@@ -133,7 +132,7 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 	f.created = time.Now()
 	log, metadata = f.fails("K8S_MULTI_PRIMARY_ROLLOUT", "{}", two, one)
 	require.Contains(t, log, "2 of 2 deploy targets failed")
-	require.True(t, strings.HasPrefix(metadata["target/tokyo"], "failed: "), metadata["target/tokyo"])
+	require.Equal(t, "FAILURE", results(t, metadata)["tokyo"].Status)
 	f.succeeds("K8S_MULTI_ROLLBACK", "", two, one)
 	for _, target := range []string{"tokyo", "london"} {
 		require.Equal(t, "app:v1", f.image(target, "web"))
