@@ -60,6 +60,7 @@ func (p *Piped) masked() *Piped {
 			m.Repositories[i].Git = &login
 		}
 	}
+	m.PluginIndex = maskQuery(maskUserinfo(p.PluginIndex))
 	m.Plugins = slices.Clone(p.Plugins)
 	for i := range m.Plugins {
 		plugin := &m.Plugins[i]

@@ -77,6 +77,20 @@ func TestThePluginIndexIsChecked(t *testing.T) {
 	}
 }
 
+func TestSecretsInAddressesOfPluginsAreKnownAndHidden(t *testing.T) {
+	t.Parallel()
+	p := &Piped{PluginIndex: "https://me:first@example.com/index?token=second", Plugins: []Plugin{{
+		URL: "canary", Signature: &PluginSignature{URL: "https://me:third@example.com/s?token=fourth"},
+	}}}
+	require.Subset(t, p.Secrets(), []string{"first", "third"})
+	text, err := p.MaskedYAML()
+	require.NoError(t, err)
+	require.Contains(t, text, "https://")
+	for _, secret := range []string{"first", "second", "third", "fourth"} {
+		require.NotContains(t, text, secret)
+	}
+}
+
 // publicKey is a key in PEM as a text of YAML.
 func publicKey(t *testing.T, curve elliptic.Curve) string {
 	t.Helper()

@@ -21,8 +21,12 @@ func (p *Piped) Secrets() []string {
 			list = append(list, own.Password, own.SSHKeyData)
 		}
 	}
+	list = append(list, urlPassword(p.PluginIndex))
 	for _, plugin := range p.Plugins {
 		list = append(list, urlPassword(plugin.URL))
+		if plugin.Signature != nil {
+			list = append(list, urlPassword(plugin.Signature.URL))
+		}
 		list = append(list, namedSecrets(plugin.Config)...)
 		for _, target := range plugin.DeployTargets {
 			list = append(list, namedSecrets(target.Config)...)

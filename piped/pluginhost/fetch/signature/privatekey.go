@@ -147,7 +147,7 @@ func (k *PrivateKey) File(password string) ([]byte, error) {
 	if password == "" {
 		return pem.EncodeToMemory(&pem.Block{Type: typePlain, Bytes: der}), nil
 	}
-	sealed, err := seal(der, password)
+	sealed, err := seal(der, password, costN)
 	if err != nil {
 		return nil, fmt.Errorf("encrypt the private key: %w", err)
 	}

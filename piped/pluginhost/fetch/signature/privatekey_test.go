@@ -30,16 +30,6 @@ func TestPrivateKeysAreReadAsTheyWereWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, key.Public().String(), read.Public().String())
 	}
-	key := newKey(t, signature.Sigstore)
-	file, err := key.File("secret")
-	require.NoError(t, err)
-	read, err := signature.ParsePrivateKey(file, password("secret"))
-	require.NoError(t, err)
-	require.Equal(t, key.Public().String(), read.Public().String())
-	_, err = signature.ParsePrivateKey(file, password("wrong"))
-	require.ErrorContains(t, err, "give the password of the key")
-	_, err = signature.ParsePrivateKey(file, func() (string, error) { return "", os.ErrClosed })
-	require.ErrorIs(t, err, os.ErrClosed)
 }
 
 // The files in testdata were made by minisign 0.11 and by cosign's libraries, sigstore-go 1.2.2 and sigstore 1.10.8.

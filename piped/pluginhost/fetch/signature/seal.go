@@ -45,10 +45,11 @@ const (
 	cipherSecretbox = "nacl/secretbox"
 )
 
-func seal(plain []byte, password string) ([]byte, error) {
+// seal encrypts; n is the cost of scrypt.
+func seal(plain []byte, password string, n int) ([]byte, error) {
 	var s sealed
 	s.KDF.Name, s.Cipher.Name = kdfScrypt, cipherSecretbox
-	s.KDF.Params.N, s.KDF.Params.R, s.KDF.Params.P = costN, costR, costP
+	s.KDF.Params.N, s.KDF.Params.R, s.KDF.Params.P = n, costR, costP
 	var nonce [24]byte
 	s.KDF.Salt = make([]byte, saltSize)
 	// rand.Read of crypto/rand never fails.

@@ -1,0 +1,39 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package signature
+
+import (
+	"bytes"
+	"encoding/pem"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The cost is a small one: what cosign wrote is read in another test.
+func TestKeysAreSealedWithAPassword(t *testing.T) {
+	t.Parallel()
+	key, err := Generate(Sigstore)
+	require.NoError(t, err)
+	plain, err := key.File("")
+	require.NoError(t, err)
+	block, _ := pem.Decode(plain)
+	data, err := seal(block.Bytes, "secret", 1<<4)
+	require.NoError(t, err)
+	require.False(t, bytes.Contains(data, block.Bytes))
+	file := pem.EncodeToMemory(&pem.Block{Type: typeEncrypted, Bytes: data})
+	password := func(text string, err error) func() (string, error) {
+		return func() (string, error) { return text, err }
+	}
+
+	read, err := ParsePrivateKey(file, password("secret", nil))
+	require.NoError(t, err)
+	require.Equal(t, key.Public().String(), read.Public().String())
+	_, err = ParsePrivateKey(file, password("wrong", nil))
+	require.ErrorContains(t, err, "give the password of the key")
+	nobody := errors.New("nobody is there")
+	_, err = ParsePrivateKey(file, password("", nobody))
+	require.ErrorIs(t, err, nobody)
+}
