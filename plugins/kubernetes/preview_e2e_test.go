@@ -6,6 +6,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,31 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 	require.ErrorContains(t, err, "the cluster would refuse the deployment")
 	require.ErrorContains(t, err, "spec.replica does not exist")
 	require.ErrorContains(t, err, "conf.yaml:4")
+}
+
+func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'")}}
+	_, details := a.previews(before, nil)
+	require.Contains(t, details, "# the namespace "+a.namespace+" would be created (input.autoCreateNamespace)\n")
+
+	a.succeeds("K8S_SYNC", "", before, nil)
+	after := &commit{hash: "aaaaaaa2", files: map[string]string{
+		"web.yaml": strings.ReplaceAll(deploymentYAML("web", "app:v1", 1, ""), "app: web", "app: other"), "conf.yaml": configMap("conf", "v: '2'"),
+	}}
+	summary, details := a.previews(after, before)
+	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests; 1 cannot be changed in place and must be replaced", summary)
+	require.NotContains(t, details, "would be created")
+	require.Contains(t, details, "# the deployment would fail here: spec.selector: ")
+	require.Contains(t, details, "pipecd.dev/force-sync-by-replace")
+	require.Contains(t, details, "-      app: web\n+      app: other\n")
+	require.Contains(t, details, "-  v: \"1\"\n+  v: \"2\"\n", "the others are previewed nevertheless")
+
+	after.files["web.yaml"] = strings.Replace(after.files["web.yaml"], "  name: web\n", "  name: web\n  annotations: {pipecd.dev/force-sync-by-replace: enabled}\n", 1)
+	summary, details = a.previews(after, before)
+	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
+	require.Contains(t, details, "# it would be deleted and created anew\n")
 }
 
 func TestAPlanPreviewKnowsWhatTheDeploymentItselfBrings(t *testing.T) {

@@ -42,6 +42,9 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
+// Immutable tells whether the manifest changes a field that cannot be changed: the object has to be made anew.
+func (e *RefusedError) Immutable() bool { return apierrors.IsInvalid(e.Err) && saysImmutable(e.Reason) }
+
 var (
 	// Server-side apply: ".spec.replica: field not declared in schema".
 	undeclared = regexp.MustCompile(`\.([^\s:]+): field not declared in schema`)

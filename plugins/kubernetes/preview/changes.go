@@ -32,7 +32,9 @@ const (
 // changes is what would happen in a cluster.
 type changes struct {
 	add, change, remove int
-	objects             []string
+	// stuck are the changed objects that have a field which cannot be changed.
+	stuck   int
+	objects []string
 	// left are objects that are not in the commit and stay.
 	left  []manifest.Key
 	notes []string
@@ -58,6 +60,20 @@ func (c *changes) applied(t apply.Trial, applicationID string) {
 		before.Object, _ = within(t.Live.Object, t.After.Object).(map[string]any)
 	}
 	c.changed(key, before, t.After, note)
+}
+
+// immutable notes an object that the deployment could not change in place, compared with what Git says.
+func (c *changes) immutable(t apply.Trial, refusal *apply.RefusedError) {
+	before := t.Live.DeepCopy()
+	before.Object, _ = within(t.Live.Object, t.Manifest.Object).(map[string]any)
+	note := "# the deployment would fail here: " + strings.ReplaceAll(refusal.Reason, "\n", " ")
+	if refusal.Remedy != "" {
+		note += "\n# " + refusal.Remedy
+	}
+	if c.put(t.Manifest.Key(), "changed", note, before, t.Manifest.Unstructured) {
+		c.change++
+		c.stuck++
+	}
 }
 
 func (c *changes) added(key manifest.Key, after *unstructured.Unstructured) {
@@ -98,9 +114,12 @@ func (c *changes) put(key manifest.Key, what, note string, before, after *unstru
 // render gives the summary in PipeCD v1's form, and the details.
 func (c *changes) render() (summary, details string) {
 	summary = fmt.Sprintf("%d added manifests, %d changed manifests, %d deleted manifests", c.add, c.change, c.remove)
+	if c.stuck > 0 {
+		summary += fmt.Sprintf("; %d cannot be changed in place and must be replaced", c.stuck)
+	}
 	var b bytes.Buffer
 	for _, note := range c.notes {
-		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", "\n# "))
+		fmt.Fprintf(&b, "# %s\n", note)
 	}
 	if len(c.left) > 0 {
 		summary += fmt.Sprintf("; %d that are not in Git any more stay", len(c.left))

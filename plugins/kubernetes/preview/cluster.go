@@ -5,6 +5,7 @@ package preview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -61,15 +63,53 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wan
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	immutable := takeImmutable(trials, refusals)
 	if err := refused(refusals); err != nil {
 		return err
 	}
 	keys := make([]manifest.Key, 0, len(trials))
-	for _, t := range trials {
+	for i, t := range trials {
 		keys = append(keys, t.Manifest.Key())
-		found.applied(t, q.applicationID)
+		if immutable[i] != nil {
+			found.immutable(t, immutable[i])
+		} else {
+			found.applied(t, q.applicationID)
+		}
+	}
+	if err := findNamespace(ctx, q, c, found); err != nil {
+		return err
 	}
 	return findUnwanted(ctx, q, c, keys, rule, found)
+}
+
+// takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position of
+// the manifest, for there is something to decide.
+func takeImmutable(trials []apply.Trial, refusals []error) map[int]*apply.RefusedError {
+	taken := map[int]*apply.RefusedError{}
+	for i, err := range refusals {
+		var refusal *apply.RefusedError
+		if errors.As(err, &refusal) && refusal.Immutable() && trials[i].Live != nil {
+			taken[i], refusals[i] = refusal, nil
+		}
+	}
+	return taken
+}
+
+// findNamespace notes that the deployment would create its namespace.
+func findNamespace(ctx context.Context, q *question, c *cluster.Client, found *changes) error {
+	in := q.Wanted.App.Input
+	if !in.AutoCreateNamespace || in.Namespace == "" {
+		return nil
+	}
+	namespaces := c.Metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	_, err := namespaces.Get(ctx, in.Namespace, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		found.notes = append(found.notes, "the namespace "+in.Namespace+" would be created (input.autoCreateNamespace)")
+	case err != nil && !apierrors.IsForbidden(err): // who may not look may still be allowed to use it
+		return fmt.Errorf("look for the namespace %s: %w", in.Namespace, err)
+	}
+	return nil
 }
 
 // newcomers are namespaces and kinds that the deployment itself would bring, so that the API cannot try what needs them.
