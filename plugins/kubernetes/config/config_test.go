@@ -101,8 +101,9 @@ func TestOptionsThatNobodyReadsAreTold(t *testing.T) {
 		`K8S_CANARY_CLEAN {"prune": true}`:                                          {"with.prune is not read: there are no options here"},
 		`K8S_BASELINE_ROLLOUT {"suffix": "b"}`:                                      nil,
 		`K8S_PRIMARY_ROLLOUT {"suffix": "b", "replicas": 2}`:                        {"with.replicas is not read: the options here are addVariantLabelToSelector, createService, prune, suffix"},
-		`K8S_ROLLBACK `: nil,
-		`K8S_SYNC [1]`:  nil,
+		`K8S_ROLLBACK {"replicas": 2}`:                                              nil,
+		`K8S_MULTI_ROLLBACK {"replicas": 2}`:                                        nil,
+		`K8S_SYNC [1]`:                                                              nil,
 	} {
 		stage, options, _ := strings.Cut(with, " ")
 		require.Equal(t, want, config.Unread(stage, []byte(options)), with)

@@ -32,6 +32,8 @@ func Unread(stage string, with []byte) []string {
 		keys(reflect.TypeFor[BaselineOptions](), read)
 	case StageTrafficRouting:
 		keys(reflect.TypeFor[trafficOptions](), read)
+	case StageRollback: // it gets those of the pipeline's first stage, which tells of them
+		return nil
 	}
 	if many {
 		keys(reflect.TypeFor[MultiOptions](), read)
