@@ -26,6 +26,8 @@ import (
 const (
 	maxChartFiles = 10_000
 	maxChartDepth = 32
+	// maxUnpacked is for a chart with all that it holds, in bytes.
+	maxUnpacked = 128 << 20
 )
 
 var errNotRead = errors.New("only files of the chart and of the repository are read")
@@ -98,13 +100,39 @@ func loadLocal(tree *checkout.Tree, at string) (*loaded, error) {
 }
 
 func loadFiles(files []*archive.BufferedFile) (*chart.Chart, error) {
+	left := int64(maxUnpacked)
+	if err := unpack(files, &left, 0); err != nil {
+		return nil, err
+	}
 	chrt, err := loader.LoadFiles(files)
 	return checked(chrt, err)
 }
 
 func loadArchive(data []byte) (*chart.Chart, error) {
-	chrt, err := loader.LoadArchive(bytes.NewReader(data))
-	return checked(chrt, err)
+	files, err := archive.LoadArchiveFiles(bytes.NewReader(data))
+	if err != nil {
+		return checked(nil, err)
+	}
+	return loadFiles(files)
+}
+
+// unpack refuses charts that grow too much. Helm bounds each archive, but archives hold others.
+func unpack(files []*archive.BufferedFile, left *int64, depth int) error {
+	for _, f := range files {
+		if *left -= int64(len(f.Data)); *left < 0 || depth > maxDependencyDepth {
+			return fmt.Errorf("not a chart that can be used: unpacked with its dependencies it is larger than %d MiB", maxUnpacked>>20)
+		}
+		if strings.HasPrefix(f.Name, "charts/") && path.Ext(f.Name) == ".tgz" {
+			inner, err := archive.LoadArchiveFiles(bytes.NewReader(f.Data))
+			if err != nil {
+				return fmt.Errorf("%s: not a chart that can be used: %w", f.Name, err)
+			}
+			if err := unpack(inner, left, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unreadable is how Helm says that a file of a chart cannot be decoded.
