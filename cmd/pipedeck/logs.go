@@ -144,7 +144,7 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
 	file, err := os.Open(path)
 	if err != nil {
-		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), "see pipedeck plugins")
+		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), choices("plugin", writingPlugins(w.PluginLogsDir())))
 	}
 	defer file.Close()
 	watcher, err := fsnotify.NewWatcher()
@@ -168,6 +168,15 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// writingPlugins names those that have written something.
+func writingPlugins(dir string) (names []string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".log"))
+	}
+	return names
 }
 
 // printLines prints up to the end of what is there. The end may be in the middle of a line.

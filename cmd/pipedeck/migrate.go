@@ -33,7 +33,7 @@ file is touched. What cannot be carried over is reported with its line.`,
   pipedeck migrate piped.yaml --write --plugin kubernetes=file:///opt/pipecd/kubernetes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := findConfigurations(args[0])
+			files, err := findConfigurations(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

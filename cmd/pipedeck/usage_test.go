@@ -73,6 +73,21 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	}
 }
 
+func TestLogsOfAnUnknownPluginListTheOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := workspace.At(dir, "default")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("hello\n"), 0o600))
+	code, _, stderr := command(t.Context(), dir, "logs", "--plugin", "nope")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "plugin \"nope\" has written nothing\nnext step: choose one of: [wait]")
+	code, stdout, _ := command(t.Context(), dir, "logs", "--plugin", "wait")
+	require.Zero(t, code)
+	require.Equal(t, "hello\n", stdout)
+}
+
 func TestDownOfNothingIsFine(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"down"}, {"down", "--all"}} {

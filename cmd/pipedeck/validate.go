@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +37,7 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
   pipedeck validate piped.yaml --strict`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := findConfigurations(pathArgument(args))
+			files, err := findConfigurations(cmd.Context(), pathArgument(args))
 			if err != nil {
 				return err
 			}
@@ -147,14 +150,17 @@ type configurationFile struct {
 
 // findConfigurations reads the file, or all configurations below the directory in the order of their
 // names. Symbolic links below it are not followed.
-func findConfigurations(root string) ([]configurationFile, error) {
+func findConfigurations(ctx context.Context, root string) ([]configurationFile, error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, usageError(err, "name an existing file or directory")
 	}
 	if !info.IsDir() {
-		content, err := readBounded(os.DirFS(filepath.Dir(root)), filepath.Base(root))
-		if err != nil {
+		content, err := readFile(ctx, root)
+		switch {
+		case ctx.Err() != nil:
+			return nil, &exitError{code: exitInterrupted}
+		case err != nil:
 			return nil, usageError(err, "name a file that can be read")
 		}
 		return []configurationFile{{root, content}}, nil
@@ -188,11 +194,46 @@ func findConfigurations(root string) ([]configurationFile, error) {
 	return files, nil
 }
 
+// readFile reads a file that is named itself, which may be a pipe. As with any program, one that nobody has opened for
+// writing yet is waited for; the end of ctx ends that.
+func readFile(ctx context.Context, name string) ([]byte, error) {
+	// Without O_NONBLOCK, it is the opening that waits, and nothing ends that.
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	defer context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })()
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return readAll(file)
+	}
+	pipe, err := file.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	first, opened := make([]byte, 4096), false
+	var n int
+	waited := pipe.Read(func(fd uintptr) (done bool) {
+		n, err = syscall.Read(int(fd), first)
+		// Nothing at all is also what is read before somebody writes; an event tells of those who come.
+		done = !errors.Is(err, syscall.EAGAIN) && (n != 0 || opened)
+		opened = true
+		return done
+	})
+	if err := errors.Join(waited, err); err != nil || n <= 0 {
+		return nil, err
+	}
+	rest, err := readAll(file)
+	return append(first[:n], rest...), err
+}
+
+func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, config.MaxSize+1)) }
+
 func readBounded(tree fs.FS, name string) ([]byte, error) {
 	file, err := tree.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, config.MaxSize+1))
+	return readAll(file)
 }

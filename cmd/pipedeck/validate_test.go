@@ -4,11 +4,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,4 +109,34 @@ func TestAFileThatIsTooLargeIsReportedAndOthersOfThatSizeAreLeftAlone(t *testing
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stdout, "app.pipecd.yaml: error: the file is larger than 512 KiB")
 	require.Contains(t, stdout, "checked 1 file:")
+}
+
+func TestAPipeIsReadAndTheWaitForItCanBeEnded(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	validate := func(ctx context.Context) <-chan int {
+		ended := make(chan int, 1)
+		go func() {
+			code, _, _ := command(ctx, t.TempDir(), "validate", fifo)
+			ended <- code
+		}()
+		return ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := validate(ctx)
+	cancel() // nobody has opened it for writing
+	require.Equal(t, exitInterrupted, <-ended)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	ended = validate(ctx)
+	silent, err := os.OpenFile(fifo, os.O_WRONLY, 0) // opens with the reader
+	require.NoError(t, err)
+	cancel()
+	require.Equal(t, exitInterrupted, <-ended)
+	require.NoError(t, silent.Close())
+
+	ended = validate(t.Context())
+	require.NoError(t, os.WriteFile(fifo, []byte(goodApplication), 0))
+	require.Zero(t, <-ended)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // maxDeployments bounds how many deployments of one application are kept; the oldest go first.
@@ -122,10 +123,10 @@ func (d *Deck) Components() []*deckv1.Component {
 	})
 }
 
-// Applications by name.
+// Applications by name, as people count.
 func (d *Deck) Applications() []*deckv1.Application {
 	return sorted(d.applications, func(a, b *deckv1.Application) int {
-		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
+		return cmp.Or(text.Natural(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
 	})
 }
 
