@@ -6,8 +6,6 @@ package fetch
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -32,9 +30,7 @@ const (
 	attempts            = 4
 	maxPause            = 5 * time.Second
 	// askTimeout is how long a server may take to say whether its content is the one that is here.
-	askTimeout    = 10 * time.Second
-	reportingStep = 1 << 20 // bytes; less where the size is known: one per cent
-	minimalStep   = 32 << 10
+	askTimeout = 10 * time.Second
 )
 
 // Options of a Fetcher.
@@ -154,8 +150,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 		}
 		var why *failure
 		if errors.As(err, &why) && why.passing && try < tries {
-			pause := min(f.options.Pause<<(try-1), maxPause)
-			pause = pause/2 + rand.N(pause/2+1)
+			pause := f.pause(try)
 			f.options.Logger.Warn("plugin download is tried again", "plugin", r.Plugin, "url", Redact(r.URL), "error", err, "pause", pause.Round(time.Millisecond))
 			if err := sleep(ctx, pause); err != nil {
 				return File{}, err
@@ -171,6 +166,12 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 		}
 		return File{}, err
 	}
+}
+
+// pause before the next try.
+func (f *Fetcher) pause(try int) time.Duration {
+	pause := min(f.options.Pause<<(try-1), maxPause)
+	return pause/2 + rand.N(pause/2+1)
 }
 
 // Kept is what was fetched from the address before; ok is false when it is not there.
@@ -197,6 +198,8 @@ type source interface {
 type answer struct {
 	body io.ReadCloser // nil when the content is the known one
 	size int64         // -1 when the source does not tell
+	// again asks for the rest of the same content, from a byte on; nil when the source cannot.
+	again func(ctx context.Context, from int64) (io.ReadCloser, error)
 	entry
 }
 
@@ -250,6 +253,15 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 	defer os.Remove(path.Name()) // fails after the rename, as it should
 	defer path.Close()
 	d := download{limit: cmp.Or(r.MaxSize, f.options.MaxSize), total: c.size, alive: func() { stalled.Reset(f.options.StallTimeout) }, progress: r.Progress}
+	if c.again != nil {
+		d.again = func(from int64) (io.ReadCloser, error) {
+			if err := sleep(ctx, f.pause(1)); err != nil {
+				return nil, err
+			}
+			f.options.Logger.Info("plugin download goes on where it broke off", "plugin", r.Plugin, "url", c.URL, "at", from)
+			return c.again(ctx, from)
+		}
+	}
 	digest, err := d.copy(path, c.body)
 	if err != nil {
 		return File{}, cause(ctx, err)
@@ -302,53 +314,6 @@ func cause(ctx context.Context, err error) error {
 		return passing("check the network and the server, then start the plugin again", "the server sends nothing")
 	}
 	return err
-}
-
-// download copies a body with a bound.
-type download struct {
-	limit, total, done int64
-	alive              func()
-	progress           func(done, total int64)
-}
-
-func (d *download) copy(out *os.File, body io.Reader) (digest string, err error) {
-	if d.total > d.limit {
-		return "", d.tooLarge()
-	}
-	hash, buffer, reported, step := sha256.New(), make([]byte, 128<<10), int64(0), int64(reportingStep)
-	if d.total >= 0 {
-		step = min(step, max(minimalStep, d.total/100))
-	}
-	if d.progress != nil {
-		d.progress(0, d.total)
-	}
-	for {
-		n, err := body.Read(buffer)
-		if n > 0 {
-			d.alive()
-			if d.done += int64(n); d.done > d.limit {
-				return "", d.tooLarge()
-			}
-			hash.Write(buffer[:n])
-			if _, err := out.Write(buffer[:n]); err != nil {
-				return "", refused("make room or choose another --work-dir", "%w", err)
-			}
-		}
-		if d.progress != nil && (d.done-reported >= step || err == io.EOF) {
-			reported = d.done
-			d.progress(d.done, d.total)
-		}
-		switch {
-		case err == io.EOF:
-			return hex.EncodeToString(hash.Sum(nil)), nil
-		case err != nil:
-			return "", passing("check the network, then start the plugin again", "the download broke off after %d bytes: %w", d.done, err)
-		}
-	}
-}
-
-func (d *download) tooLarge() error {
-	return refused("check that the url is the right one", "it is larger than %d KiB: %w", d.limit>>10, errTooLarge)
 }
 
 func mismatch(got, want string) error {

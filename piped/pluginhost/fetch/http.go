@@ -7,9 +7,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -72,7 +75,7 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	}
 	switch {
 	case response.StatusCode == http.StatusOK:
-		return &answer{body: response.Body, size: response.ContentLength, entry: entry{
+		return &answer{body: response.Body, size: response.ContentLength, again: s.rest(response), entry: entry{
 			ETag: bounded(response.Header.Get("ETag")), LastModified: lastModified(response.Header),
 		}}, nil
 	case response.StatusCode == http.StatusNotModified && known.SHA256 != "":
@@ -81,6 +84,32 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	}
 	response.Body.Close()
 	return nil, statusFailure(response.StatusCode)
+}
+
+// rest asks for the rest of a content that its server can tell from another one; nil when it cannot.
+func (s *httpSource) rest(of *http.Response) func(context.Context, int64) (io.ReadCloser, error) {
+	tag, size := of.Header.Get("ETag"), of.ContentLength
+	if !strings.HasPrefix(tag, `"`) || size <= 0 { // W/"…" is the same for contents that differ a little
+		return nil
+	}
+	return func(ctx context.Context, from int64) (io.ReadCloser, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("User-Agent", userAgent)
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+		request.Header.Set("If-Range", tag)
+		response, err := s.client.Do(request)
+		if err != nil {
+			return nil, requestFailure(err)
+		}
+		if response.StatusCode != http.StatusPartialContent || response.Header.Get("Content-Range") != fmt.Sprintf("bytes %d-%d/%d", from, size-1, size) {
+			response.Body.Close()
+			return nil, errors.New("the server does not give the rest")
+		}
+		return response.Body, nil
+	}
 }
 
 // lastModified is empty when the content may change once more within the second that the header tells (RFC 9110,
