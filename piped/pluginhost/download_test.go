@@ -27,6 +27,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
 
 func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
@@ -102,6 +103,26 @@ func TestPluginWithoutARightSignatureStartsOnlyWhereThatIsAllowed(t *testing.T) 
 	e.Signature.Policy = config.SignatureWarn
 	s = await(t, start(t, nil, e), inState(agentv1.Plugin_STATE_RUNNING))
 	require.Contains(t, s.GetDetail(), "it is not signed as it should be")
+}
+
+func TestPluginStartsOnceItsSignatureIsThere(t *testing.T) {
+	t.Parallel()
+	key, err := signature.Generate(signature.Sigstore)
+	require.NoError(t, err)
+	program, err := os.ReadFile(testPlugin)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "plugin")
+	require.NoError(t, os.WriteFile(path, program, 0o700))
+	e := entry(t, "p", settings{})
+	e.URL = "file://" + path
+	e.Signature = &config.PluginSignature{PublicKey: key.Public().String(), Policy: config.SignatureRequire}
+	host := start(t, nil, e)
+	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
+	require.Contains(t, s.GetDetail(), path+".sigstore.json: ")
+	text, err := key.Sign(bytes.NewReader(program), "")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path+".sigstore.json", text, 0o600))
+	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
 }
 
 func TestADamagedCopyOfAPinnedPluginNeverRuns(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
 // settle is how long nothing may have changed before a binary is looked at: compilers and copies write it in
@@ -21,7 +23,7 @@ const settle = 50 * time.Millisecond
 type binaryWatch struct {
 	logger  *slog.Logger
 	watcher *fsnotify.Watcher
-	// plugins by the path of a file that is, or leads to, their binary.
+	// plugins by the path of a file that is, or leads to, their binary or its signature, which may come later.
 	plugins map[string][]*Plugin
 }
 
@@ -35,7 +37,11 @@ func (h *Host) watchBinaries() *binaryWatch {
 	}
 	w.watcher = watcher
 	for _, p := range h.plugins {
-		for _, path := range binaryPaths(p.config.URL) {
+		paths := binaryPaths(p.config.URL)
+		if len(paths) > 0 && p.config.Signature != nil {
+			paths = append(paths, binaryPaths(fetch.SignatureURL(p.config))...)
+		}
+		for _, path := range paths {
 			// The directory: compilers replace files.
 			if err := watcher.Add(filepath.Dir(path)); err != nil {
 				w.logger.Debug("a plugin's binary cannot be watched", "plugin", p.Name(), "error", err)
