@@ -173,7 +173,12 @@ func (a *app) create(gvr schema.GroupVersionResource, text string) *unstructured
 	a.t.Helper()
 	o := &unstructured.Unstructured{}
 	require.NoError(a.t, json.Unmarshal([]byte(text), o))
-	live, err := a.live().Dynamic.Resource(gvr).Namespace(a.namespace).Create(a.t.Context(), o, metav1.CreateOptions{FieldManager: "test"})
+	r := a.live().Dynamic.Resource(gvr)
+	create := r.Namespace(a.namespace).Create
+	if gvr == crds {
+		create = r.Create
+	}
+	live, err := create(a.t.Context(), o, metav1.CreateOptions{FieldManager: "test"})
 	require.NoError(a.t, err)
 	return live
 }
@@ -324,7 +329,7 @@ func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 	configuration := map[string]any{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": map[string]any{"name": a.namespace},
 		"webhooks": []any{map[string]any{
-			"name": "owners.example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"}, "failurePolicy": "Ignore",
+			"name": "owners.example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"}, "failurePolicy": "Fail",
 			"clientConfig":      map[string]any{"url": url, "caBundle": bundle},
 			"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": a.namespace}},
 			"rules": []any{map[string]any{
@@ -339,11 +344,11 @@ func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 	_, err = webhooks.Create(a.t.Context(), o, metav1.CreateOptions{})
 	require.NoError(a.t, err)
 	a.t.Cleanup(func() { _ = webhooks.Delete(context.Background(), a.namespace, metav1.DeleteOptions{}) })
-	a.waitUntil("the webhook is asked", func() bool {
+	a.waitUntil("the webhook denies", func() bool {
 		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(a.t.Context(), &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "trial"}, "spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
 		}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err != nil
+		return err != nil && strings.Contains(err.Error(), "denied the request")
 	})
 }
 
@@ -357,4 +362,41 @@ func TestAnObjectTakenFromAnotherApplicationIsSaid(t *testing.T) {
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	require.Contains(t, log, "belonged to the application "+first+" until now")
 	require.Equal(t, a.id, a.get(configMaps, "shared").GetLabels()[manifest.LabelApplication])
+}
+
+func TestAfterAnErrorNothingThatComesLaterIsBegun(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: map[string]string{
+		"bad.yaml": configMap("bad", "a: 1"), "worse.yaml": configMap("worse", "b: 2"), "good.yaml": configMap("good"), "service.yaml": serviceYAML,
+	}}, nil)
+	require.Contains(t, log, "bad.yaml:4: ConfigMap "+a.namespace+"/bad: the field data.a has the wrong type")
+	require.Contains(t, log, "worse.yaml:4: ConfigMap "+a.namespace+"/worse: the field data.b has the wrong type")
+	require.Contains(t, log, "1 of 4 manifests were applied before the error")
+	a.get(configMaps, "good")
+	a.absent(services, "web")
+}
+
+func TestAKindThatHasComeSinceTheLastDeploymentIsKnown(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+	group := fmt.Sprintf("l%d.example.com", time.Now().UnixNano())
+	a.create(crds, `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.`+group+`"}, "spec": {
+		"group": "`+group+`", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things", "singular": "thing"},
+		"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}`)
+	t.Cleanup(func() {
+		_ = a.live().Dynamic.Resource(crds).Delete(context.Background(), "things."+group, metav1.DeleteOptions{})
+	})
+	a.waitUntil("the kind is served", func() bool {
+		a.live().Discovery.Invalidate()
+		_, err := a.live().Discovery.ServerResourcesForGroupVersion(group + "/v1")
+		return err == nil
+	})
+	files := map[string]string{}
+	for i := range 10 {
+		files[fmt.Sprintf("%d.yaml", i)] = fmt.Sprintf("apiVersion: %s/v1\nkind: Thing\nmetadata: {name: thing-%d}\n", group, i)
+	}
+	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: files}, nil)
+	require.Contains(t, log, "10 created")
 }

@@ -152,10 +152,10 @@ func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
 func TestAStageEndsWithAReasonBeforeItsTimeout(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 3s}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 6s}]}\n"
 	log := a.fails("K8S_SYNC", "{}", &commit{hash: "aaaaaaa1", files: map[string]string{
 		"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: unschedulable")}}, nil)
-	require.Contains(t, log, "not ready within 2.7s (the stage's timeout: 3s); last state: 0 of 1 ready; pod web-")
+	require.Contains(t, log, "not ready within 5.4s (the stage's timeout: 6s); last state: 0 of 1 ready; pod web-")
 	require.Contains(t, log, "cannot be scheduled: ")
 }
 
@@ -179,7 +179,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			a.settings = "failureGrace: 300ms, rolloutTimeout: 5s"
+			a.settings = "failureGrace: 300ms, rolloutTimeout: 8s"
 			a.makeNamespace()
 			_, err := a.live().Dynamic.Resource(namespaces).Patch(t.Context(), a.namespace, types.MergePatchType,
 				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})

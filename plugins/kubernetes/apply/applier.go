@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,8 +45,8 @@ type Applier struct {
 	log    Log
 	// retry bounds the repetition of one request.
 	retry backoff
-	// looked is set once what is known of the API's kinds was fetched anew for a kind that was not known.
-	looked atomic.Bool
+	// refreshed: what is known of the API's kinds was fetched anew, for one that was not known.
+	refreshed sync.Once
 }
 
 // New makes an Applier.
@@ -224,8 +224,8 @@ func (a *Applier) resource(m manifest.Manifest) (dynamic.ResourceInterface, mani
 func (a *Applier) mapping(m manifest.Manifest) (*meta.RESTMapping, error) {
 	gvk := m.GroupVersionKind()
 	mapping, err := a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if meta.IsNoMatchError(err) && a.looked.CompareAndSwap(false, true) {
-		a.client.Mapper.Reset()
+	if meta.IsNoMatchError(err) {
+		a.refreshed.Do(a.client.Mapper.Reset)
 		mapping, err = a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	}
 	switch {

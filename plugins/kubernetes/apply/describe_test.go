@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,30 @@ func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 		kinds = append(kinds, m.GetKind())
 	}
 	require.Equal(t, []string{"Namespace", "CustomResourceDefinition", "Job", "ServiceAccount", "ConfigMap", "ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
+}
+
+func TestWhatDoesNotNeedEachOtherIsOneWave(t *testing.T) {
+	t.Parallel()
+	var text string
+	for _, m := range []string{"Deployment a", "ConfigMap b", "Secret c", "ConfigMap d", "Service e", "Job f"} {
+		kind, name, _ := strings.Cut(m, " ")
+		text += fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: %s}\n---\n", kind, name)
+	}
+	text += "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, annotations: {pipecd.dev/order: \"2\"}}\n"
+	found, err := waves(parse(t, text))
+	require.NoError(t, err)
+	var names []string
+	for _, wave := range found {
+		var one string
+		for _, m := range wave {
+			one += m.GetName()
+		}
+		names = append(names, one)
+	}
+	require.Equal(t, []string{"bcd", "e", "af", "late"}, names)
+
+	_, err = waves(parse(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {pipecd.dev/order: first}}\n"))
+	require.ErrorContains(t, err, `annotation pipecd.dev/order: "first" is not a whole number`)
 }
 
 func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {

@@ -36,7 +36,7 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m
 		// What these have written is taken over as a whole, below.
 		taken := slices.DeleteFunc(heldFields(err), func(h held) bool { return replacedManagers.Has(h.manager) })
 		if len(taken) > 0 {
-			a.log.Infof("- %s: Git wins over %s", m.Key().Human(), list(taken))
+			a.log.Infof("- %s: Git wins over %s; take out of Git what is to stay theirs", m.Key().Human(), list(taken))
 		}
 		opts = patchOptions(true)
 		live, err = r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// hintAfter is how long pods may be on their way before the API's events are asked what holds them; hintPause is how
-	// long they are then left alone.
+	// hintAfter is how long pods may be on their way before the API's events are asked what holds them; then they are left
+	// alone for twice as long each time, up to hintPause.
 	hintAfter = 2 * time.Second
 	hintPause = 15 * time.Second
 	// eventAge is how old an event may have been at the beginning, by a clock that may differ a little: those of an earlier
@@ -76,12 +76,14 @@ func (t *tracker) lookForHints(ctx context.Context, now time.Time) {
 		t.hints, t.hintAt = nil, time.Time{}
 		return
 	case t.hintAt.IsZero():
-		t.hintAt = now.Add(hintAfter)
+		t.hintGap = hintAfter
+		t.hintAt = now.Add(t.hintGap)
 		return
 	case now.Before(t.hintAt):
 		return
 	}
-	t.hints, t.hintAt = nil, now.Add(hintPause)
+	t.hintGap = min(2*t.hintGap, hintPause)
+	t.hints, t.hintAt = nil, now.Add(t.hintGap)
 	for _, o := range stuck {
 		text := t.newestWarning(ctx, o)
 		if text == "" {

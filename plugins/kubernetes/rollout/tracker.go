@@ -31,6 +31,7 @@ type tracker struct {
 	problems []problem // what is wrong with the pods of the new revision
 	hints    []problem // what events say of pods that do not come
 	hintAt   time.Time // when to ask for hints; zero is never
+	hintGap  time.Duration
 
 	begun    time.Time
 	watched  bool            // it was not ready at first
