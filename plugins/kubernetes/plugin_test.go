@@ -339,6 +339,8 @@ func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 		"a share by a Service": {"K8S_TRAFFIC_ROUTING", "{}", service, `{"canary": 50}`, "not primary 50%, canary 50%: set with.all to primary or canary, or trafficRouting.method: istio"},
 		"no Service":           {"K8S_TRAFFIC_ROUTING", "{}", manifestsYAML, `{"all": "canary"}`, "there is no Service among the manifests"},
 		"a Service of all":     {"K8S_TRAFFIC_ROUTING", "{}", service, `{"all": "canary"}`, "all.yaml:5: the selector of Service kc must have pipecd.dev/variant: primary for traffic to be routed: write it into spec.selector"},
+		"a canary before it":   {"K8S_CANARY_ROLLOUT", "{}", service + "---\n" + manifestsYAML, "{}", "stage 1 of the pipeline, K8S_TRAFFIC_ROUTING, could not work: all.yaml:5: the selector of Service kc must have"},
+		"no HTTPRoute":         {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: gateway}}", service, `{"all": "primary"}`, "there is no HTTPRoute of gateway.networking.k8s.io among the manifests: add one"},
 		"no VirtualService":    {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: istio}}", service, `{"all": "canary"}`, "there is no VirtualService of networking.istio.io among the manifests: add one"},
 		"a primary of all":     {"K8S_PRIMARY_ROLLOUT", "{}", manifestsYAML, "{}", "all.yaml:10: the selector of Deployment kc must have pipecd.dev/variant: primary"},
 		"an unrouted primary":  {"K8S_PRIMARY_ROLLOUT", "{trafficRouting: {method: istio}}", manifestsYAML, "{}", "there is no VirtualService"},
@@ -348,7 +350,7 @@ func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 			h := start(t)
 			req := h.Request(c.stage, c.options)
 			s := source(t, c.plugin, c.manifests)
-			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}]}\n"...)
+			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: K8S_CANARY_ROLLOUT, with: {createService: true}}]}\n"...)
 			req.Input.TargetDeploymentSource = s
 			resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 			require.NoError(t, err)

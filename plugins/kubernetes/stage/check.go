@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
 // CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. Who asks
@@ -31,4 +33,26 @@ func CheckPipeline(s *Source) error {
 		return fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}
 	return s.App.CheckPipeline(stages)
+}
+
+// checkRoutes tells whether the traffic stages of a source can find what they route by, so that a canary is not rolled out in
+// vain.
+func checkRoutes(manifests []manifest.Manifest, s *Source) error {
+	stages, err := s.App.PipelineStages(s.ConfigData)
+	if err != nil {
+		return fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	for _, stage := range stages {
+		if stage.Name != config.StageTrafficRouting {
+			continue
+		}
+		traffic, err := config.DecodeTraffic(stage.With)
+		if err == nil {
+			_, err = routeObject(manifests, s, traffic)
+		}
+		if err != nil {
+			return fmt.Errorf("stage %d of the pipeline, %s, could not work: %w", stage.Index+1, stage.Name, err)
+		}
+	}
+	return nil
 }

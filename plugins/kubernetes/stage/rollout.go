@@ -76,6 +76,9 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := checkRoutes(loaded, s); err != nil {
+		return err
+	}
 	manifests, err := variant.Canary(loaded, &s.App, o)
 	if err != nil {
 		return err
