@@ -129,8 +129,9 @@ func sizeOf(r *result) int {
 	size := 0
 	for _, m := range r.manifests {
 		size += sizeOfValue(m.Object)
+		size += slots(len(m.Origin.lines), wordBytes*3)
 		for path := range m.Origin.lines {
-			size += len(path) + wordBytes*5
+			size += len(path) + wordBytes
 		}
 	}
 	for _, note := range r.notes {
@@ -141,15 +142,20 @@ func sizeOf(r *result) int {
 
 const wordBytes = 8
 
+// slots estimates a map: it has room in groups of eight entries, which are filled to seven.
+func slots(entries, entryBytes int) int {
+	return wordBytes*6 + (entries+6)/7*(8*entryBytes+wordBytes)
+}
+
 func sizeOfValue(v any) int {
 	size := wordBytes * 2 // the interface that holds it
 	switch v := v.(type) {
 	case string:
 		size += wordBytes*2 + len(v)
 	case map[string]any:
-		size += wordBytes * 6
+		size += slots(len(v), wordBytes*4)
 		for key, item := range v {
-			size += wordBytes*3 + len(key) + sizeOfValue(item)
+			size += len(key) + sizeOfValue(item)
 		}
 	case []any:
 		size += wordBytes * 3
