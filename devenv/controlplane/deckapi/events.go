@@ -16,8 +16,8 @@ import (
 
 func (s *Server) timestamp() *timestamppb.Timestamp { return timestamppb.New(s.store.Now()) }
 
-// events translates a change; a run of log blocks gives an event for each.
-func events(c store.Change) []*deckv1.Event {
+// event translates a change that is not one of a log.
+func event(c store.Change) *deckv1.Event {
 	e := &deckv1.Event{Time: timestamppb.New(c.Time)}
 	switch {
 	case c.Environment != nil:
@@ -30,19 +30,10 @@ func events(c store.Change) []*deckv1.Event {
 		e.Kind = &deckv1.Event_Deployment{Deployment: deployment(c.Deployment)}
 	case c.Plugin != nil:
 		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.Plugin)}
-	case c.Log != nil:
-		all := make([]*deckv1.Event, 0, len(c.Log.Blocks))
-		for _, b := range c.Log.Blocks {
-			all = append(all, &deckv1.Event{
-				Time: e.GetTime(),
-				Kind: &deckv1.Event_Log{Log: logBlock(c.Log.DeploymentID, c.Log.StageID, b)},
-			})
-		}
-		return all
 	default:
 		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin}}
 	}
-	return []*deckv1.Event{e}
+	return e
 }
 
 func plugin(p *agentv1.Plugin) *deckv1.Plugin {

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
@@ -21,7 +22,7 @@ const batchBytes = 1 << 20
 func (s *Server) Watch(r *deckv1.WatchRequest, stream grpc.ServerStreamingServer[deckv1.WatchResponse]) error {
 	sub, state := s.store.Subscribe(r.GetLogs())
 	defer sub.Close()
-	out := &sender{stream: stream}
+	out := &sender{store: s.store, stream: stream}
 	if err := s.sendState(out, state); err != nil {
 		return err
 	}
@@ -56,6 +57,7 @@ func (s *Server) sendState(out *sender, state []store.Change) error {
 
 // sender gathers events into messages of a bounded size.
 type sender struct {
+	store  *store.Store
 	stream grpc.ServerStreamingServer[deckv1.WatchResponse]
 	events []*deckv1.Event
 	bytes  int
@@ -71,13 +73,38 @@ func (o *sender) send(changes []store.Change) error {
 }
 
 func (o *sender) addChange(c store.Change) error {
-	for _, e := range events(c) {
-		o.add(e)
-		if o.bytes >= batchBytes {
-			if err := o.flush(); err != nil {
+	if c.Log != nil {
+		return o.addLog(c.Log)
+	}
+	return o.addEvent(event(c))
+}
+
+// addLog reads the blocks of a change. Those that are no longer kept are left out.
+func (o *sender) addLog(l *store.LogChange) error {
+	for at := l.From; at < l.To; {
+		page, err := o.store.ReadLog(l.DeploymentID, l.StageID, at)
+		if err != nil || page.Next <= at {
+			return nil // the deployment is no longer kept
+		}
+		at = page.Next - len(page.Blocks)
+		for _, b := range page.Blocks {
+			if at >= l.To {
+				return nil
+			}
+			at++
+			e := &deckv1.Event{Time: timestamppb.New(b.Received), Kind: &deckv1.Event_Log{Log: logBlock(l.DeploymentID, l.StageID, b)}}
+			if err := o.addEvent(e); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (o *sender) addEvent(e *deckv1.Event) error {
+	o.add(e)
+	if o.bytes >= batchBytes {
+		return o.flush()
 	}
 	return nil
 }

@@ -61,10 +61,6 @@ func (s *Store) keepChange(c Change) {
 		s.keepApplication(s.applications[c.RemovedApplication])
 	case c.Deployment != nil:
 		s.keepDeployment(s.deployments[c.Deployment.Model.GetId()])
-	case c.Log != nil:
-		for attempt, blocks := range byAttempt(c.Log.Blocks) {
-			s.keepLog(c.Log.DeploymentID, c.Log.StageID, attempt, blocks, false)
-		}
 	}
 }
 

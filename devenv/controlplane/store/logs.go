@@ -52,7 +52,8 @@ func (s *Store) AppendLog(pipedID string, r LogReport) error {
 		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, nil, true)
 	}
 	if len(added) > 0 {
-		s.publish(Change{Log: &LogChange{DeploymentID: r.DeploymentID, StageID: r.StageID, Blocks: added}})
+		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, added, false)
+		s.tell(Change{Log: &LogChange{DeploymentID: r.DeploymentID, StageID: r.StageID, From: log.end() - len(added), To: log.end()}})
 	}
 	if len(added) > 0 || r.Completed {
 		log.notify()

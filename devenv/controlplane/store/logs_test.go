@@ -144,3 +144,26 @@ func TestALogOfAMillionLinesIsKeptWholeInLittleMemory(t *testing.T) {
 	require.Less(t, size, 4<<20, "PipeCD's clients take no larger answer")
 	require.Greater(t, size, 2<<20)
 }
+
+func TestAWatcherThatIsSlowMissesNoLineAndLearnsOfTheEndLast(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{WatcherChanges: 20, WatcherBytes: 20_000})
+	importApplication(s, "a", nil)
+	one, two := run(t, s, "d", "a"), run(t, s, "e", "a")
+	sub, _ := s.Subscribe(true)
+	defer sub.Close()
+	text := strings.Repeat("x", 1000)
+	for i := range int64(500) { // in turn
+		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: one, Blocks: blocks(i*2, 2, text)}))
+		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(i, 1, text)}))
+	}
+	finish(t, s, "d", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(500, 1, text)}))
+	changes, err := sub.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, &store.LogChange{DeploymentID: "d", StageID: one, From: 0, To: 1000}, changes[0].Log)
+	require.Equal(t, &store.LogChange{DeploymentID: "e", StageID: two, From: 0, To: 500}, changes[1].Log)
+	last := len(changes) - 1
+	require.Nil(t, changes[last-1].Log, "what happened in between stays in its place")
+	require.Equal(t, &store.LogChange{DeploymentID: "e", StageID: two, From: 500, To: 501}, changes[last].Log)
+}

@@ -69,9 +69,6 @@ func (s *Store) snapshot(logs bool) []Change {
 	return changes
 }
 
-// snapshotLogBytes bounds what a snapshot holds of the log of one running stage.
-const snapshotLogBytes = 16 << 20
-
 func (d *deployment) runningLogs() []Change {
 	var changes []Change
 	for _, stage := range d.model.GetStages() {
@@ -80,7 +77,7 @@ func (d *deployment) runningLogs() []Change {
 			continue
 		}
 		changes = append(changes, Change{Log: &LogChange{
-			DeploymentID: d.model.GetId(), StageID: stage.GetId(), Blocks: log.newest(snapshotLogBytes),
+			DeploymentID: d.model.GetId(), StageID: stage.GetId(), From: log.dropped, To: log.end(),
 		}})
 	}
 	return changes

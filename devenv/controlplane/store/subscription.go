@@ -33,10 +33,17 @@ type Change struct {
 	RemovedPlugin      string
 }
 
-// LogChange is a run of blocks that were added to the log of one stage.
+// LogChange is a run of blocks that were added to the log of one stage. They are not in it, so that a watcher may be
+// as slow as it is: ReadLog gives those that are still kept.
 type LogChange struct {
 	DeploymentID, StageID string
-	Blocks                []LogBlock
+	// From is the position of the first block, To that after the last one.
+	From, To int
+}
+
+// follows tells whether c goes on where the log change l ends.
+func (l *LogChange) follows(c *LogChange) bool {
+	return c != nil && l.DeploymentID == c.DeploymentID && l.StageID == c.StageID && l.From == c.To
 }
 
 // The memory that a queued change costs at least.
@@ -46,10 +53,6 @@ const changeOverhead = 512
 func (c Change) size() int {
 	n := changeOverhead
 	switch {
-	case c.Log != nil:
-		for _, b := range c.Log.Blocks {
-			n += b.size()
-		}
 	case c.Deployment != nil:
 		n += proto.Size(c.Deployment.Model)
 	case c.Application != nil:
@@ -136,7 +139,7 @@ func (sub *Subscription) add(c Change, size int, limits Limits) {
 	}
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
-	if sub.behind {
+	if sub.behind || c.Log != nil && sub.lengthen(c) {
 		return
 	}
 	if len(sub.queue) >= limits.WatcherChanges || (len(sub.queue) > 0 && sub.bytes+size > limits.WatcherBytes) {
@@ -149,6 +152,23 @@ func (sub *Subscription) add(c Change, size int, limits Limits) {
 	case sub.wake <- struct{}{}:
 	default:
 	}
+}
+
+// maxLogsBack bounds how far lengthen looks: as many stages as usually write at the same time.
+const maxLogsBack = 32
+
+// lengthen adds a log change to one before it that waits. Only changes of other logs may be between them, so that the
+// end of a stage does not come before its last line.
+func (sub *Subscription) lengthen(c Change) bool {
+	for i := len(sub.queue) - 1; i >= max(0, len(sub.queue)-maxLogsBack) && sub.queue[i].Log != nil; i-- {
+		if before := sub.queue[i].Log; c.Log.follows(before) {
+			longer := *before // which other watchers may have, too
+			longer.To = c.Log.To
+			sub.queue[i].Log = &longer
+			return true
+		}
+	}
+	return false
 }
 
 // restart has the watcher begin again with the state as it is.
@@ -165,6 +185,11 @@ func (sub *Subscription) restart() {
 // publish keeps a change and hands it to every watcher. The caller holds s.mu, which keeps the order.
 func (s *Store) publish(c Change) {
 	s.keepChange(c)
+	s.tell(c)
+}
+
+// tell hands a change to every watcher.
+func (s *Store) tell(c Change) {
 	if len(s.watchers) == 0 {
 		return
 	}
