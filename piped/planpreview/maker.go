@@ -157,6 +157,10 @@ func (m *Maker) handle(ctx context.Context, j *job) {
 	if err == nil {
 		result, err = m.preview(work, j.command)
 	}
+	// A plugin knows the deadline, too, and may be told of it before this process is.
+	if deadline, _ := work.Deadline(); !time.Now().Before(deadline) {
+		<-work.Done()
+	}
 	switch cause := context.Cause(work); {
 	case ctx.Err() != nil:
 		return
