@@ -9,38 +9,64 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
-// awayPause is the least time until a deploy target that could not be asked is asked again, beside others that could.
-const awayPause = 10 * time.Second
+// A deploy target that could not be asked, beside others that could, is asked again when its cluster answers, but not before
+// a pause that doubles each time: it may answer and refuse.
+const (
+	firstAwayPause   = 10 * time.Second
+	longestAwayPause = 5 * time.Minute
+)
+
+// away is a deploy target that could not be asked.
+type away struct {
+	pause time.Duration
+	// applications to tell of; nil while nobody waits.
+	applications map[string]bool
+}
 
 // awaits tells the application as changed when the cluster of a deploy target answers again.
 func (s *Store) awaits(target stage.Target, applicationID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting := s.away[target.Name]
+	a := s.away[target.Name]
 	switch {
 	case s.closed:
 		return
-	case waiting != nil:
-		waiting[applicationID] = true
-		return
-	case len(s.away) == maxClusters:
+	case a == nil && len(s.away) == maxClusters:
 		return // the next look by the clock will do
+	case a == nil:
+		a = &away{pause: s.pause}
+		s.away[target.Name] = a
+	case a.applications != nil:
+		a.applications[applicationID] = true
+		return
+	default:
+		a.pause = min(2*a.pause, longestAwayPause)
 	}
-	s.away[target.Name] = map[string]bool{applicationID: true}
+	a.applications = map[string]bool{applicationID: true}
+	pause := a.pause
 	s.runs.Go(func() {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-time.After(s.pause):
+		case <-time.After(pause):
 		}
 		// Without an answer the question is asked again nevertheless: it has the reason.
 		_, _ = s.pool.Connect(s.ctx, target.Config, silent{})
 		s.mu.Lock()
-		back := s.away[target.Name]
-		delete(s.away, target.Name)
+		waiting := a.applications
+		a.applications = nil
 		s.mu.Unlock()
-		for id := range back {
+		for id := range waiting {
 			s.mark(id)
 		}
 	})
+}
+
+// back forgets that a deploy target could not be asked.
+func (s *Store) back(target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.away[target]; a != nil && a.applications == nil {
+		delete(s.away, target)
+	}
 }

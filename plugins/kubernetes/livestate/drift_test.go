@@ -173,11 +173,11 @@ func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
 	t.Parallel()
 	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}")
 	states := marked(resources([]*object{{live: live}}, "local"), []finding{
-		{key: manifest.KeyOf(live), live: live, differences: []difference{{path: "data.x", git: "1", live: "2"}}},
+		{key: manifest.KeyOf(live), live: live, differences: []difference{{path: "data.x", git: "1", live: "2"}, {path: "b"}, {path: "c"}, {path: "d"}}},
 		{key: manifest.Key{Kind: "Service", Namespace: "shop", Name: "web"}, what: "is missing in the cluster"},
 	}, "local")
 	require.Len(t, states, 2)
-	require.Equal(t, `data.x: "1" in Git, "2" live`, states[0].GetResourceMetadata()["Drift"])
+	require.Equal(t, `data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
 	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
 	require.Equal(t, "missing/local/:Service:shop:web", states[1].GetId())
 	require.Equal(t, "is missing in the cluster", states[1].GetResourceMetadata()["Drift"])

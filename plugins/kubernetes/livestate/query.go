@@ -68,7 +68,9 @@ func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
 		return nil, errors.Join(failed...)
 	}
 	for i, a := range answers {
-		if a.err != nil {
+		if a.err == nil {
+			s.back(a.target)
+		} else {
 			s.awaits(q.Destinations[i].Target, q.ApplicationID)
 			answers[i] = a.unknown(wanted[i])
 		}

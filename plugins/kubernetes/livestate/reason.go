@@ -6,6 +6,7 @@ package livestate
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	maxFindings    = 20
 	maxDifferences = 10
 	maxValueBytes  = 120
+	// maxMarked bounds the fields that an object itself says.
+	maxMarked = 3
 )
 
 // state words the findings. PipeCD v1: the reason begins with "Diff between the defined state in Git at commit".
@@ -44,21 +47,29 @@ func (d *drift) state(findings []finding) *model.ApplicationSyncState {
 }
 
 func (f finding) short() string {
-	if f.what != "" {
+	switch {
+	case f.what != "":
 		return f.key.Human() + " " + f.what
+	case len(f.differences) == 1:
+		return f.key.Human() + ": " + f.differences[0].String()
 	}
-	return f.key.Human() + ": " + f.mark()
+	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
 }
 
 // mark is what is said beside the object itself.
 func (f finding) mark() string {
-	switch {
-	case f.what != "":
+	if f.what != "" {
 		return f.what
-	case len(f.differences) == 1:
-		return f.differences[0].String()
 	}
-	return fmt.Sprintf("%d fields are not as in Git", len(f.differences))
+	var fields []string
+	for i, one := range f.differences {
+		if i == maxMarked {
+			fields = append(fields, fmt.Sprintf("and %d more fields", len(f.differences)-i))
+			break
+		}
+		fields = append(fields, one.String())
+	}
+	return strings.Join(fields, "; ")
 }
 
 func (f finding) write(b *strings.Builder) {
@@ -88,6 +99,9 @@ func (d difference) String() string {
 	return fmt.Sprintf("%s: %s in Git, %s live", d.path, show(d.git), show(d.live))
 }
 
+// hashed is what the masker makes of a value of a Secret.
+var hashed = regexp.MustCompile(regexp.QuoteMeta(hidden) + "[0-9a-f]{64}")
+
 // show is a value on one line, cut off. Hashes of secrets become the same stars.
 func show(value any) string {
 	switch value := value.(type) {
@@ -102,6 +116,7 @@ func show(value any) string {
 	if err != nil {
 		return fmt.Sprintf("%T", value)
 	}
+	data = hashed.ReplaceAll(data, []byte(hidden))
 	if len(data) > maxValueBytes {
 		return strings.ToValidUTF8(string(data[:maxValueBytes]), "") + "…"
 	}

@@ -37,14 +37,14 @@ type Store struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	runs   sync.WaitGroup
-	// mark is that of changes, reach reachTimeout and pause awayPause but in tests.
+	// mark is that of changes, reach reachTimeout and pause firstAwayPause but in tests.
 	mark         func(applicationID string)
 	reach, pause time.Duration
 
 	mu       sync.Mutex
 	clusters map[string]*watched // by deploy target; those of the same cluster have the same
-	// away are the applications to tell of when a deploy target can be asked again.
-	away   map[string]map[string]bool
+	// away are the deploy targets that could not be asked.
+	away   map[string]*away
 	closed bool
 }
 
@@ -53,10 +53,10 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	changes := sdk.NewLivestateChanges()
 	return &Store{
-		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: awayPause,
+		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: firstAwayPause,
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
-		clusters: map[string]*watched{}, away: map[string]map[string]bool{},
+		clusters: map[string]*watched{}, away: map[string]*away{},
 	}
 }
 
