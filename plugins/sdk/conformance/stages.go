@@ -284,7 +284,7 @@ func (r *run) endRunning() {
 	case <-ended:
 	case <-ctx.Done():
 	}
-	r.end("ends after SIGTERM while a stage runs")
+	r.end("ends after SIGTERM while a stage runs", true)
 	cancel()
 	<-ended
 	watching.Wait()
