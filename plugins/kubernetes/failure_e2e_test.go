@@ -159,6 +159,22 @@ func TestAStageEndsWithAReasonBeforeItsTimeout(t *testing.T) {
 	require.Contains(t, log, "cannot be scheduled: ")
 }
 
+func TestAJobThatFailsFailsTheStageWithItsLastWords(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"job.yaml": `apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {pipedeck.dev/simulate: crash-loop}}
+    spec: {restartPolicy: Never, containers: [{name: main, image: "app:v1"}]}
+`}}, nil)
+	require.Contains(t, log, "Job "+a.namespace+"/migrate: it failed: Job has reached the specified backoff limit; pod migrate-")
+	require.Contains(t, log, "last exit code 1: simulated: exit code 1; its last output: This pod is simulated")
+}
+
 func TestPodsThatTheAPIRefusesAreToldWithItsWords(t *testing.T) {
 	t.Parallel()
 	const restricted = "violates PodSecurity \"restricted:latest\""

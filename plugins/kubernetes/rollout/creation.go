@@ -4,8 +4,6 @@
 package rollout
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -28,11 +26,8 @@ func failedCreation(live *unstructured.Unstructured) []problem {
 
 // replicaFailure is what the condition ReplicaFailure says; empty without one.
 func replicaFailure(o *unstructured.Unstructured) string {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == conditionReplicaFailure && c["status"] == "True" {
-			return fmt.Sprintf("its pods are refused by the API: %v", c["message"])
-		}
+	if message, failed := condition(o, conditionReplicaFailure); failed {
+		return "its pods are refused by the API: " + message
 	}
 	return ""
 }

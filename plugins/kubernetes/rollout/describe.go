@@ -44,7 +44,8 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 
 // isObserved tells whether the status is about the present spec.
 func isObserved(live *unstructured.Unstructured) bool {
-	return live.GetKind() == "Pod" || number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
+	// Pods and Jobs do not tell: what changes in them is not their specification.
+	return live.GetKind() == "Pod" || live.GetKind() == kindJob || number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
 }
 
 func number(o *unstructured.Unstructured, missing int64, path ...string) int64 {

@@ -68,6 +68,13 @@ func (r *fakeResource) set(o *unstructured.Unstructured) {
 	}
 }
 
+// keep stores an object without a word to the watchers, as if they were late.
+func (r *fakeResource) keep(o *unstructured.Unstructured) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.objects[o.GetUID()] = o
+}
+
 func (r *fakeResource) remove(o *unstructured.Unstructured) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

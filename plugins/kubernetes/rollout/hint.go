@@ -62,8 +62,8 @@ func wantsMorePods(live *unstructured.Unstructured) bool {
 	switch live.GetKind() {
 	case "DaemonSet":
 		return number(live, 0, "status", "currentNumberScheduled") < number(live, 0, "status", "desiredNumberScheduled")
-	case "Job":
-		return number(live, 0, "status", "active") == 0
+	case kindJob:
+		return number(live, 0, "status", "active") == 0 && number(live, 0, "status", "succeeded") == 0
 	}
 	return number(live, 0, "status", "replicas") < number(live, 1, "spec", "replicas")
 }

@@ -108,6 +108,9 @@ func (t *tracker) inspect(ctx context.Context) {
 		if p.class == classCrash && (!known || p.crashes != before.crashes || p.output == "") {
 			p.output = cmp.Or(t.lastOutput(ctx, p), p.output)
 		}
+		if p.class == classCrash {
+			t.lastCrash = p
+		}
 		t.problems = append(t.problems, p)
 		t.say(p)
 	}
@@ -159,7 +162,7 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 			return crash(p, pod, s, s.LastTerminationState.Terminated), true
 		}
 	}
-	if end := s.State.Terminated; end != nil && end.ExitCode != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
+	if end := s.State.Terminated; end != nil && end.ExitCode != 0 && (pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || isOfJob(pod)) {
 		return crash(p, pod, s, end), true
 	}
 	return problem{}, false
@@ -168,7 +171,7 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
 	p.class = classCrash
 	p.crashes = s.RestartCount
-	p.ripe = s.RestartCount >= minCrashes
+	p.ripe = s.RestartCount >= minCrashes && !isOfJob(pod)
 	how := ""
 	if end != nil {
 		how = fmt.Sprintf(", last exit code %d", end.ExitCode)
@@ -201,16 +204,7 @@ func (t *tracker) judge(now time.Time) error {
 		if !p.final && (!p.ripe || now.Before(p.since.Add(t.grace))) {
 			continue
 		}
-		reason := p.text
-		switch {
-		case p.output == "":
-		case strings.Contains(p.output, "\n"):
-			reason += "; its last output:\n" + p.output
-		default:
-			// In one line it is also in the short reason of the stage.
-			reason += "; its last output: " + p.output
-		}
-		return &FailedError{Key: t.key(), Reason: reason}
+		return &FailedError{Key: t.key(), Reason: p.withOutput()}
 	}
 	return nil
 }

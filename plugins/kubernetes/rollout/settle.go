@@ -46,7 +46,7 @@ func isUnprobed(live *unstructured.Unstructured) bool {
 	if live.GetKind() == "Pod" {
 		path = []string{"spec"}
 	}
-	if live.GetKind() == "Job" || number(live, 0, "spec", "minReadySeconds") > 0 || isEmpty(live) {
+	if live.GetKind() == kindJob || number(live, 0, "spec", "minReadySeconds") > 0 || isEmpty(live) {
 		return false
 	}
 	raw, _, _ := unstructured.NestedMap(live.Object, path...)

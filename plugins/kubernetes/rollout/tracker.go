@@ -29,9 +29,11 @@ type tracker struct {
 
 	pods     []*unstructured.Unstructured
 	problems []problem // what is wrong with the pods of the new revision
-	hints    []problem // what events say of pods that do not come
-	hintAt   time.Time // when to ask for hints; zero is never
-	hintGap  time.Duration
+	// lastCrash is the newest crash, also when its pod is gone.
+	lastCrash problem
+	hints     []problem // what events say of pods that do not come
+	hintAt    time.Time // when to ask for hints; zero is never
+	hintGap   time.Duration
 
 	begun    time.Time
 	watched  bool            // it was not ready at first
@@ -48,7 +50,7 @@ func (t *tracker) name() string { return t.workload.Live.GetKind() + " " + t.wor
 
 // wait returns nil when the workload is ready.
 func (t *tracker) wait(ctx context.Context) error {
-	if done, err := t.look(t.workload.Live); done || err != nil {
+	if done, err := t.look(ctx, t.workload.Live); done || err != nil {
 		return err
 	}
 	t.watched = true
@@ -75,11 +77,15 @@ func (t *tracker) wait(ctx context.Context) error {
 				}
 				return fmt.Errorf("watch %s: %w", t.key().Human(), *objectsEnd)
 			}
+			if len(found) == 0 && removesItself(t.workload.Live) {
+				t.log.Infof("%s: is gone, as its ttlSecondsAfterFinished tells", t.name())
+				return nil
+			}
 			if len(found) == 0 {
 				return &FailedError{Key: t.key(), Reason: "was deleted while it was waited for"}
 			}
 			t.workload.Live = found[0]
-			if done, err := t.look(found[0]); done || err != nil {
+			if done, err := t.look(ctx, found[0]); done || err != nil {
 				return err
 			}
 			t.inspect(ctx) // which pods are new may have changed
@@ -97,7 +103,7 @@ func (t *tracker) wait(ctx context.Context) error {
 		}
 		now := time.Now()
 		if !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
-			if done, err := t.look(t.workload.Live); done || err != nil {
+			if done, err := t.look(ctx, t.workload.Live); done || err != nil {
 				return err
 			}
 		}
@@ -159,7 +165,7 @@ func (t *tracker) followPods(ctx context.Context) (<-chan []*unstructured.Unstru
 }
 
 // look judges the workload itself and says how far it is.
-func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
+func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (done bool, err error) {
 	if paused, _, _ := unstructured.NestedBool(live.Object, "spec", "paused"); paused {
 		t.log.Infof("%s is paused (spec.paused): not waited for", t.name())
 		return true, nil
@@ -169,6 +175,9 @@ func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
 		return false, fmt.Errorf("read the status of %s: %w", t.key().Human(), err)
 	}
 	line := describe(live, result)
+	if live.GetKind() == kindJob {
+		result.Status, line = jobStatus(live, result), describeJob(live)
+	}
 	if result.Status != status.CurrentStatus {
 		t.readyAt = time.Time{}
 	}
@@ -183,8 +192,12 @@ func (t *tracker) look(live *unstructured.Unstructured) (done bool, err error) {
 		t.log.Successf("%s: %s", t.name(), line)
 		return true, nil
 	case status.FailedStatus:
-		if live.GetKind() == "Pod" {
-			break // judged as every other pod, with its grace
+		switch live.GetKind() {
+		case "Pod": // judged as every other pod, with its grace
+			t.note(line)
+			return false, nil
+		case kindJob:
+			return false, &FailedError{Key: t.key(), Reason: t.jobFailed(ctx)}
 		}
 		return false, &FailedError{Key: t.key(), Reason: t.withProblems(failure(result))}
 	case status.TerminatingStatus:

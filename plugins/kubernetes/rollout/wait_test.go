@@ -314,3 +314,76 @@ func TestTheFirstFailureEndsTheWaitForAllTogether(t *testing.T) {
 		require.NotContains(t, err.Error(), "other")
 	})
 }
+
+// job is a Job with the YAML of its status.
+func job(t *testing.T, spec, status string) *unstructured.Unstructured {
+	return object(t, `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, namespace: prod, uid: migrate, generation: 1}
+spec: {selector: {matchLabels: {job: migrate}}, `+spec+`}
+status: {startTime: "2026-01-01T00:00:00Z", `+status+`}
+`)
+}
+
+func TestAJobIsWaitedForUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	const complete = `succeeded: 1, conditions: [{type: Complete, status: "True"}]`
+	const failed = `failed: 1, conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}]`
+	begin := func(t *testing.T, c *fakeCluster, live *unstructured.Unstructured, log *lines) <-chan error {
+		c.resource("jobs").set(live)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource("jobs")}}, options, log)
+		}()
+		synctest.Wait()
+		return ended
+	}
+	t.Run("it succeeds", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c, log := newFakeCluster(), &lines{}
+			ended := begin(t, c, job(t, "", "active: 1"), log)
+			require.Empty(t, ended)
+			c.resource("jobs").set(job(t, "", complete))
+			require.NoError(t, <-ended)
+			require.Equal(t, "Job migrate: 0 of 1 completed\nJob migrate: 1 of 1 completed\n", log.String())
+		})
+	})
+	t.Run("it fails", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c := newFakeCluster()
+			c.output = "no such table\n"
+			ended := begin(t, c, job(t, "", "active: 1"), &lines{})
+			// The Job is told to have failed before its pod is.
+			p := object(t, `
+apiVersion: v1
+kind: Pod
+metadata: {name: migrate-x, namespace: prod, uid: p, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: migrate, uid: migrate, controller: true}]}
+spec: {restartPolicy: Never}
+status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state: {terminated: {exitCode: 3, reason: Error}}}]}
+`)
+			c.resource("pods").keep(p)
+			c.resource("jobs").set(job(t, "", failed))
+			require.EqualError(t, <-ended, "Job prod/migrate: it failed: Job has reached the specified backoff limit; pod migrate-x: container main crashed, last exit code 3; its last output: no such table")
+		})
+	})
+	t.Run("it is gone when it has ended", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c, log := newFakeCluster(), &lines{}
+			live := job(t, "ttlSecondsAfterFinished: 0", "active: 1")
+			ended := begin(t, c, live, log)
+			c.resource("jobs").remove(live)
+			require.NoError(t, <-ended)
+			require.Contains(t, log.String(), "is gone, as its ttlSecondsAfterFinished tells")
+		})
+	})
+	t.Run("it is suspended", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			require.NoError(t, <-begin(t, newFakeCluster(), job(t, "suspend: true", `conditions: [{type: Suspended, status: "True"}]`), &lines{}))
+		})
+	})
+}

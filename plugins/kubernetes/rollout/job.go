@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const kindJob = "Job"
+
+// jobStatus is that of kstatus, but that a Job which has begun is not done yet: whoever puts one among the manifests wants to
+// know whether it succeeds. A suspended one is not waited for.
+func jobStatus(live *unstructured.Unstructured, result *status.Result) status.Status {
+	suspended, _, _ := unstructured.NestedBool(live.Object, "spec", "suspend")
+	if _, complete := condition(live, "Complete"); result.Status == status.CurrentStatus && !suspended && !complete {
+		return status.InProgressStatus
+	}
+	return result.Status
+}
+
+func describeJob(live *unstructured.Unstructured) string {
+	line := fmt.Sprintf("%d of %d completed", number(live, 0, "status", "succeeded"), number(live, 1, "spec", "completions"))
+	if failed := number(live, 0, "status", "failed"); failed > 0 {
+		line += fmt.Sprintf(", %d failed", failed)
+	}
+	return line
+}
+
+// condition gives the message of a condition that is true.
+func condition(o *unstructured.Unstructured, kind string) (message string, isTrue bool) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == kind && c["status"] == "True" {
+			message, _ = c["message"].(string)
+			return message, true
+		}
+	}
+	return "", false
+}
+
+// removesItself tells whether a Job goes by itself when it has ended: then it is no failure that it is gone.
+func removesItself(live *unstructured.Unstructured) bool {
+	_, found, _ := unstructured.NestedInt64(live.Object, "spec", "ttlSecondsAfterFinished")
+	return live.GetKind() == kindJob && found
+}
+
+// isOfJob tells whether a pod is one of a Job, which itself counts how often it may fail.
+func isOfJob(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == kindJob
+}
+
+// jobFailed is the reason of a Job that failed, with the last words of the pod that failed last. A Job may be known to have
+// failed before its pods are.
+func (t *tracker) jobFailed(ctx context.Context) string {
+	message, _ := condition(t.workload.Live, "Failed")
+	reason := "it failed" + detail(message)
+	if t.lastCrash.text == "" {
+		if opts, ok := listOptions(t.workload.Live); ok {
+			if pods, err := t.cluster.Resource(podResource, t.workload.Live.GetNamespace()).List(ctx, opts); err == nil {
+				t.pods = nil
+				for i := range pods.Items {
+					t.pods = append(t.pods, &pods.Items[i])
+				}
+				t.inspect(ctx)
+			}
+		}
+	}
+	if t.lastCrash.text == "" {
+		return t.withProblems(reason)
+	}
+	return reason + "; " + t.lastCrash.withOutput()
+}
+
+// withOutput is the text of a problem and the end of what the container wrote. A single line is also in the short reason of
+// the stage.
+func (p problem) withOutput() string {
+	switch {
+	case p.output == "":
+		return p.text
+	case strings.Contains(p.output, "\n"):
+		return p.text + "; its last output:\n" + p.output
+	}
+	return p.text + "; its last output: " + p.output
+}
