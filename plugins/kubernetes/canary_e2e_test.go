@@ -22,7 +22,10 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.golden("sync")
 
-	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
+	patch := `{"target": {"kind": "Deployment", "name": "web"}, "ops": [
+		{"op": "json-patch", "value": [{"op": "add", "path": "/spec/template/metadata/annotations", "value": {"example.com/a": "b"}}]},
+		{"op": "strategic-merge", "value": {"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [{"name": "CANARY", "value": "1"}]}]}}}}}]}`
+	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true, "patches": [`+patch+`]}`, two, one)
 	require.Contains(t, log, "2 of 2 ready")
 	a.golden("canary")
 	canary := a.get(deployments, "web-canary")
