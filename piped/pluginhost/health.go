@@ -40,7 +40,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 	p.guarded.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
-		said := false
+		said, counted := false, time.Now()
 		for {
 			select {
 			case <-p.exited:
@@ -51,9 +51,13 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			if p.stopping.Load() {
 				continue
 			}
-			kills := kernelMemoryKills()
+			kills, recount := uint64(0), time.Since(counted) > recountAfter
+			if recount {
+				kills = kernelMemoryKills()
+			}
 			health := p.ask(timeout)
-			if health == answer {
+			if recount && health == answer {
+				counted = time.Now()
 				p.memoryKills.Store(kills) // none of them was this one
 			}
 			if health == noConnection && p.endsWithin(closeNotice) {
@@ -124,6 +128,10 @@ func (p *process) ask(timeout time.Duration) health {
 		return answer
 	}
 }
+
+// recountAfter is how old the count of the processes that the kernel has ended for want of memory may be: it is not
+// told which they were.
+const recountAfter = 30 * time.Second
 
 // closeNotice is how long the end of the connections of a process may precede its own.
 const closeNotice = time.Second

@@ -3,11 +3,7 @@
 
 package pluginhost
 
-import (
-	"time"
-
-	processes "github.com/shirou/gopsutil/v4/process"
-)
+import "time"
 
 // shortestInterval is the least time that a CPU figure is taken over: the system counts in hundredths of a
 // second.
@@ -52,22 +48,11 @@ func (p *Plugin) sample() {
 	}
 }
 
+// measure looks at a process; false when it is gone.
 func measure(pid int32, before usage) (usage, bool) {
-	// Not NewProcess: that reads more than is needed here.
-	handle := &processes.Process{Pid: pid}
-	memory, err := handle.MemoryInfo()
-	if err != nil {
-		return usage{}, false
-	}
-	times, err := handle.Times()
-	if err != nil {
-		return usage{}, false
-	}
-	files, _ := handle.NumFDs()
-	threads, _ := handle.NumThreads()
-	now := usage{rss: memory.RSS, files: uint32(files), threads: uint32(threads), pid: pid, seconds: times.User + times.System, at: time.Now()}
-	if before.pid != pid {
-		return now, true
+	now, ok := look(pid)
+	if !ok || before.pid != pid {
+		return now, ok
 	}
 	elapsed := now.at.Sub(before.at)
 	now.cpu = max(0, 100*(now.seconds-before.seconds)/elapsed.Seconds())
