@@ -45,6 +45,9 @@ var (
 	liveIdleLimit = limit{"max", 2}    // % of a core
 )
 
+// apart is between two edits.
+const apart = time.Second
+
 // perFile is how many documents one file of the application has.
 const perFile = 100
 
@@ -147,6 +150,10 @@ func (l *live) edits(ctx context.Context) error {
 	}
 	var shown, mended []time.Duration
 	for i := range l.size.edits {
+		// Looks at one application keep a distance, which is that of a flood of changes and not of an edit.
+		if err := l.session.pass(apart); err != nil {
+			return err
+		}
 		name, value := fmt.Sprintf("live-%d", rand.IntN(l.size.objects)), fmt.Sprint(i+1)
 		began := time.Now()
 		if err := edit(name, value); err != nil {
