@@ -215,6 +215,7 @@ func (r *replay) outline(answer *livestate.GetLivestateResponse, namespace strin
 	var lines []string
 	for _, s := range answer.GetApplicationLiveState().GetResources() {
 		metadata := maps.Clone(s.GetResourceMetadata())
+		delete(metadata, "Drift") // only ours says in a resource how it differs
 		if metadata["Namespace"] == namespace {
 			metadata["Namespace"] = "its own"
 		}
