@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,25 +163,23 @@ func (w *world) away(name string) (target stage.Target, answers func()) {
 	w.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(w.t, err)
-	address := listener.Addr().String()
-	require.NoError(w.t, listener.Close())
 	kubeconfig, err := clientcmd.LoadFromFile(os.Getenv(kubeconfigEnv))
 	require.NoError(w.t, err)
 	var api *url.URL
 	for _, c := range kubeconfig.Clusters {
 		api, err = url.Parse(c.Server)
 		require.NoError(w.t, err)
-		c.Server = "https://" + address
+		c.Server = "https://" + listener.Addr().String()
 	}
 	path := filepath.Join(w.t.TempDir(), "kubeconfig")
 	require.NoError(w.t, clientcmd.WriteToFile(*kubeconfig, path))
-	return stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: path}}, func() { forward(w.t, address, api.Host) }
+	var open atomic.Bool
+	forward(w.t, listener, api.Host, &open)
+	return stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: path}}, func() { open.Store(true) }
 }
 
-// forward carries connections until the test ends.
-func forward(t *testing.T, from, to string) {
-	listener, err := net.Listen("tcp", from)
-	require.NoError(t, err)
+// forward carries connections until the test ends, and drops them while the way is not open.
+func forward(t *testing.T, listener net.Listener, to string, way *atomic.Bool) {
 	var work sync.WaitGroup
 	var mu sync.Mutex
 	open := []io.Closer{listener}
@@ -197,6 +196,10 @@ func forward(t *testing.T, from, to string) {
 			in, err := listener.Accept()
 			if err != nil {
 				return
+			}
+			if !way.Load() {
+				_ = in.Close()
+				continue
 			}
 			out, err := net.Dial("tcp", to)
 			if err != nil {
