@@ -171,6 +171,10 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, _ := scene(t, pod(t, 2, running))
 			live := unprobed(t, 2, "")
+			set := replicaSet(t, 2)
+			template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
+			require.NoError(t, unstructured.SetNestedMap(set.Object, template, "spec", "template"))
+			c.resource("replicasets").set(set)
 			c.resource("deployments").set(live)
 			ended := wait(t.Context(), c, live, &lines{})
 			synctest.Wait()
@@ -182,5 +186,32 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 			require.ErrorContains(t, r.err, "keeps crashing: 3 restarts")
 			require.Equal(t, 11*time.Second, r.took)
 		})
+	})
+}
+
+// ofTemplate is the ReplicaSet that makes the pods of a Deployment's template.
+func ofTemplate(t *testing.T, live *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	set := replicaSet(t, 2)
+	template, _, err := unstructured.NestedMap(live.Object, "spec", "template")
+	require.NoError(t, err)
+	require.NoError(t, unstructured.SetNestedMap(set.Object, template, "spec", "template"))
+	require.NoError(t, unstructured.SetNestedField(set.Object, "h2", "spec", "template", "metadata", "labels", "pod-template-hash"))
+	return set
+}
+
+func TestPodsThatARecreationEndsAreNotThoseOfTheNewTemplate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t, pod(t, 2, crashed))
+		// The Deployment still has the revision of the ReplicaSet whose pods have to go first.
+		require.NoError(t, unstructured.SetNestedField(live.Object, "v3", "spec", "template", "metadata", "labels", "version"))
+		c.resource("deployments").set(live)
+		ended := wait(t.Context(), c, live, &lines{})
+		pass(20 * time.Second)
+		c.resource("pods").remove(pod(t, 2, crashed))
+		ready := deployment(t, 2, 2, 3, 3)
+		c.resource("deployments").set(ready)
+		require.NoError(t, (<-ended).err)
 	})
 }
