@@ -6,6 +6,7 @@ package rollout
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,9 +77,23 @@ func (t *tracker) newestReplicaSet(ctx context.Context, live *unstructured.Unstr
 	for i := range sets.Items {
 		set := &sets.Items[i]
 		owner := metav1.GetControllerOf(set)
-		if owner != nil && owner.UID == live.GetUID() && set.GetAnnotations()[annotationRevision] == live.GetAnnotations()[annotationRevision] {
+		if owner == nil || owner.UID != live.GetUID() || set.GetAnnotations()[annotationRevision] != live.GetAnnotations()[annotationRevision] {
+			continue
+		}
+		// With the strategy Recreate, the old ReplicaSet has the Deployment's revision until its pods are gone.
+		if isOfTemplate(set, live) {
 			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash], failure: replicaFailure(set)}, nil
 		}
 	}
 	return revision{none: true}, nil
+}
+
+// isOfTemplate tells whether a ReplicaSet makes pods of a Deployment's template, by the controller's own rule.
+func isOfTemplate(set, deployment *unstructured.Unstructured) bool {
+	of, _, _ := unstructured.NestedMap(set.Object, "spec", "template")
+	wanted, _, _ := unstructured.NestedMap(deployment.Object, "spec", "template")
+	for _, template := range []map[string]any{of, wanted} {
+		unstructured.RemoveNestedField(template, "metadata", "labels", labelTemplateHash)
+	}
+	return equality.Semantic.DeepEqual(of, wanted)
 }

@@ -210,7 +210,7 @@ func TestPodsThatARecreationEndsAreNotThoseOfTheNewTemplate(t *testing.T) {
 		ended := wait(t.Context(), c, live, &lines{})
 		pass(20 * time.Second)
 		c.resource("pods").remove(pod(t, 2, crashed))
-		ready := deployment(t, 2, 2, 3, 3)
+		ready := deploymentAt(t, 2, 2, 3, 3)
 		c.resource("deployments").set(ready)
 		require.NoError(t, (<-ended).err)
 	})
