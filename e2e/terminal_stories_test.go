@@ -55,6 +55,16 @@ func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
 	e.leavesNothing()
 }
 
+func TestAnEnvironmentThatCannotStartSaysWhyOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36, "PIPEDECK_EMBEDDEDK8S=/nowhere/embeddedk8s")
+	require.Equal(t, 3, ui.wait())
+	require.True(t, ui.restored(), "the terminal is as it was")
+	require.Contains(t, ui.output(), "/nowhere/embeddedk8s")
+	require.Contains(t, ui.output(), "next step:")
+}
+
 func TestABadManifestRollsBackWithTheReasonOnScreen(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

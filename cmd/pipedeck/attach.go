@@ -80,6 +80,17 @@ func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep 
 	if err != nil {
 		return keepPanic(w, err)
 	}
+	if outcome == app.EnvironmentGone && h != nil {
+		// Its last call ends before the host does, which alone knows whether it went well.
+		select {
+		case <-h.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if h.err != nil {
+			return h.err
+		}
+	}
 	return leave(ctx, w, outcome, keep)
 }
 
