@@ -144,3 +144,36 @@ func TestWhatIsWantedIsLeftOut(t *testing.T) {
 	items := []inventory.Item{{Key: manifest.Key{Kind: "ConfigMap", Namespace: "default", Name: "a"}}, {Key: manifest.Key{Kind: "ConfigMap", Namespace: "prod", Name: "b"}}}
 	require.Equal(t, []string{":ConfigMap:prod:b"}, keys(inventory.Except(items, []manifest.Key{{Kind: "ConfigMap", Name: "a"}})))
 }
+
+func TestACopyOfAManagedObjectIsNotTouched(t *testing.T) {
+	t.Parallel()
+	marked := func(key string) func(*metav1.PartialObjectMetadata) {
+		return func(o *metav1.PartialObjectMetadata) {
+			o.Annotations["pipecd.dev/resource-key"] = key
+			o.Annotations["pipecd.dev/application"] = "app"
+		}
+	}
+	c, _ := newClient(t,
+		object("v1", "ConfigMap", "prod", "mine", marked(":ConfigMap::mine")),
+		object("v1", "ConfigMap", "other", "mine", marked(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "prod", "by-hand", marked(":ConfigMap:prod:mine")),
+		object("v1", "Secret", "prod", "mine", marked(":ConfigMap:prod:mine")),
+		object("v1", "Namespace", "", "system:ns", marked(":Namespace:prod:system:ns")),
+		object("v1", "Secret", "prod", "relabelled", marked(":Secret:prod:relabelled"), func(o *metav1.PartialObjectMetadata) {
+			o.Annotations["pipecd.dev/application"] = "other"
+		}),
+	)
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{":ConfigMap:prod:mine", ":Namespace::system:ns"}, keys(items))
+}
+
+func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {
+	t.Parallel()
+	items := []inventory.Item{
+		{Key: manifest.Key{Kind: "Namespace", Name: "a"}, Meta: metav1.ObjectMeta{UID: "1"}},
+		{Key: manifest.Key{Group: "project.openshift.io", Kind: "Project", Name: "a"}, Meta: metav1.ObjectMeta{UID: "1"}},
+		{Key: manifest.Key{Kind: "Namespace", Name: "b"}, Meta: metav1.ObjectMeta{UID: "2"}},
+	}
+	require.Equal(t, []string{":Namespace::b"}, keys(inventory.ExceptSame(items, []types.UID{"1"})))
+}

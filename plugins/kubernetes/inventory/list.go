@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -134,10 +135,10 @@ func listIn(ctx context.Context, c *cluster.Client, r resource, selector, namesp
 		}
 		for i := range page.Items {
 			o := &page.Items[i]
-			if !isManaged(&o.ObjectMeta) {
+			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: o.Namespace, Name: o.Name}
+			if !isManaged(&o.ObjectMeta) || isCopy(&o.ObjectMeta, key) {
 				continue
 			}
-			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: o.Namespace, Name: o.Name}
 			items = append(items, Item{Key: key, Resource: r.gvr, Meta: o.ObjectMeta})
 		}
 		if opts.Continue = page.Continue; opts.Continue == "" {
@@ -153,4 +154,10 @@ func Except(items []Item, keys []manifest.Key) []Item {
 		wanted[k.Fold()] = true
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return wanted[i.Key.Fold()] })
+}
+
+// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under a kind of their
+// own, with the same UID, as OpenShift shows a Namespace as a Project.
+func ExceptSame(items []Item, objects []types.UID) []Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Meta.UID != "" && slices.Contains(objects, i.Meta.UID) })
 }

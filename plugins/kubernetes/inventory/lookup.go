@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,7 +64,7 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for %s: %w", key.Human(), err)
-	case !isManaged(&o.ObjectMeta), o.Annotations[manifest.LabelApplication] != applicationID:
+	case !isManaged(&o.ObjectMeta), isCopy(&o.ObjectMeta, key), o.Annotations[manifest.LabelApplication] != applicationID:
 		return nil, nil
 	}
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
@@ -72,6 +73,22 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 // isManaged tells whether piped itself has made an object: controllers copy labels to objects of their own, which they own.
 func isManaged(o *metav1.ObjectMeta) bool {
 	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped && o.DeletionTimestamp == nil
+}
+
+// isCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore it, takes
+// its labels and annotations along. Marks that are not complete tell nothing.
+func isCopy(o *metav1.ObjectMeta, key manifest.Key) bool {
+	label, annotation := o.Labels[manifest.LabelApplication], o.Annotations[manifest.LabelApplication]
+	if label != "" && annotation != "" && label != annotation {
+		return true
+	}
+	marked := strings.SplitN(o.Annotations[manifest.AnnotationResourceKey], ":", 4)
+	if len(marked) < 4 {
+		return false
+	}
+	was, is := manifest.Key{Kind: marked[1], Namespace: marked[2], Name: marked[3]}.Fold(), key.Fold()
+	// A manifest may name no namespace where the object has one, and one where it has none.
+	return was.Kind != is.Kind || was.Name != is.Name || was.Namespace != "" && is.Namespace != was.Namespace && key.Namespace != ""
 }
 
 // Union gives all items, each once.

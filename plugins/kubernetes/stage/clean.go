@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -71,7 +72,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	unwanted := inventory.Except(inventory.Union(items, were), wanted)
+	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(items, were), wanted), liveUIDs(applied))
 	if len(unwanted) == 0 {
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
@@ -123,6 +124,14 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 // elsewhereOut leaves out what was applied for another deploy target in the same cluster.
 func elsewhereOut(items []inventory.Item, s *Source) []inventory.Item {
 	return slices.DeleteFunc(items, func(i inventory.Item) bool { return manifest.IsElsewhere(i.Meta.Annotations, s.App.DeployTarget()) })
+}
+
+func liveUIDs(applied []apply.Applied) []types.UID {
+	uids := make([]types.UID, len(applied))
+	for i, a := range applied {
+		uids[i] = a.Live.GetUID()
+	}
+	return uids
 }
 
 func liveKeys(applied []apply.Applied) []manifest.Key {

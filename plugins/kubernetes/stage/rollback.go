@@ -87,12 +87,13 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 			return err
 		}
 	}
-	return e.removeCreated(ctx, req, c, s, liveKeys(applied))
+	return e.removeCreated(ctx, req, c, s, applied)
 }
 
-// removeCreated deletes what this deployment has created and is not among keep. What the deployment only changed, because
+// removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment only changed, because
 // it was there before, stays.
-func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source, keep []manifest.Key) error {
+func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+	keep := liveKeys(applied)
 	since, err := began(ctx, req)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		return err
 	}
 	var created []inventory.Item
-	for _, item := range inventory.Except(inventory.Union(items, listed), keep) {
+	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(items, listed), keep), liveUIDs(applied)) {
 		if item.Meta.CreationTimestamp.Time.Before(since) {
 			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
 			continue
