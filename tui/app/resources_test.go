@@ -5,9 +5,11 @@ package app
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -106,4 +108,16 @@ func BenchmarkDrawManyResources(b *testing.B) {
 	for b.Loop() {
 		m.render()
 	}
+}
+
+func TestAMissingResourceWasNeverCreatedAndSaysSoOnce(t *testing.T) {
+	t.Parallel()
+	m := withResources(t, 100, 30)
+	require.Contains(t, ansi.Strip(m.View().Content), "created 5m ago", "the first problem is there")
+	m.key("G")
+	screen := ansi.Strip(m.View().Content)
+	require.Contains(t, screen, "Service default/hello-world")
+	require.NotContains(t, screen, "created")
+	require.Contains(t, screen, "not as in Git: is missing in the cluster")
+	require.Equal(t, 2, strings.Count(screen, "is missing in the cluster"), "in the tree and below")
 }

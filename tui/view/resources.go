@@ -115,7 +115,9 @@ func (v Resources) details(width, height int) string {
 		name = r.GetNamespace() + "/" + name
 	}
 	where := "at " + r.GetDeployTarget()
-	if r.GetCreatedAt().IsValid() {
+	// What is missing has no health of its own, so its plugin gives the drift as the reason; the time is that of the report.
+	missing := r.GetDrift() != "" && r.GetHealthReason() == r.GetDrift()
+	if r.GetCreatedAt().IsValid() && !missing {
 		where += ", created " + Age(state.Elapsed(r.GetCreatedAt(), nil, v.Now))
 	}
 	word := badge.word
@@ -128,7 +130,7 @@ func (v Resources) details(width, height int) string {
 			lines = append(lines, " "+style(line))
 		}
 	}
-	if r.GetHealthReason() != "" {
+	if r.GetHealthReason() != "" && !missing {
 		add(badge.style.Render, r.GetHealthReason())
 	}
 	if r.GetDrift() != "" {
