@@ -13,7 +13,6 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
-	chart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 
@@ -113,7 +112,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion to the version of the cluster, or use another version of the chart",
 			where, wants, caps.KubeVersion.Version)
 	}
-	files, err := c.render(loaded, values, caps, req)
+	files, err := c.render(ctx, loaded, values, caps, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -123,11 +122,8 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files, Fixed: loaded.fixed && fixed && !remote}, nil
 }
 
-func (c *Charts) render(loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
+func (c *Charts) render(ctx context.Context, loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
 	chrt := loaded.chart
-	if err := refuseFileReferences(chrt); err != nil {
-		return nil, err
-	}
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
 	}
@@ -136,9 +132,14 @@ func (c *Charts) render(loaded *loaded, values map[string]any, caps *common.Capa
 		namespace = "default"
 	}
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
-	top, err := util.ToRenderValues(chrt, values, release, caps)
+	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values, release, caps, true)
 	if err != nil {
 		return nil, fmt.Errorf("its values are not valid: %w", err)
+	}
+	if given, is := top["Values"].(common.Values); is {
+		if err := c.checkValues(ctx, chrt, given); err != nil {
+			return nil, fmt.Errorf("its values are not valid: %w", err)
+		}
 	}
 	rendered, err := (engine.Engine{}).Render(chrt, top)
 	if err != nil {
@@ -171,17 +172,4 @@ func capabilities(options Options) (*common.Capabilities, error) {
 	caps.KubeVersion = *parsed
 	caps.APIVersions = append(slices.Clone(caps.APIVersions), options.APIVersions...)
 	return caps, nil
-}
-
-// refuseFileReferences refuses schemas that name files of this machine, which checking the values would read.
-func refuseFileReferences(chrt *chart.Chart) error {
-	if strings.Contains(strings.ToLower(string(chrt.Schema)), `"file:`) {
-		return fmt.Errorf("values.schema.json refers to a file: %w", errNotRead)
-	}
-	for _, dependency := range chrt.Dependencies() {
-		if err := refuseFileReferences(dependency); err != nil {
-			return fmt.Errorf("%s: %w", dependency.Name(), err)
-		}
-	}
-	return nil
 }

@@ -180,7 +180,18 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		"values that the schema refuses": {files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"type": "string"}}}`},
 			want: "replicas"},
 		"a schema that reads files": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "file:///etc/hostname"}`},
-			want: "values.schema.json refers to a file"},
+			want: "values.schema.json of web: it refers to a file"},
+		"a schema that reads files by a relative reference": {files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"$ref": "etc/hostname"}}}`},
+			want: "values.schema.json of web: it refers to a file"},
+		"a schema that reads files under another spelling": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "\u0066ile:///etc/hostname"}`},
+			want: "values.schema.json of web: it refers to a file"},
+		"a schema of a dependency that reads files": {files: map[string]string{"charts/web/charts/store/values.schema.json": `{"$schema": "file:///etc/hostname"}`},
+			want: "values.schema.json of store: it refers to a file"},
+		"a schema that is fetched without protection": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "http://schemas.example/a.json"}`},
+			want: "http:// is not protected"},
+		"a value that the schema refuses is not shown": {files: map[string]string{
+			"charts/web/values.schema.json": `{"properties": {"password": {"pattern": "^[a-z]+$"}}}`, "charts/web/values.yaml": "password: HIDDEN-1\n"},
+			want: "at '/password': 'the value' does not match pattern"},
 		"a dependency that is nowhere": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x}]}"},
 			want: "its dependency queue 1.x is not in charts/ (it is in no repository): run `helm dependency update` and commit charts/"},
 		"a dependency of an unknown repository": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x, repository: '@team'}]}"},
@@ -204,6 +215,7 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 			require.NotContains(t, err.Error(), root)
 			require.NotContains(t, err.Error(), "\n\n")
+			require.NotContains(t, err.Error(), "HIDDEN")
 		})
 	}
 }
