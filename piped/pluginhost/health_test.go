@@ -22,7 +22,7 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	host := start(t, func(o *pluginhost.Options) {
 		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 2*time.Second
-		o.RestartPause = 200 * time.Millisecond // so that its state is seen
+		o.RestartPause = 2 * time.Second // so that its state is seen, on a busy machine too
 	}, entry(t, "p", settings{"stages": []string{"A"}}))
 	settle(t, host)
 	p, err := host.Plugin("p")
@@ -80,7 +80,7 @@ func TestAPluginThatClosesItsLinkIsStartedAgain(t *testing.T) {
 	server, _, _ := service(t)
 	host := start(t, func(o *pluginhost.Options) {
 		o.Service, o.ServiceAddress = server, server.Address()
-		o.HealthInterval, o.RestartPause = time.Hour, 200*time.Millisecond // the call itself finds it
+		o.HealthInterval, o.RestartPause = time.Hour, 2*time.Second // the call itself finds it
 	}, entry(t, "p", settings{"stages": []string{"A"}}))
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)

@@ -73,7 +73,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				`once its binary changes it is started again, or with: pipedeck restart p$`}},
 		},
 		"its port taken": {
-			change: func(t *testing.T, e *config.Plugin, _ *pluginhost.Options) {
+			change: func(t *testing.T, e *config.Plugin, o *pluginhost.Options) {
+				o.RestartPause = time.Millisecond
 				taken, err := net.Listen("tcp", "127.0.0.1:0")
 				require.NoError(t, err)
 				t.Cleanup(func() { taken.Close() })
@@ -134,7 +135,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			}
 			e := entry(t, "p", m.settings)
 			var options pluginhost.Options
-			options.RestartPause = 200 * time.Millisecond // so that each state is seen
+			options.RestartPause = 2 * time.Second // so that each state is seen, on a busy machine too
 			if m.change != nil {
 				m.change(t, &e, &options)
 			}

@@ -19,10 +19,13 @@ func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	options := &Options{BinaryDir: t.TempDir()}
 	p := &Plugin{config: config.Plugin{Name: "p"}, options: options}
 	source := filepath.Join(t.TempDir(), "plugin")
+	begun := time.Now()
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o700))
 	first, err := p.localBinary("p", source)
 	require.NoError(t, err)
-	require.Nil(t, p.scanned.Load(), "it has changed a moment ago, and may do so again in the same moment")
+	if time.Since(begun) < settledAfter { // else this machine was too busy to see it
+		require.Nil(t, p.scanned.Load(), "it has changed a moment ago, and may do so again in the same moment")
+	}
 
 	// As time passes the result counts.
 	require.Eventually(t, func() bool {
