@@ -162,10 +162,10 @@ func (x *Index) resolve(plugin config.Plugin, reference index.Reference) (Resolv
 	return Resolved{Plugin: plugin, Version: version, Stale: x.Stale}, nil
 }
 
-// absolute is a URL of the index. One of another machine cannot name files of this one.
+// absolute is a URL of the index. One of another machine cannot name files of this one, nor what listens on it.
 func (x *Index) absolute(address string) (string, error) {
 	u, err := x.base.Parse(address)
-	if err != nil || u.Scheme == "file" && x.base.Scheme != "file" {
+	if err != nil || x.base.Scheme != "file" && (u.Scheme == "file" || !loopback(x.base.Host) && loopback(u.Host)) {
 		return "", refused("correct the index, or tell its author", "the index leads to %s, which it cannot", Redact(address))
 	}
 	return u.String(), nil

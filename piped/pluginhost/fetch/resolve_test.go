@@ -5,6 +5,7 @@ package fetch_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -145,5 +146,28 @@ func TestAnIndexOfAnotherMachineNamesNoFilesOfThisOne(t *testing.T) {
 		require.ErrorContains(t, err, says)
 		require.ErrorContains(t, err, `plugin "p"`)
 		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+// elsewhere answers every request as a machine of another name.
+type elsewhere string
+
+func (text elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(text))), ContentLength: int64(len(text)), Request: r}, nil
+}
+
+func TestAnIndexOfAnotherMachineLeadsToNoServerOfThisOne(t *testing.T) {
+	t.Parallel()
+	for url, refused := range map[string]bool{
+		"http://127.0.0.1:1/p": true, "https://localhost/p": true, "oci://localhost:5000/p:v1": true, "https://plugins.example/p": false, "p": false,
+	} {
+		index := elsewhere("plugins:\n  canary:\n    versions:\n" + binaryLine("v1.0.0", url, "one"))
+		f := newFetcher(t.TempDir(), func(o *fetch.Options) { o.Transport = index })
+		_, err := f.Resolve(t.Context(), "https://index.example/index.yaml", config.Plugin{Name: "p", URL: "canary"})
+		if refused {
+			require.ErrorContains(t, err, "the index leads to "+url+", which it cannot")
+		} else {
+			require.NoError(t, err)
+		}
 	}
 }

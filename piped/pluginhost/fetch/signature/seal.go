@@ -83,7 +83,7 @@ func unseal(data []byte, password string) ([]byte, error) {
 // key derives the key of the cipher. What the file asks for has a bound.
 func (s *sealed) key(password string) (key [32]byte, err error) {
 	p := s.KDF.Params
-	if p.N < 2 || p.R < 1 || p.P < 1 || p.P > maxCostP || p.R > maxMemory/128 || p.N > maxMemory/128/p.R {
+	if p.N < 2 || p.R < 1 || p.P < 1 || p.P > maxCostP || p.R > maxMemory/128/p.P || p.N > maxMemory/128/p.R {
 		return key, errCost
 	}
 	derived, err := scrypt.Key([]byte(password), s.KDF.Salt, p.N, p.R, p.P, len(key))
