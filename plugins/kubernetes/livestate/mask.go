@@ -53,6 +53,7 @@ func (m *masker) mask(o *unstructured.Unstructured) {
 		data[key] = m.hash([]byte(text))
 	}
 	delete(o.Object, "stringData")
+	delete(o.Object, "data") // whatever it is
 	if len(data) > 0 {
 		o.Object["data"] = data
 	}

@@ -26,6 +26,11 @@ var (
 	dataKeys = []string{"commonAnnotations", "annotations", "commonLabels", "pairs", "metadata", "literals", "helmCharts"}
 )
 
+// named tells whether a key is one of the keys: to kustomize the case of letters does not count.
+func named(keys []string, key string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, key) })
+}
+
 // kustomization is a kustomization file, which can be changed.
 type kustomization struct {
 	root *yaml.Node
@@ -46,6 +51,9 @@ func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 		return data, nil // kustomize says what it thinks of that
 	}
 	k.root = document.Content[0]
+	if k.value("<<") != nil {
+		return nil, fmt.Errorf("%s: <<: a kustomization cannot be merged of parts by YAML: write its keys, or use components", k.at("<<"))
+	}
 	if err := d.check(k, filepath.Dir(path)); err != nil {
 		return nil, err
 	}
@@ -108,8 +116,10 @@ func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
 		}
 		var header struct {
 			APIVersion string `yaml:"apiVersion"`
+			Kind       string `yaml:"kind"`
 		}
-		if err := document.Decode(&header); err != nil || header.APIVersion != "builtin" {
+		// Of what cannot be decoded here, kustomize may make something else; a list may hold what is looked for.
+		if err := document.Decode(&header); err == nil && header.APIVersion != "builtin" && !strings.HasSuffix(header.Kind, "List") {
 			continue
 		}
 		if err := refuseRemoteFiles(&document, d.name(path), false); err != nil {
@@ -126,8 +136,8 @@ func remote(entry string) bool {
 		strings.HasPrefix(host, "github.com/") || strings.HasPrefix(host, "github.com:")
 }
 
-// refuseRemoteFiles refuses URLs where kustomize expects files. named is whether n is the value of a key for files.
-func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
+// refuseRemoteFiles refuses URLs where kustomize expects files. isFile is whether n is the value of a key for files.
+func refuseRemoteFiles(n *yaml.Node, file string, isFile bool) error {
 	switch n.Kind {
 	case yaml.ScalarNode:
 		_, value, found := strings.Cut(n.Value, "=")
@@ -135,32 +145,33 @@ func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
 			value = n.Value
 		}
 		for _, text := range []string{n.Value, value} {
-			if small := strings.ToLower(text); named && !strings.Contains(text, "\n") && (strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
+			if small := strings.ToLower(text); isFile && !strings.Contains(text, "\n") && (strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
 				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it into the repository", file, n.Line, text)
 			}
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if slices.Contains(dataKeys, n.Content[i].Value) {
+			key := resolved(n.Content[i]).Value
+			if named(dataKeys, key) && !anchored(n.Content[i+1]) {
 				continue
 			}
-			if err := refuseRemoteFiles(n.Content[i+1], file, slices.Contains(fileKeys, n.Content[i].Value)); err != nil {
+			if err := refuseRemoteFiles(n.Content[i+1], file, named(fileKeys, key)); err != nil {
 				return err
 			}
 		}
 	case yaml.SequenceNode, yaml.DocumentNode:
 		for _, item := range n.Content {
-			if err := refuseRemoteFiles(item, file, named); err != nil {
+			if err := refuseRemoteFiles(item, file, isFile); err != nil {
 				return err
 			}
 		}
 	case yaml.AliasNode: // what it stands for is looked at where it is written, and again for its key here
 		if n.Alias.Kind == yaml.ScalarNode {
-			return refuseRemoteFiles(n.Alias, file, named)
+			return refuseRemoteFiles(n.Alias, file, isFile)
 		}
 		for _, item := range n.Alias.Content {
 			if item.Kind == yaml.ScalarNode {
-				if err := refuseRemoteFiles(item, file, named); err != nil {
+				if err := refuseRemoteFiles(item, file, isFile); err != nil {
 					return err
 				}
 			}
@@ -169,14 +180,14 @@ func refuseRemoteFiles(n *yaml.Node, file string, named bool) error {
 	return nil
 }
 
+// anchored tells whether a node has a part that may be used elsewhere.
+func anchored(n *yaml.Node) bool { return n.Anchor != "" || slices.ContainsFunc(n.Content, anchored) }
+
 // value gives the node of a key, or nil.
 func (k *kustomization) value(key string) *yaml.Node {
 	for i := 0; i+1 < len(k.root.Content); i += 2 {
-		if k.root.Content[i].Value == key {
-			if v := k.root.Content[i+1]; v.Kind == yaml.AliasNode {
-				return v.Alias
-			}
-			return k.root.Content[i+1]
+		if strings.EqualFold(resolved(k.root.Content[i]).Value, key) {
+			return resolved(k.root.Content[i+1])
 		}
 	}
 	return nil
@@ -185,28 +196,35 @@ func (k *kustomization) value(key string) *yaml.Node {
 // at is the place of a key.
 func (k *kustomization) at(key string) string {
 	for i := 0; i+1 < len(k.root.Content); i += 2 {
-		if k.root.Content[i].Value == key {
+		if strings.EqualFold(resolved(k.root.Content[i]).Value, key) {
 			return fmt.Sprintf("%s:%d", k.name, k.root.Content[i].Line)
 		}
 	}
 	return k.name
 }
 
-// list gives the texts of a key.
+// list gives the texts of a key, wherever it is written.
 func (k *kustomization) list(key string) (texts []*yaml.Node) {
-	n := k.value(key)
-	if n == nil || n.Kind != yaml.SequenceNode {
-		return nil
-	}
-	for _, item := range n.Content {
-		if item.Kind == yaml.AliasNode {
-			item = item.Alias
+	for i := 0; i+1 < len(k.root.Content); i += 2 {
+		n := resolved(k.root.Content[i+1])
+		if !strings.EqualFold(resolved(k.root.Content[i]).Value, key) || n.Kind != yaml.SequenceNode {
+			continue
 		}
-		if item.Kind == yaml.ScalarNode {
-			texts = append(texts, item)
+		for _, item := range n.Content {
+			if item = resolved(item); item.Kind == yaml.ScalarNode {
+				texts = append(texts, item)
+			}
 		}
 	}
 	return texts
+}
+
+// resolved is what an alias stands for.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }
 
 // add adds a text to the list of a key, and tells whether it was not there.
@@ -228,7 +246,7 @@ func (k *kustomization) add(key, text string) bool {
 
 func (k *kustomization) remove(key string) {
 	for i := 0; i+1 < len(k.root.Content); i += 2 {
-		if k.root.Content[i].Value == key {
+		if strings.EqualFold(resolved(k.root.Content[i]).Value, key) {
 			k.root.Content = slices.Delete(k.root.Content, i, i+2)
 			k.changed = true
 			return

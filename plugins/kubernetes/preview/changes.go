@@ -235,6 +235,7 @@ func secretData(object map[string]any) map[string]any {
 		data[key] = base64.StdEncoding.EncodeToString(fmt.Append(nil, value))
 	}
 	delete(object, "stringData")
+	delete(object, "data") // whatever it is
 	if len(data) > 0 {
 		object["data"] = data
 	}
