@@ -35,6 +35,11 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 		require.NotEqual(t, "failed", check.State, check.Name)
 	}
 
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", wait, "--stage", "WIAT")
+	require.Equal(t, exitUsage, code)
+	require.Equal(t, "pipedeck: the plugin has no stage WIAT, only WAIT\nnext step: name one of its stages with --stage\n", stderr)
+	require.Empty(t, stdout)
+
 	// The texts of logs in this recording are not those that PipeCD's plugin wrote.
 	const calls = "../../api/testdata/recordings/a1-wait-script.jsonl"
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait")

@@ -51,7 +51,10 @@ deploys does so to the deploy targets of its configuration.`,
 				options.Output = cmd.ErrOrStderr()
 			}
 			checks, err := conformance.Run(cmd.Context(), options)
+			unknown := (*conformance.UnknownStageError)(nil)
 			switch {
+			case errors.As(err, &unknown):
+				return usageError(unknown, "name one of its stages with --stage")
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
 			case err != nil:

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
@@ -60,6 +62,17 @@ type Options struct {
 	Done func(Check)
 }
 
+// UnknownStageError says that Options.Stage is none that the plugin names.
+type UnknownStageError struct {
+	Stage string
+	// Stages are those that it names.
+	Stages []string
+}
+
+func (e *UnknownStageError) Error() string {
+	return fmt.Sprintf("the plugin has no stage %s, only %s", e.Stage, strings.Join(e.Stages, ", "))
+}
+
 // Run makes all checks that the plugin's state allows, in an order in which each needs what the earlier ones have shown:
 // a plugin that does not start has one. The error is for what keeps the checks from being made.
 func Run(ctx context.Context, options Options) (checks []Check, err error) {
@@ -84,19 +97,8 @@ func Run(ctx context.Context, options Options) (checks []Check, err error) {
 		}
 	}
 	if r.begin("starts as PipeCD's piped starts it") {
-		r.stages()
-		r.health()
-		r.planning()
-		r.unknownStage()
-		r.brokenRequest()
-		r.execute()
-		r.reportedLog()
-		r.requests()
-		r.cancel()
-		r.end("ends after SIGTERM", false)
-		if r.begin("starts again") {
-			r.again()
-			r.endRunning()
+		if err = r.asked(); err == nil {
+			r.allOf()
 		}
 	}
 	if r.program != nil {
@@ -104,6 +106,32 @@ func Run(ctx context.Context, options Options) (checks []Check, err error) {
 		err = errors.Join(err, r.program.Conn.Close())
 	}
 	return checks, errors.Join(err, ctx.Err())
+}
+
+// asked fails when the stage to execute is none of the plugin's: a misspelt one would fail, which a stage may.
+func (r *run) asked() error {
+	if name, named := r.options.Stage, r.program.Stages; name != "" && len(named) > 0 && !slices.Contains(named, name) {
+		return &UnknownStageError{name, named}
+	}
+	return nil
+}
+
+// allOf are the checks of a plugin that starts.
+func (r *run) allOf() {
+	r.stages()
+	r.health()
+	r.planning()
+	r.unknownStage()
+	r.brokenRequest()
+	r.execute()
+	r.reportedLog()
+	r.requests()
+	r.cancel()
+	r.end("ends after SIGTERM", false)
+	if r.begin("starts again") {
+		r.again()
+		r.endRunning()
+	}
 }
 
 // application makes one that has nothing but its configuration.
