@@ -317,8 +317,8 @@ func cause(ctx context.Context, err error) error {
 }
 
 func mismatch(got, want string) error {
-	return refused("if the new content is the wanted one, write its digest to plugins[].sha256, otherwise find out who has changed it",
-		"the content has the SHA-256 %s, and the piped configuration wants %s", got, want)
+	return refused("if the new content is the wanted one, write its digest to plugins[].sha256 or where the plugin index has the old one, otherwise find out who has changed it",
+		"the content has the SHA-256 %s, and %s is wanted", got, want)
 }
 
 func sleep(ctx context.Context, pause time.Duration) error {

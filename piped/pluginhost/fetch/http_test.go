@@ -315,7 +315,7 @@ func TestAPinnedDigestIsWantedAndNeedsNoServerTwice(t *testing.T) {
 	r.SHA256 = digest([]byte("two"))
 	_, err = newFetcher(dir).Fetch(t.Context(), r)
 	require.ErrorContains(t, err, wanted)
-	require.ErrorContains(t, err, "the piped configuration wants "+r.SHA256)
+	require.ErrorContains(t, err, "and "+r.SHA256+" is wanted")
 	require.ErrorContains(t, err, "write its digest to plugins[].sha256")
 	require.False(t, fetch.Passing(err))
 
