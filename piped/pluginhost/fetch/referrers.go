@@ -97,7 +97,8 @@ func (f *Fetcher) findSignature(ctx context.Context, address, sum string, verify
 
 var errEnough = errors.New("enough")
 
-// signatures are those of a form that refer to a manifest.
+// signatures are those of a form that refer to a manifest. What is no right artifact is left out:
+// whoever may write to the registry may have put it there.
 func (s *ociSource) signatures(ctx context.Context, manifest digest.Digest, form signature.Form) (texts [][]byte, err error) {
 	var referrers []ocispec.Descriptor
 	subject := ocispec.Descriptor{MediaType: ocispec.MediaTypeImageManifest, Digest: manifest}
@@ -118,10 +119,13 @@ func (s *ociSource) signatures(ctx context.Context, manifest digest.Digest, form
 	}
 	for _, referrer := range referrers {
 		text, err := s.signature(ctx, referrer, form)
-		if err != nil {
+		var why *failure
+		switch {
+		case errors.As(err, &why) && !why.passing && ctx.Err() == nil:
+			continue
+		case err != nil:
 			return nil, err
-		}
-		if text != nil {
+		case text != nil:
 			texts = append(texts, text)
 		}
 	}

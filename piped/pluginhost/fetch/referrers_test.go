@@ -4,10 +4,15 @@
 package fetch_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/opencontainers/image-spec/specs-go"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -117,4 +122,38 @@ func TestOnlyPluginsInRegistriesAreSignedThere(t *testing.T) {
 	_, err := f.Sign(t.Context(), strings.Replace(address, "oci://", "oci://me:secret@", 1)+"/p", signer(t, signature.Minisign))
 	require.ErrorContains(t, err, "cannot hold a password")
 	require.NotContains(t, err.Error(), "secret")
+}
+
+// Anybody who may write to the registry can put something beside a plugin.
+func TestWhatIsNoSignatureBesideAPluginHidesNone(t *testing.T) {
+	t.Parallel()
+	server, address, _ := newRegistry(t, "", registry.WithReferrersSupport(true))
+	url := address + "/plugin:v1"
+	s, f := signer(t, signature.Sigstore), newFetcher(t.TempDir(), noLogins(t))
+	_, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine")}, nil)
+	require.NoError(t, err)
+	response, err := server.Client().Get(server.URL + "/v2/plugin/manifests/v1")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var index ocispec.Index
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&index))
+	broken, err := json.Marshal(ocispec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, ArtifactType: signature.BundleMediaType,
+		Config: ocispec.DescriptorEmptyJSON, Layers: []ocispec.Descriptor{}, Subject: &index.Manifests[0],
+	})
+	require.NoError(t, err)
+	request, err := http.NewRequest(http.MethodPut, server.URL+"/v2/plugin/manifests/sha256:"+digest(broken), bytes.NewReader(broken))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", ocispec.MediaTypeImageManifest)
+	put, err := server.Client().Do(request)
+	require.NoError(t, err)
+	require.NoError(t, put.Body.Close())
+	require.Equal(t, http.StatusCreated, put.StatusCode)
+
+	_, err = install(t, t.TempDir(), signedBy(url, s))
+	require.ErrorContains(t, err, "its registry has no signature of sigstore for it")
+	_, err = f.Sign(t.Context(), url, s)
+	require.NoError(t, err)
+	_, err = install(t, t.TempDir(), signedBy(url, s))
+	require.NoError(t, err)
 }
