@@ -204,13 +204,13 @@ func (r *run) cancel() {
 		return // it has been cancelled, or cannot be executed
 	}
 	const id = "cancelled"
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
 	defer cancel()
 	watching := r.onceBegun(ctx, id, cancel)
 	_, err := r.call(ctx, r.stage(), id, 0)
 	cancel()
 	watching.Wait()
-	if status.Code(err) != codes.Canceled {
+	if code := status.Code(err); code != codes.Canceled && code != codes.DeadlineExceeded {
 		r.notApplicable(cancelName, "the stage ends too soon to be cancelled; try one that runs longer with --stage and --with")
 		return
 	}
