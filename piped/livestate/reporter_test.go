@@ -49,7 +49,7 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	require.Equal(t, "c1", request.GetDeploySource().GetCommitHash())
 	require.Equal(t, "web.pipecd.yaml", request.GetDeploySource().GetApplicationConfigFilename())
 
-	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
 	w.clock.move(66 * time.Second)
 	w.nextLive()
 	w.nextSync()
@@ -104,7 +104,7 @@ func TestAListThatTakesLongIsNotMadeForEachDeployment(t *testing.T) {
 		require.NoError(t, err)
 	}
 	waits := func() {
-		require.Eventually(t, func() bool { return w.clock.waits(350*time.Millisecond, 400*time.Millisecond) }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return w.clock.waits(350*time.Millisecond, 400*time.Millisecond) }, time.Minute, time.Millisecond)
 	}
 	ended("a")
 	waits()
@@ -142,7 +142,7 @@ func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
 	require.Equal(t, model.ApplicationLiveStateSnapshot_UNHEALTHY, live.GetHealthStatus())
 	require.Equal(t, outOfSync, w.nextSync().GetState().GetStatus())
 	// It is asked rarely from now on.
-	require.Eventually(t, func() bool { return w.clock.waits(5*time.Minute, 11*time.Minute) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(5*time.Minute, 11*time.Minute) }, time.Minute, time.Millisecond)
 	require.False(t, w.clock.waits(40*time.Second, 70*time.Second), "not every minute")
 
 	w.clock.move(time.Second)
@@ -169,7 +169,7 @@ func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
 			w.plane.set(a)
 			w.start()
 			require.Equal(t, "web", w.nextLive().GetApplicationId())
-			require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
 			require.Empty(t, w.plane.sync)
 
 			w.plane.set(deployed("web", "kubernetes"))
@@ -195,9 +195,9 @@ func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
 	require.Equal(t, "both", live.GetApplicationId())
 	require.Len(t, live.GetApplicationLiveState().GetResources(), 1)
 	require.Equal(t, "both", w.nextSync().GetApplicationId())
-	require.Eventually(t, func() bool { return len(none.asked()) >= 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(none.asked()) >= 1 }, time.Minute, time.Millisecond)
 	asked := len(none.asked())
-	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
 	w.clock.move(66 * time.Second)
 	require.Equal(t, "both", w.nextLive().GetApplicationId())
 	require.LessOrEqual(t, len(none.asked()), asked+1, "it is not asked for each look")
@@ -211,15 +211,15 @@ func TestAFailureReportsNothingAndIsTriedAgain(t *testing.T) {
 	w.plane.refuse = 1
 	w.plane.set(deployed("web", "good", "bad"))
 	w.start()
-	require.Eventually(t, func() bool { return w.clock.waits(time.Second, time.Second) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(time.Second, time.Second) }, time.Minute, time.Millisecond)
 	w.clock.move(time.Second)
-	require.Eventually(t, func() bool { return len(bad.asked()) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(bad.asked()) == 1 }, time.Minute, time.Millisecond)
 	require.Empty(t, w.plane.live)
 	bad.answer(synced, healthy, nil)
 	require.Eventually(t, func() bool {
 		w.clock.move(time.Second)
 		return len(w.plane.live) > 0
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	require.Len(t, w.nextLive().GetApplicationLiveState().GetResources(), 2)
 }
 
@@ -232,7 +232,7 @@ func TestLooksAreBounded(t *testing.T) {
 		w.plane.set(deployed(fmt.Sprint(i), "kubernetes"))
 	}
 	w.start()
-	require.Eventually(t, func() bool { return len(p.asked()) == 4 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(p.asked()) == 4 }, time.Minute, time.Millisecond)
 	seen := map[string]bool{}
 	for range many {
 		p.hold <- struct{}{}
@@ -255,7 +255,7 @@ func TestAFloodOfChangesIsNotAFloodOfLooks(t *testing.T) {
 	for i := range 100 {
 		p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: int64(i + 1), ApplicationIds: []string{"web"}}
 	}
-	require.Eventually(t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, time.Minute, time.Millisecond)
 	require.Len(t, p.asked(), 1)
 	w.clock.move(500 * time.Millisecond)
 	w.nextLive()

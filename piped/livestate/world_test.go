@@ -82,7 +82,7 @@ func receive[T any](t *testing.T, from <-chan T) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		require.FailNow(t, "nothing was reported")
 		panic("unreachable")
 	}

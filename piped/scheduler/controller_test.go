@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -315,7 +315,7 @@ func TestRestartOfAPluginRunsItsStageAgain(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "marker")
 	a := startAgent(t, pipeline(fmt.Sprintf("with: {do: block-once, file: %q}", marker)))
 	a.Submit(newDeployment("d", "app"))
-	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, time.Minute, time.Millisecond)
 	require.NoError(t, a.host.Restart("p"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	require.Contains(t, a.controlPlane.recorded(), "Stage A SUCCESS 1")
@@ -328,7 +328,7 @@ func TestStopLeavesTheDeploymentAndTheNextPipedGoesOn(t *testing.T) {
 	cp := startControlPlane(t)
 	first := startAgentAt(t, cp, pipeline("with: {}", fmt.Sprintf("with: {do: touch, file: %q}", marker)))
 	first.Submit(newDeployment("d", "app"))
-	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, time.Minute, time.Millisecond)
 	first.stop()
 	require.Equal(t, "Stage B RUNNING 0", cp.recorded()[len(cp.recorded())-1], "nothing is reported when piped stops")
 
@@ -381,7 +381,7 @@ func TestCommandsOfAStageAreHandledAfterIt(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "marker")
 	a := startAgent(t, pipeline(fmt.Sprintf("timeout: 1s, with: {do: touch, file: %q}", marker)))
 	a.Submit(newDeployment("d", "app"))
-	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, time.Minute, time.Millisecond)
 	stage := a.controlPlane.plan("d").GetStages()[0].GetId()
 	a.commands.Replace([]*model.Command{{Id: "ok", Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage, Commander: "carol"}})
 	a.controlPlane.awaitEnd(t, "d")
