@@ -86,17 +86,16 @@ func (w *watched) uses(resource schema.GroupResource, applicationID string) {
 // followKinds watches the definitions of custom kinds from the first application on that has one. Who may not do that
 // looks anew from time to time, when asked.
 func (w *watched) followKinds(ctx context.Context) error {
-	w.mu.Lock()
-	followed := w.kinds.followed
-	w.kinds.followed = true
-	w.mu.Unlock()
 	i, err := w.informer(informerKey{gvr: definitions, bare: true})
 	if err != nil {
 		return err
 	}
-	if !followed {
+	w.mu.Lock()
+	if !w.kinds.followed && w.ctx.Err() == nil {
+		w.kinds.followed = true
 		w.runs.Go(w.awaitKinds)
 	}
+	w.mu.Unlock()
 	if err := i.filled(ctx); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -66,7 +66,9 @@ func watch(client *cluster.Client, masker *masker, mark func(string)) *watched {
 }
 
 func (w *watched) close() {
-	w.cancel()
+	w.mu.Lock()
+	w.cancel() // from now on nothing is begun
+	w.mu.Unlock()
 	w.runs.Wait()
 }
 
@@ -240,7 +242,8 @@ func (w *watched) informer(key informerKey) (*informer, error) {
 	if w.ctx.Err() != nil {
 		return nil, errors.New("the deploy target has just been replaced or the plugin is stopping")
 	}
-	if len(w.informers) == maxInformers && !w.dropIdle() {
+	w.dropIdle()
+	if len(w.informers) == maxInformers {
 		return nil, errTooManyInformers
 	}
 	i, err := w.newInformer(key)
@@ -253,21 +256,15 @@ func (w *watched) informer(key informerKey) (*informer, error) {
 	return i, nil
 }
 
-// dropIdle makes room by ending the watch that nobody has asked for longest, when that is long ago: every application is
+// dropIdle ends the watches that nobody has asked for in a long time: those of applications that are gone. Every other one is
 // looked at from time to time.
-func (w *watched) dropIdle() bool {
-	var idle *informer
-	for _, i := range w.informers {
-		if time.Since(i.used) > idleTime && (idle == nil || i.used.Before(idle.used)) {
-			idle = i
+func (w *watched) dropIdle() {
+	for key, i := range w.informers {
+		if time.Since(i.used) > idleTime {
+			i.cancel()
+			delete(w.informers, key)
 		}
 	}
-	if idle == nil {
-		return false
-	}
-	idle.cancel()
-	delete(w.informers, idle.key)
-	return true
 }
 
 // all gives every watch.

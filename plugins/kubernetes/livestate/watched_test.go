@@ -130,3 +130,19 @@ func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
 		"spec": map[string]any{"nodeName": "node-1"}, "status": map[string]any{"phase": "Succeeded"},
 	}, trimmed.(*unstructured.Unstructured).Object)
 }
+
+func TestAWatchThatNobodyAsksForEnds(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, nil)
+	used, idle := w.holding(t, informerKey{gvr: deployments}), w.holding(t, informerKey{gvr: pods, namespace: "gone", children: true})
+	used.used, idle.used = time.Now().Add(-idleTime/2), time.Now().Add(-2*idleTime)
+	_, err := w.informer(informerKey{gvr: replicaSets})
+	require.NoError(t, err)
+	require.Error(t, idle.ctx.Err())
+	require.NoError(t, used.ctx.Err())
+	require.Len(t, w.informers, 2)
+
+	w.cancel()
+	_, err = w.informer(informerKey{gvr: pods})
+	require.Error(t, err, "nothing is begun any more")
+}
