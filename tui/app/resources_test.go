@@ -121,3 +121,15 @@ func TestAMissingResourceWasNeverCreatedAndSaysSoOnce(t *testing.T) {
 	require.Contains(t, screen, "not as in Git: is missing in the cluster")
 	require.Equal(t, 2, strings.Count(screen, "is missing in the cluster"), "in the tree and below")
 }
+
+func TestResourcesOfSeveralTargetsNameTheirOwn(t *testing.T) {
+	t.Parallel()
+	m := withResources(t, 100, 30)
+	require.NotContains(t, ansi.Strip(m.View().Content), "settings at", "there is one only")
+	more := &deckv1.Resource{Id: "z", Kind: "ConfigMap", Name: "settings", Namespace: "default", DeployTarget: "kubernetes/tokyo"}
+	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
+	screen := ansi.Strip(m.View().Content)
+	require.Contains(t, screen, "ConfigMap settings at local ")
+	require.Contains(t, screen, "ConfigMap settings at tokyo ")
+	require.NotContains(t, screen, "x2x4z at", "what hangs below is at the same place")
+}

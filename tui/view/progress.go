@@ -51,6 +51,10 @@ func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 			stopped++
 		}
 	}
+	count := fmt.Sprintf("%d of %d ", done, len(targets))
+	if strings.Contains(stage.GetDisplay(), count+"deploy targets") && stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
+		return "" // the plugin says it in its own words, for UIs that do not know of targets
+	}
 	var parts []string
 	if len(failed) > 0 {
 		parts = append(parts, th.Bad.Render("failed at "+strings.Join(failed, ", ")))
@@ -58,5 +62,5 @@ func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 	if stopped > 0 {
 		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d not begun", stopped)))
 	}
-	return join(", ", append(parts, th.Dim.Render(fmt.Sprintf("%d of %d targets done", done, len(targets))))...)
+	return join(", ", append(parts, th.Dim.Render(count+"targets done"))...)
 }

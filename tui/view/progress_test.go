@@ -5,6 +5,7 @@ package view
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -46,4 +47,13 @@ func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
 	}}
 	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done", ansi.Strip(targetSummary(theme.Theme{}, stage)))
 	require.Empty(t, targetSummary(theme.Theme{}, &deckv1.Stage{Targets: stage.GetTargets()[:1]}))
+
+	stage.Status, stage.StatusReason = deckv1.StageStatus_STAGE_STATUS_FAILURE, "west: a long reason"
+	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done  west: a long reason", strings.ReplaceAll(ansi.Strip(stageList{}.note(graph{}, dag.Row{}, stage)), " · ", "  "))
+	stage.Display = "1 of 4 deploy targets, failed: west"
+	require.NotEmpty(t, targetSummary(theme.Theme{}, stage), "beside a failed stage stands its reason instead")
+	stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+	require.Empty(t, targetSummary(theme.Theme{}, stage), "it is said already")
+	stage.Display = "primary 90%, canary 10%"
+	require.Contains(t, targetSummary(theme.Theme{}, stage), "1 of 4 targets done")
 }

@@ -5,6 +5,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,8 +60,9 @@ func (v Resources) tree(width, height int) string {
 	frame.right, frame.short = v.sum(), th.Dim.Render(fmt.Sprint(len(v.Rows)))
 	from, to := window(len(v.Rows), height-2-len(lines), v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.Rows), from, to-from
+	several := v.severalTargets()
 	for i := from; i < to; i++ {
-		line := v.line(v.Rows[i], inner)
+		line := v.line(v.Rows[i], several, inner)
 		if i == v.Selected {
 			line = mark(th, line, inner, true)
 		}
@@ -85,7 +87,13 @@ func (v Resources) sum() string {
 	return strings.Join(parts, th.Dim.Render(" "+th.Dot+" "))
 }
 
-func (v Resources) line(row state.TreeRow, width int) string {
+// severalTargets tells whether the tree has resources of more than one deploy target, whose names may be the same.
+func (v Resources) severalTargets() bool {
+	return slices.ContainsFunc(v.Rows, func(row state.TreeRow) bool { return row.GetDeployTarget() != v.Rows[0].GetDeployTarget() })
+}
+
+// line draws a row; where there are several targets, the top of each tree names its own.
+func (v Resources) line(row state.TreeRow, severalTargets bool, width int) string {
 	th := v.Theme
 	badge := healthBadge(th, row.GetHealth())
 	var rails strings.Builder
@@ -96,6 +104,9 @@ func (v Resources) line(row state.TreeRow, width int) string {
 		rails.WriteString(map[bool]string{true: th.Last, false: th.Fork}[row.Last] + " ")
 	}
 	left := " " + th.Dim.Render(rails.String()) + badge.dot() + " " + th.Dim.Render(row.GetKind()) + " " + row.GetName()
+	if _, target, _ := strings.Cut(row.GetDeployTarget(), "/"); severalTargets && len(row.Rails) == 0 {
+		left += th.Dim.Render(" at " + text.Line(target))
+	}
 	right, room := "", max(leastNote, width-text.Width(left)-3)
 	switch {
 	case row.GetDrift() != "":

@@ -205,7 +205,11 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 	if names := namesOf(g, row.After); len(names) > 0 {
 		after = th.Dim.Render("after " + strings.Join(names, ", "))
 	}
-	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, targetSummary(th, stage), after)
+	targets := targetSummary(th, stage)
+	if stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE { // the reason is long and would leave them no room
+		about, targets = targets, about
+	}
+	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, targets, after)
 }
 
 // namesOf returns the names of the stages in the picture: a rollback also requires stages of the
