@@ -57,21 +57,19 @@ func streams(path string) bool {
 	return err == nil && method.IsStreamingServer()
 }
 
-// maskStrings replaces texts in every field and tells whether it has changed anything.
-func maskStrings(message protoreflect.Message, mask func(string) string) (changed bool) {
+// maskStrings replaces texts in every field.
+func maskStrings(message protoreflect.Message, mask func(string) string) {
 	value := func(kind protoreflect.Kind, v protoreflect.Value, put func(protoreflect.Value)) {
 		switch kind {
 		case protoreflect.MessageKind, protoreflect.GroupKind:
-			changed = maskStrings(v.Message(), mask) || changed
+			maskStrings(v.Message(), mask)
 		case protoreflect.StringKind:
 			if masked := mask(v.String()); masked != v.String() {
 				put(protoreflect.ValueOfString(strings.ToValidUTF8(masked, "\uFFFD")))
-				changed = true
 			}
 		case protoreflect.BytesKind:
 			if masked := mask(string(v.Bytes())); masked != string(v.Bytes()) {
 				put(protoreflect.ValueOfBytes([]byte(masked)))
-				changed = true
 			}
 		}
 	}
@@ -91,7 +89,6 @@ func maskStrings(message protoreflect.Message, mask func(string) string) (change
 		}
 		return true
 	})
-	return changed
 }
 
 // clearIdentity empties the fields that differ from run to run.

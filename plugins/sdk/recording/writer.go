@@ -88,21 +88,22 @@ func (w *Writer) Write(toPlugin bool, call Call) {
 	w.put(call)
 }
 
-// masked is the message without secrets. What cannot be looked into is left out.
+// masked is the message without secrets. What cannot be looked into is left out, such as fields that are not known here.
 func (w *Writer) masked(method string, data []byte, input bool) []byte {
 	if data == nil {
 		return nil
 	}
 	message, err := messageOf(method, input)
-	if err != nil || proto.Unmarshal(data, message) != nil {
+	if err != nil || (proto.UnmarshalOptions{DiscardUnknown: w.options.Mask != nil}).Unmarshal(data, message) != nil {
 		return []byte{}
 	}
 	if w.options.See != nil {
 		w.options.See(message)
 	}
-	if w.options.Mask == nil || !maskStrings(message.ProtoReflect(), w.options.Mask) {
+	if w.options.Mask == nil {
 		return data
 	}
+	maskStrings(message.ProtoReflect(), w.options.Mask)
 	masked, err := proto.MarshalOptions{AllowPartial: true}.Marshal(message)
 	if err != nil {
 		return []byte{}

@@ -1,0 +1,35 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recording_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
+)
+
+// A newer piped may tell what nobody here knows to look into.
+func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	writer, err := recording.NewWriter(recording.WriterOptions{File: file, Plugin: "p", Mask: strings.ToLower})
+	require.NoError(t, err)
+	newer := protowire.AppendTag(nil, 1000, protowire.BytesType)
+	newer = protowire.AppendString(newer, "hunter2")
+	inner := protowire.AppendTag(nil, 1, protowire.BytesType) // the input
+	inner = protowire.AppendBytes(inner, newer)
+	writer.Write(true, recording.Call{
+		Method: "/" + deployment.DeploymentService_ServiceDesc.ServiceName + "/ExecuteStage", Code: "OK", Request: append(inner, newer...), Response: newer,
+	})
+	require.NoError(t, writer.Close())
+	call := read(t, file).Calls[0]
+	require.NotContains(t, string(call.Request), "hunter2")
+	require.NotContains(t, string(call.Response), "hunter2")
+}
