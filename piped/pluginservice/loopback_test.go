@@ -80,7 +80,7 @@ func TestOfManySilentConnectionsTheOldestAreClosedAndWhoSpeaksIsHeard(t *testing
 
 func TestASilentConnectionIsClosedAndOneThatSpokeIsNot(t *testing.T) {
 	t.Parallel()
-	s := running(t, 2*time.Second)
+	s := running(t, 5*time.Second)
 	client, err := grpc.NewClient(s.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer client.Close()
