@@ -193,7 +193,7 @@ func TestPluginThatExitsAtOnceFailsWithItsLastOutputAndTheOthersWork(t *testing.
 
 func TestPluginThatNeverAnswersFailsAtTheStartDeadline(t *testing.T) {
 	t.Parallel()
-	host := start(t, func(o *pluginhost.Options) { o.StartTimeout = 500 * time.Millisecond },
+	host := start(t, func(o *pluginhost.Options) { o.StartTimeout = 2 * time.Second },
 		entry(t, "slow", settings{"start": "hang"}))
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.Contains(t, s.GetDetail(), "did not answer")
