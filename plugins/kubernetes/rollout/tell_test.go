@@ -132,7 +132,7 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 	t.Parallel()
 	unprobed := func(t *testing.T, ready int, probe string) *unstructured.Unstructured {
 		live := deploymentAt(t, 2, 2, 3, ready)
-		template := object(t, "{kind: PodTemplate, spec: {containers: [{name: main, image: app"+probe+"}]}}").Object
+		template := object(t, "{kind: PodTemplate, metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: app"+probe+"}]}}").Object
 		delete(template, "kind")
 		require.NoError(t, unstructured.SetNestedMap(live.Object, template, "spec", "template"))
 		return live
@@ -171,10 +171,7 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, _ := scene(t, pod(t, 2, running))
 			live := unprobed(t, 2, "")
-			set := replicaSet(t, 2)
-			template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
-			require.NoError(t, unstructured.SetNestedMap(set.Object, template, "spec", "template"))
-			c.resource("replicasets").set(set)
+			c.resource("replicasets").set(ofTemplate(t, live))
 			c.resource("deployments").set(live)
 			ended := wait(t.Context(), c, live, &lines{})
 			synctest.Wait()
