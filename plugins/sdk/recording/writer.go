@@ -17,7 +17,7 @@ import (
 
 // WriterOptions bound and mask what is written.
 type WriterOptions struct {
-	// File is made with mode 0600, or added to when it is there: a plugin may be started several times.
+	// File is made, or added to when it is there: a plugin may be started several times. It gets the mode 0600.
 	File string
 	// Plugin is the plugin's name, Settings its entry of the piped configuration without secrets.
 	Plugin   string
@@ -50,6 +50,9 @@ func NewWriter(options WriterOptions) (*Writer, error) {
 		return nil, fmt.Errorf("open the recording: %w", err)
 	}
 	info, err := file.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = file.Chmod(0o600) // it may have been there for others to read
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the recording: %w", err), file.Close())
 	}

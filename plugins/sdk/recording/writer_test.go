@@ -4,6 +4,7 @@
 package recording_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	require.NoError(t, os.WriteFile(file, nil, 0o644)) // somebody has made it
 	writer, err := recording.NewWriter(recording.WriterOptions{File: file, Plugin: "p", Mask: strings.ToLower})
 	require.NoError(t, err)
 	newer := protowire.AppendTag(nil, 1000, protowire.BytesType)
@@ -32,4 +34,7 @@ func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
 	call := read(t, file).Calls[0]
 	require.NotContains(t, string(call.Request), "hunter2")
 	require.NotContains(t, string(call.Response), "hunter2")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
