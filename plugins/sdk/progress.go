@@ -25,7 +25,7 @@ const (
 const (
 	// reportEvery is the pause between two reports of a stage's progress: each is a call to the control plane.
 	reportEvery = 500 * time.Millisecond
-	// reportLimit bounds one report, and so how long the end of a stage may wait for the last one.
+	// reportLimit bounds one report. The end of a stage may wait for two: one that is under way, and the last one.
 	reportLimit = 2 * time.Second
 	// maxReportText bounds the texts in bytes, maxReportedTargets the list.
 	maxReportText      = 256

@@ -70,6 +70,7 @@ func StartProgram(ctx context.Context, path, pipedAddress string, settings sdk.S
 	}
 	go func() {
 		p.err = p.command.Wait()
+		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) // what is left of the group, as piped does
 		close(exited)
 	}()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(settings.Port))
