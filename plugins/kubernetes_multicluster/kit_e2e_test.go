@@ -8,10 +8,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -206,6 +209,19 @@ func results(t *testing.T, metadata map[string]string) map[string]sdk.TargetResu
 		found[r.Name] = r
 	}
 	return found
+}
+
+var updateGolden = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares the application's objects at targets with testdata/golden/<name>.yaml.
+func (f *fleet) golden(name string, targets ...string) {
+	f.t.Helper()
+	var text strings.Builder
+	for _, target := range targets {
+		objects := goldentest.Objects(f.t, f.client, f.namespace(target), f.id, configMaps, services, deployments)
+		text.WriteString("# " + target + "\n" + strings.ReplaceAll(objects, f.id, "APPLICATION"))
+	}
+	goldentest.Compare(f.t, name, text.String(), *updateGolden)
 }
 
 // has looks for an object at a target.

@@ -63,6 +63,7 @@ func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 	f.hasNot("tokyo", configMaps, "asian")
 	f.has("tokyo", configMaps, "shared")
 	f.has("london", configMaps, "ldn-shared")
+	f.golden("sync", "tokyo", "london", "lima")
 }
 
 func TestAPipelineGoesThroughTheTargets(t *testing.T) {
@@ -93,24 +94,29 @@ func TestAPipelineGoesThroughTheTargets(t *testing.T) {
 	require.Contains(t, log, "[tokyo] The canary variant has")
 	require.NotContains(t, log, "london")
 	f.succeeds("K8S_MULTI_BASELINE_ROLLOUT", `{"multiTargets": ["tokyo"]}`, two, one)
+	f.golden("variants", "tokyo", "london")
 	require.Equal(t, "app:v1", f.image("tokyo", "web-baseline"))
 	_, metadata := f.succeeds("K8S_MULTI_TRAFFIC_ROUTING", `{"all": "canary", "multiTargets": ["tokyo"]}`, two, one)
 	require.Equal(t, "canary 100% at 1 of 1 deploy targets", metadata["pipecd/stage-display-metadata"])
+	f.golden("traffic", "tokyo", "london")
 	require.Equal(t, "canary", selects("tokyo"))
 	require.Equal(t, "primary", selects("london"))
 	f.hasNot("london", deployments, "web-canary")
 
 	log, _ = f.succeeds("K8S_MULTI_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
+	require.Contains(t, log, "until the next K8S_MULTI_TRAFFIC_ROUTING")
 	require.Equal(t, "canary", selects("tokyo"), "until the next stage for traffic\n"+log)
 	require.Equal(t, "primary", selects("london"))
 	require.Equal(t, "app:v2", f.image("tokyo", "web"))
 	require.Equal(t, "app:v2", f.image("london", "web"))
+	f.golden("primary", "tokyo", "london")
 	f.succeeds("K8S_MULTI_TRAFFIC_ROUTING", `{"all": "primary", "multiTargets": ["tokyo"]}`, two, one)
 	f.succeeds("K8S_MULTI_BASELINE_CLEAN", "{}", two, one)
 	f.succeeds("K8S_MULTI_CANARY_CLEAN", "{}", two, one)
 	f.hasNot("tokyo", deployments, "web-canary")
 	f.hasNot("tokyo", deployments, "web-baseline")
 	require.Equal(t, "primary", selects("tokyo"))
+	f.golden("clean", "tokyo", "london")
 }
 
 func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
@@ -138,4 +144,5 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 		require.Equal(t, "app:v1", f.image(target, "web"))
 		f.hasNot(target, configMaps, "added")
 	}
+	f.golden("rollback", "tokyo", "london")
 }

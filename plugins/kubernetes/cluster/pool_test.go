@@ -43,7 +43,7 @@ func (l *lines) all() []string {
 
 func (l *lines) waitFor(t *testing.T, part string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(strings.Join(l.all(), "\n"), part) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(strings.Join(l.all(), "\n"), part) }, time.Minute, time.Millisecond)
 }
 
 func kubeconfig(address string) string {

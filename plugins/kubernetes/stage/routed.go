@@ -68,7 +68,7 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 				made = append(made, m)
 			}
 		}
-		req.Log.Infof("%s is left to %s", routes.Key().Human(), config.StageTrafficRouting)
+		req.Log.Infof("%s is left to %s", routes.Key().Human(), wordFor(req, config.StageTrafficRouting))
 		return made, []manifest.Key{routes.Key()}, nil
 	}
 	if last <= int(req.Stage.GetIndex()) { // nothing would take the Service back before the canary goes
@@ -82,7 +82,7 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, config.StageTrafficRouting)
+	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, wordFor(req, config.StageTrafficRouting))
 	return replace(manifests, routed), nil, nil
 }
 
@@ -99,4 +99,12 @@ func lastTrafficStage(s *Source) (int, error) {
 		}
 	}
 	return last, nil
+}
+
+// wordFor is what another stage of the pipeline is called: as the one that runs, for one cluster or for many.
+func wordFor(req *Request, stage string) string {
+	if _, many := config.SingleName(req.Stage.GetName()); many {
+		return config.MultiName(stage)
+	}
+	return stage
 }
