@@ -177,3 +177,16 @@ func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {
 	}
 	require.Equal(t, []string{":Namespace::b"}, keys(inventory.ExceptSame(items, []types.UID{"1"})))
 }
+
+func TestANamespaceWithObjectsOfAnotherApplicationIsShared(t *testing.T) {
+	t.Parallel()
+	other := func(o *metav1.PartialObjectMetadata) { o.Labels["pipecd.dev/application"] = "other" }
+	c, _ := newClient(t, object("v1", "Namespace", "", "mine"), object("v1", "Namespace", "", "ours"),
+		object("v1", "ConfigMap", "mine", "a"), object("v1", "ConfigMap", "ours", "b", other))
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	alone, shared, err := inventory.Unshared(t.Context(), c, "app", items)
+	require.NoError(t, err)
+	require.Equal(t, []string{":ConfigMap:mine:a", ":Namespace::mine"}, keys(alone))
+	require.Equal(t, []string{":Namespace::ours"}, keys(shared))
+}

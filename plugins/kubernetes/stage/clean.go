@@ -77,12 +77,24 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
 	}
-	deleted, err := inventory.Delete(ctx, c, unwanted, req.Log)
+	deleted, err := e.delete(ctx, req, c, unwanted)
 	if err != nil {
 		return err
 	}
 	req.Log.Successf("Pruned %s that are not in Git any more", plural(deleted, "resource"))
 	return nil
+}
+
+// delete deletes resources but for those that would take objects of other applications with them.
+func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item) (deleted int, err error) {
+	alone, shared, err := inventory.Unshared(ctx, c, req.Deployment.GetApplicationId(), items)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range shared {
+		req.Log.Infof("- %s: is kept, since other applications have objects in it, or of it; delete it when they are gone", i.Key.Human())
+	}
+	return inventory.Delete(ctx, c, alone, req.Log)
 }
 
 // find lists the application's resources that also have the given labels. The keys say in which namespaces to look for kinds

@@ -120,7 +120,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		req.Log.Infof("The failed deployment has created nothing that has to be removed")
 		return nil
 	}
-	deleted, err := inventory.Delete(ctx, c, created, req.Log)
+	deleted, err := e.delete(ctx, req, c, created)
 	if err != nil {
 		return err
 	}
