@@ -146,7 +146,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.Ex
 	result, err := s.run(ctx, in, log, client)
 	client.reports.close()
 	resp, err := outcome(ctx, result, err, log)
-	_ = log.out.Close()
+	log.finish()
 	stopLimit()
 	cancel(nil)
 	client.watches.Wait()

@@ -137,6 +137,17 @@ func TestAnEntryEndsAnUnfinishedLine(t *testing.T) {
 	require.Equal(t, "unfinished\nentry\n", h.Piped.Log("test"))
 }
 
+func TestAPartOfALogIsWholeAndHasItsPrefix(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+		part := log.Prefixed("[east] ")
+		part.Info("one\ntwo")
+		_, _ = part.Write([]byte("three\nfour"))
+	}), sdktest.Options{})
+	h.Execute(t, "TEST", "{}")
+	require.Equal(t, "[east] one\n[east] two\n[east] three\n[east] four\n", h.Piped.Log("test"))
+}
+
 func TestASecondAttemptNeverRepeatsAnIndex(t *testing.T) {
 	t.Parallel()
 	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {

@@ -24,6 +24,9 @@ type StageLog struct {
 	out    *LineWriter
 	// prefix begins each line.
 	prefix string
+
+	mu    sync.Mutex
+	parts []*StageLog
 }
 
 func newStageLog(sender *logSender) *StageLog {
@@ -36,7 +39,20 @@ func newStageLog(sender *logSender) *StageLog {
 func (l *StageLog) Prefixed(prefix string) *StageLog {
 	part := &StageLog{sender: l.sender, prefix: l.prefix + prefix}
 	part.out = part.Lines()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parts = append(l.parts, part)
 	return part
+}
+
+// finish passes on last lines without a line end.
+func (l *StageLog) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, part := range l.parts {
+		part.finish()
+	}
+	_ = l.out.Close()
 }
 
 // Info writes an entry; text may hold several lines.
