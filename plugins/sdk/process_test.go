@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -170,6 +171,46 @@ func TestAStartThatFailsEndsTheProcess(t *testing.T) {
 	require.Equal(t, 1, exit.ExitCode())
 	require.Contains(t, p.stderr.String(), "plugin test: start: the store is locked")
 	require.Contains(t, p.stderr.String(), "and cannot be closed")
+}
+
+// deafPlugin plans until it is released, whatever becomes of the request.
+type deafPlugin struct {
+	stagePlugin
+	planning, release chan struct{}
+}
+
+func (p deafPlugin) BuildPipelineStages(context.Context, *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	close(p.planning)
+	<-p.release
+	return nil, nil
+}
+
+func TestWorkThatCannotBeInterruptedDoesNotKeepAPluginAlive(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	plugin := deafPlugin{planning: make(chan struct{}), release: make(chan struct{})}
+	defer close(plugin.release)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- sdk.Serve(ctx, sdk.ForStages(plugin), sdk.ServeOptions{
+			Settings: sdk.Settings{Name: "deaf", URL: "file:///x"}, PipedAddress: "localhost:1", Listener: listener,
+			GracePeriod: time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		})
+	}()
+	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	go func() {
+		_, _ = deployment.NewDeploymentServiceClient(conn).BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
+			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: "TEST"}},
+		}, grpc.WaitForReady(true))
+	}()
+	<-plugin.planning
+	stop()
+	require.ErrorContains(t, <-ended, "plugin deaf: requests go on after they were cancelled")
 }
 
 func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {

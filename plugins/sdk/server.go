@@ -33,6 +33,9 @@ const commandPoll = 5 * time.Second
 // orphanGracePeriod bounds how long a plugin without its agent may keep its port from the next one.
 const orphanGracePeriod = 5 * time.Second
 
+// cancelledPeriod is for requests that only end when they are cancelled, after the grace period.
+const cancelledPeriod = 2 * time.Second
+
 // ServeOptions is what Serve needs besides the plugin.
 type ServeOptions struct {
 	Settings Settings
@@ -53,7 +56,8 @@ type ServeOptions struct {
 }
 
 // Serve answers piped until ctx ends; then it cancels the running stages with ErrShuttingDown, waits for
-// them for at most the grace period, and returns nil. Programs use Main; this is for tests.
+// them for at most the grace period, and returns nil; an error says that some go on nevertheless. Programs use Main; this
+// is for tests.
 func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 	defer func() { _ = opts.Listener.Close() }()
 	conn, err := dialPiped(opts)
@@ -98,11 +102,31 @@ func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
 	if context.Cause(ctx) == errParentGone {
 		grace = min(grace, orphanGracePeriod)
 	}
-	kill := time.AfterFunc(grace, server.Stop)
-	defer kill.Stop()
-	server.GracefulStop()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		server.GracefulStop()
+	}()
+	if !within(grace, stopped) {
+		server.Stop() // cancels the requests
+		if !within(cancelledPeriod, stopped) {
+			// Work that cannot be interrupted ends with the process, which must not outlive its agent for it.
+			return fmt.Errorf("plugin %s: requests go on after they were cancelled; they end with the process", opts.Settings.Name)
+		}
+	}
 	<-failed
 	return nil
+}
+
+func within(limit time.Duration, done <-chan struct{}) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptions) *grpc.Server {
