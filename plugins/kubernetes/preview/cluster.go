@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -183,10 +184,19 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, keys []ma
 	if len(skipped) > 0 && rule.enabled {
 		found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
 	}
-	for _, item := range inventory.Except(items, keys) {
-		if manifest.IsElsewhere(item.Meta.Annotations, app.DeployTarget()) {
-			continue
+	unwanted := slices.DeleteFunc(inventory.Except(items, keys), func(i inventory.Item) bool {
+		return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())
+	})
+	if rule.enabled {
+		var shared []inventory.Item
+		if unwanted, shared, err = inventory.Unshared(ctx, c, q.applicationID, unwanted); err != nil {
+			return err
 		}
+		for _, item := range shared {
+			found.notes = append(found.notes, item.Key.Human()+" would be kept, since other applications have objects in it, or of it")
+		}
+	}
+	for _, item := range unwanted {
 		if !rule.enabled {
 			found.left = append(found.left, item.Key)
 			continue
