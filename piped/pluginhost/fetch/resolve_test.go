@@ -159,7 +159,7 @@ func (text elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAnIndexOfAnotherMachineLeadsToNoServerOfThisOne(t *testing.T) {
 	t.Parallel()
 	for url, refused := range map[string]bool{
-		"http://127.0.0.1:1/p": true, "https://localhost/p": true, "oci://localhost:5000/p:v1": true, "https://plugins.example/p": false, "p": false,
+		"http://127.0.0.1:1/p": true, "https://localhost/p": true, "https://[::1]/p": true, "https://[::1]:8443/p": true, "oci://localhost:5000/p:v1": true, "https://plugins.example/p": false, "p": false,
 	} {
 		index := elsewhere("plugins:\n  canary:\n    versions:\n" + binaryLine("v1.0.0", url, "one"))
 		f := newFetcher(t.TempDir(), func(o *fetch.Options) { o.Transport = index })

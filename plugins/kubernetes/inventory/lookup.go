@@ -64,7 +64,7 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for %s: %w", key.Human(), err)
-	case !isManaged(&o.ObjectMeta), isCopy(&o.ObjectMeta, key), o.Annotations[manifest.LabelApplication] != applicationID:
+	case !isManaged(&o.ObjectMeta), IsCopy(o, key), o.Annotations[manifest.LabelApplication] != applicationID:
 		return nil, nil
 	}
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
@@ -75,14 +75,14 @@ func isManaged(o *metav1.ObjectMeta) bool {
 	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped && o.DeletionTimestamp == nil
 }
 
-// isCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore it, takes
+// IsCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore it, takes
 // its labels and annotations along. Marks that are not complete tell nothing.
-func isCopy(o *metav1.ObjectMeta, key manifest.Key) bool {
-	label, annotation := o.Labels[manifest.LabelApplication], o.Annotations[manifest.LabelApplication]
+func IsCopy(o metav1.Object, key manifest.Key) bool {
+	label, annotation := o.GetLabels()[manifest.LabelApplication], o.GetAnnotations()[manifest.LabelApplication]
 	if label != "" && annotation != "" && label != annotation {
 		return true
 	}
-	marked := strings.SplitN(o.Annotations[manifest.AnnotationResourceKey], ":", 4)
+	marked := strings.SplitN(o.GetAnnotations()[manifest.AnnotationResourceKey], ":", 4)
 	if len(marked) < 4 {
 		return false
 	}
