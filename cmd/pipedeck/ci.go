@@ -29,7 +29,8 @@ func newCICommand(t *target) *cobra.Command {
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down", Args: cobra.MaximumNArgs(1),
 		Long: `Bring up an environment of its own, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
-configuration; 3: the environment could not start; 4: timed out.`,
+configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
+the environment is degraded.`,
 		Example: `  pipedeck ci
   pipedeck ci ~/src/my-app --output json
   pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
@@ -100,7 +101,10 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		if err != nil {
 			return incomplete(err, left)
 		}
-		return verdict(failed, broken)
+		if err := verdict(failed, broken); err != nil {
+			return err
+		}
+		return checkHealth(ctx, deck)
 	})
 }
 

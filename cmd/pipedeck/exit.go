@@ -19,6 +19,7 @@ const (
 	exitUsage       = 2 // wrong usage or configuration
 	exitNotStarted  = 3 // the environment could not start
 	exitTimedOut    = 4
+	exitDegraded    = 5 // a part of the environment does not work as it should
 	exitInterrupted = 130
 )
 

@@ -58,18 +58,6 @@ func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, 
 	return cmd
 }
 
-func newStatusCommand(t *target) *cobra.Command {
-	return tableCommand(t, "status", "Show the parts of the environment", func(s *snapshot) ([]string, [][]string) {
-		var body [][]string
-		for _, c := range s.Components() {
-			body = append(body, []string{c.Name, reader.Name(c.State), took(c.StartedAt, c.EndedAt), c.Detail})
-		}
-		return []string{"COMPONENT", "STATE", "TOOK", "DETAIL"}, body
-	}, func(s *snapshot) any {
-		return map[string]any{"environment": s.Environment(), "components": s.Components()}
-	})
-}
-
 func newAppsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "apps", "List the applications", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
@@ -172,6 +160,8 @@ func encode(v any) ([]byte, error) {
 	case []*deckv1.Deployment:
 		return encodeList(x)
 	case []*deckv1.Plugin:
+		return encodeList(x)
+	case []*deckv1.Problem:
 		return encodeList(x)
 	default:
 		return json.Marshal(v)

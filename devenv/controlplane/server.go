@@ -64,7 +64,7 @@ func New(cfg Config) (*Server, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	state := store.New(store.Options{ProjectID: cfg.ProjectID, Now: cfg.Now, Limits: cfg.Limits})
+	state := store.New(store.Options{ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Now: cfg.Now, Limits: cfg.Limits})
 	kept := restore(cfg.KeepFile, log, state)
 	state.AddPiped(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
 	if cfg.Environment != nil {
@@ -115,6 +115,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		s.awaitShutdown(ctx)
 	}()
 
+	checked := make(chan struct{})
+	go func() {
+		defer close(checked)
+		s.checkPipeds()
+	}()
+	defer func() { <-checked }()
+
 	select {
 	case err := <-served:
 		s.stop()
@@ -142,6 +149,20 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve the control plane on %s: %w", listener.Addr(), err)
 	}
 	return nil
+}
+
+// checkPipeds looks for pipeds that are silent until the server stops.
+func (s *Server) checkPipeds() {
+	ticker := time.NewTicker(store.HeartbeatCheck)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			s.store.CheckPipeds()
+		case <-s.stopping.Done():
+			return
+		}
+	}
 }
 
 // restore takes back what an earlier control plane has kept, and keeps what follows. A file that cannot be
@@ -196,6 +217,12 @@ func (s *Server) awaitShutdown(ctx context.Context) {
 // SetComponent shows a part of the environment to user interfaces, in place of the one that had
 // its name.
 func (s *Server) SetComponent(c *deckv1.Component) { s.store.SetComponent(c) }
+
+// SetProblem marks the environment as degraded, until ClearProblem.
+func (s *Server) SetProblem(p store.Problem) { s.store.SetProblem(p) }
+
+// ClearProblem removes the problem of a part, if there is one.
+func (s *Server) ClearProblem(part string) { s.store.ClearProblem(part) }
 
 // SetEnvironment replaces what user interfaces see of the environment.
 func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.SetEnvironment(e) }

@@ -78,7 +78,7 @@ func (m *model) drawStartup(width, height int) string {
 	}
 	return view.Components{
 		Theme: m.theme, Title: "Starting " + m.cfg.Name, List: m.deck.Components(), Waiting: waiting,
-		Since: m.since(), Now: m.now, Frame: m.frame, Focused: true,
+		Problems: m.deck.Problems(), Since: m.since(), Now: m.now, Frame: m.frame, Focused: true,
 	}.Draw(width, height)
 }
 
@@ -113,7 +113,7 @@ func (m *model) drawRight(width, height int) string {
 	case keymap.Environment:
 		return view.Components{
 			Theme: m.theme, Title: "Environment " + m.cfg.Name, List: m.deck.Components(),
-			Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
+			Problems: m.deck.Problems(), Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
 		}.Draw(width, height)
 	case keymap.Resources:
 		return m.drawResources(width, height)
@@ -190,7 +190,7 @@ func (m *model) busy(plugins []*deckv1.Plugin) map[string][]string {
 func (m *model) drawHeader() string {
 	header := view.Header{
 		Theme: m.theme, Name: m.cfg.Name, Version: m.cfg.Version, Clusters: m.deck.Environment().GetClusters(),
-		Failed: len(m.deck.Failed()),
+		Failed: len(m.deck.Failed()), Problems: m.deck.Problems(),
 	}
 	if m.main {
 		header.Hint = ", press e"

@@ -194,6 +194,10 @@ func TestScreens(t *testing.T) {
 		"cancel-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
 		"refused-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
 		"environment":           func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
+		"degraded-80x24":        func(t *testing.T) *model { return degraded(t, 80, 24) },
+		"degraded-120x40":       func(t *testing.T) *model { return degraded(t, 120, 40) },
+		"degraded-ascii-80x24":  func(t *testing.T) *model { return degraded(t, 80, 24, "PIPEDECK_ASCII=1") },
+		"degraded-environment":  func(t *testing.T) *model { m := degraded(t, 100, 30); m.key("e"); return m },
 		"search-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("3", "/", "a", "p", "p"); return m },
 		"plugins-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("4"); return m },
 		"plugins-120x40":        func(t *testing.T) *model { return failedPlugin(t) },
@@ -219,6 +223,34 @@ func TestScreens(t *testing.T) {
 			draw(t).shows(t, name)
 		})
 	}
+}
+
+// degraded is a screen of an environment with two problems.
+func degraded(t *testing.T, width, height int, environ ...string) *model {
+	t.Helper()
+	m := waiting(t, width, height, environ...)
+	for _, p := range decktest.Problems() {
+		m.told(p)
+	}
+	cluster := decktest.Component(2, "Kubernetes", decktest.Problems()[0].GetReason())
+	cluster.State, cluster.Hint = deckv1.Component_STATE_DEGRADED, decktest.Problems()[0].GetNextStep()
+	m.told(cluster)
+	return m
+}
+
+func TestTheHeaderIsNotGreenWhileAnythingIsDegraded(t *testing.T) {
+	t.Parallel()
+	m := degraded(t, 120, 40)
+	header := strings.Split(m.View().Content, "\n")[0]
+	require.Contains(t, header, "degraded: 2 problems: Kubernetes")
+	require.NotContains(t, header, "ready")
+	warning, _, _ := strings.Cut(m.theme.Warn.Render("x"), "x")
+	require.Contains(t, header, warning+"! degraded", "it has the colour of a warning")
+	for _, p := range decktest.Problems() {
+		m.told(&deckv1.Removed{ProblemId: p.GetId()})
+	}
+	m.told(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
+	require.Contains(t, m.View().Content, m.theme.Good.Render("✓ 5 parts ready"))
 }
 
 func failedPlugin(t *testing.T) *model {

@@ -147,6 +147,21 @@ func Plugins() []*deckv1.Plugin {
 	}
 }
 
+// Problems are examples: a cluster that does not answer, and a plugin that keeps ending.
+func Problems() []*deckv1.Problem {
+	return []*deckv1.Problem{
+		{
+			Id: "Kubernetes", Part: "Kubernetes", Component: "Kubernetes", Since: At(-20),
+			Reason:   "its API does not answer: Get https://127.0.0.1:6443/livez: connect: connection refused",
+			NextStep: "start it again with: pipedeck down --name default; pipedeck up",
+		},
+		{
+			Id: "piped/1/plugin wait", Part: "plugin wait", Component: "piped", Since: At(-2),
+			Reason: "quarantined: it ended 5 times within a minute: exit status 2", NextStep: "fix the binary, or run: pipedeck restart wait",
+		},
+	}
+}
+
 // Running is a whole environment in the middle of Canary.
 func Running() []proto.Message {
 	all := []proto.Message{Environment()}

@@ -30,6 +30,9 @@ const (
 	Plugin
 	// Log: Deployment and Stage are set when they are known.
 	Log
+	// Problem: the environment is degraded for a cause. ProblemCleared: that cause is gone; Problem is set for both.
+	Problem
+	ProblemCleared
 )
 
 // Change is one thing that became different. The objects belong to the Differ and must not be changed.
@@ -46,6 +49,8 @@ type Change struct {
 	Stage       *deckv1.Stage
 	Plugin      *deckv1.Plugin
 	Log         *deckv1.LogBlock
+	// Problem comes with the Component that it degrades, if any.
+	Problem *deckv1.Problem
 }
 
 // Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
@@ -67,6 +72,8 @@ type Differ struct {
 	// heard is the index of the last log block of each stage; it matters while the state is repeated.
 	heard     map[string]int64
 	repeating bool
+	// problems are the present ones, by id.
+	problems map[string]*deckv1.Problem
 }
 
 // saying is what makes an object worth telling again, and how it was called.
@@ -74,7 +81,7 @@ type saying struct{ facts, name string }
 
 // NewDiffer returns a Differ that knows nothing.
 func NewDiffer() *Differ {
-	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{}}
+	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{}, problems: map[string]*deckv1.Problem{}}
 }
 
 // Deck is the state after the events applied so far.
@@ -100,13 +107,17 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 		return d.plugin(at, kind.Plugin)
 	case *deckv1.Event_Log:
 		return d.log(at, kind.Log)
+	case *deckv1.Event_Problem:
+		return d.problem(at, kind.Problem)
 	case *deckv1.Event_Removed:
 		delete(d.told, "application "+kind.Removed.GetApplicationId())
 		delete(d.told, "plugin "+kind.Removed.GetPluginName())
+		return d.cleared(at, kind.Removed.GetProblemId())
 	case *deckv1.Event_Reset_:
 		d.repeating = true
 	case *deckv1.Event_Synced:
 		d.repeating = false
+		return d.clearMissing(at)
 	}
 	return nil
 }

@@ -90,6 +90,15 @@ type (
 		CPU      float64 `json:"cpu"`
 		Detail   string  `json:"detail,omitempty"`
 	}
+	jsonProblem struct {
+		jsonHead
+		Part string `json:"part"`
+		// State is DEGRADED, and CLEARED when the cause is gone.
+		State    string `json:"state"`
+		Reason   string `json:"reason"`
+		NextStep string `json:"next_step"`
+		Since    string `json:"since"`
+	}
 	jsonResult struct {
 		jsonHead
 		ExitCode int    `json:"exit_code"`
@@ -171,6 +180,14 @@ func jsonLine(c Change) any {
 		x := c.Log
 		return jsonLog{
 			head(c.Time, "log"), x.GetDeploymentId(), x.GetStageId(), c.Stage.GetName(), Name(x.GetSeverity()), x.GetText(),
+		}
+	case Problem, ProblemCleared:
+		x, state := c.Problem, problemPresent
+		if c.Kind == ProblemCleared {
+			state = problemCleared
+		}
+		return jsonProblem{
+			head(c.Time, "problem"), x.GetPart(), state, x.GetReason(), x.GetNextStep(), x.GetSince().AsTime().Format(time.RFC3339Nano),
 		}
 	case Plugin:
 		x := c.Plugin

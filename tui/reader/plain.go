@@ -45,6 +45,9 @@ func plainLines(c Change) []string {
 		e := c.Environment
 		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e)))
 	case Component:
+		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
+			return nil // its problem has a line of its own
+		}
 		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(), arrow(c.Component.GetHint()))
 	case Application:
 		return line("application", c.Application.GetName(), Name(c.Application.GetSync()), Name(c.Application.GetHealth()), c.Application.GetSyncShortReason())
@@ -69,6 +72,13 @@ func plainLines(c Change) []string {
 			detail = fmt.Sprintf("pid %d", p.GetPid())
 		}
 		return line("plugin", p.GetName(), Name(p.GetState()), detail)
+	case Problem:
+		if shownByComponent(c) {
+			return nil
+		}
+		return line("problem", c.Problem.GetPart(), problemPresent, c.Problem.GetReason(), arrow(c.Problem.GetNextStep()))
+	case ProblemCleared:
+		return line("problem", c.Problem.GetPart(), problemCleared)
 	case Log:
 		var lines []string
 		whose := text.Line(c.Deployment.GetApplicationName() + " " + c.Stage.GetName())

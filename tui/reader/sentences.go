@@ -45,6 +45,12 @@ func sentences(c Change) []string {
 			c.Stage.GetName(), c.Deployment.GetApplicationName(), c.Stage.GetName())
 	case Plugin:
 		s = pluginSentence(c.Plugin)
+	case Problem:
+		if !shownByComponent(c) {
+			s = problemSentence(c.Problem)
+		}
+	case ProblemCleared:
+		s = "The problem with " + c.Problem.GetPart() + " is over."
 	case Log:
 		return logSentences(c)
 	}

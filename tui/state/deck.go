@@ -32,6 +32,7 @@ type objects struct {
 	// byApplication has the deployments of each application, the newest first.
 	byApplication map[string][]*deckv1.Deployment
 	plugins       map[string]*deckv1.Plugin
+	problems      map[string]*deckv1.Problem
 }
 
 // New returns an empty deck.
@@ -54,9 +55,12 @@ func (d *Deck) Apply(event *deckv1.Event) {
 		target.putDeployment(kind.Deployment)
 	case *deckv1.Event_Plugin:
 		put(&target.plugins, kind.Plugin.GetName(), kind.Plugin)
+	case *deckv1.Event_Problem:
+		put(&target.problems, kind.Problem.GetId(), kind.Problem)
 	case *deckv1.Event_Removed:
 		target.removeApplication(kind.Removed.GetApplicationId())
 		delete(target.plugins, kind.Removed.GetPluginName())
+		delete(target.problems, kind.Removed.GetProblemId())
 	case *deckv1.Event_Reset_:
 		d.Restart()
 	case *deckv1.Event_Synced:

@@ -43,11 +43,16 @@ func (d *Deck) Ready() bool {
 	ready := map[string]bool{}
 	all := len(d.components) > 0
 	for name, component := range d.components {
-		is := component.GetState() == deckv1.Component_STATE_READY
+		is := running(component)
 		ready[plainName(name)] = is
 		all = all && is
 	}
 	return all || (ready["controlplane"] && ready["piped"])
+}
+
+// running reports whether a component has become ready and still runs, degraded or not.
+func running(c *deckv1.Component) bool {
+	return c.GetState() == deckv1.Component_STATE_READY || c.GetState() == deckv1.Component_STATE_DEGRADED && c.GetEndedAt().IsValid()
 }
 
 // Failed returns the components that failed.

@@ -6,7 +6,7 @@ package theme
 // Glyphs are the characters that are not text. Each icon takes one column.
 type Glyphs struct {
 	// Icons of states.
-	Done, Active, Failed, Hollow, Skipped, Cancelled, Undo, Question string
+	Done, Active, Failed, Hollow, Skipped, Cancelled, Undo, Question, Warning string
 	// Wait marks a stage that waits for a person.
 	Wait string
 	// Spinner shows that work goes on, one frame after the other.
@@ -27,7 +27,7 @@ type Glyphs struct {
 
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
-		Done: "✓", Active: "●", Failed: "✗", Hollow: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?",
+		Done: "✓", Active: "●", Failed: "✗", Hollow: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?", Warning: "!",
 		Wait:    "◆",
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Mark:    "▌",
@@ -41,7 +41,7 @@ func unicodeGlyphs() Glyphs {
 
 func asciiGlyphs() Glyphs {
 	return Glyphs{
-		Done: "+", Active: "*", Failed: "x", Hollow: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?",
+		Done: "+", Active: "*", Failed: "x", Hollow: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?", Warning: "!",
 		Wait:    "!",
 		Spinner: []string{"|", "/", "-", "\\"},
 		Mark:    ">",

@@ -123,6 +123,8 @@ func componentBadge(th theme.Theme, state deckv1.Component_State, frame int) bad
 		return badge{th.Failed, "failed", th.Bad}
 	case deckv1.Component_STATE_STOPPED:
 		return badge{th.Cancelled, "stopped", th.Dim}
+	case deckv1.Component_STATE_DEGRADED:
+		return badge{th.Warning, "degraded", th.Warn}
 	}
 	return badge{th.Hollow, "pending", th.Idle}
 }

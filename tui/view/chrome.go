@@ -22,7 +22,9 @@ type Header struct {
 	Clusters []*deckv1.Cluster
 	// Ready of All parts run; Failed of them do not.
 	Ready, All, Failed int
-	// Hint is what to do about a failure.
+	// Problems are the causes why the environment is degraded, the oldest first.
+	Problems []*deckv1.Problem
+	// Hint is what to do about a failure or problem.
 	Hint string
 	// Starting is the part that keeps the others waiting, and how far it is; "" when the number says enough.
 	Starting string
@@ -32,9 +34,9 @@ type Header struct {
 func (v Header) Draw(width int) string {
 	th := v.Theme
 	left := th.Brand.Render(" pipedeck ") + " " + th.Strong.Render(v.Name)
-	switch len(v.Clusters) {
-	case 0:
-	case 1:
+	switch {
+	case len(v.Clusters) == 0, len(v.Problems) > 0: // a cause needs the room
+	case len(v.Clusters) == 1:
 		kind := v.Clusters[0].GetKind()
 		if kind == "none" {
 			kind = "no"
@@ -45,6 +47,8 @@ func (v Header) Draw(width int) string {
 	}
 	parts := ""
 	switch {
+	case len(v.Problems) > 0:
+		parts = th.Warn.Render(v.degraded(width - text.Width(left) - 4))
 	case v.Failed > 0:
 		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed", th.Failed, v.Failed, v.All) + v.Hint)
 	case v.Starting != "":
@@ -55,11 +59,29 @@ func (v Header) Draw(width int) string {
 		parts = th.Good.Render(fmt.Sprintf("%s %d parts ready", th.Done, v.All))
 	}
 	right := parts
-	if v.Version != "" && width >= 90 {
+	if v.Version != "" && width >= 90 && len(v.Problems) == 0 {
 		right += th.Dim.Render("  " + v.Version)
 	}
 	return split(th, left, right+" ", width)
 }
+
+// degraded counts the problems and names the first, in at most width columns where that is possible.
+func (v Header) degraded(width int) string {
+	count := fmt.Sprintf("%s degraded: %d problem", v.Theme.Warning, len(v.Problems))
+	if len(v.Problems) > 1 {
+		count += "s"
+	}
+	first := v.Problems[0]
+	cause := ": " + text.Line(first.GetPart()+": "+first.GetReason())
+	room := width - text.Width(count+v.Hint)
+	if room < minCause {
+		return count + v.Hint
+	}
+	return count + text.Cut(cause, room, v.Theme.Ellipsis) + v.Hint
+}
+
+// minCause is the least width in which a cause says something.
+const minCause = 12
 
 // Status is the line above the footer.
 type Status struct {

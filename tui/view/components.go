@@ -5,8 +5,11 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"charm.land/lipgloss/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -19,6 +22,8 @@ type Components struct {
 	Theme theme.Theme
 	Title string
 	List  []*deckv1.Component
+	// Problems are listed below the components, with what to do about each.
+	Problems []*deckv1.Problem
 	// Environment adds its facts below; nil adds none.
 	Environment *deckv1.Environment
 	// Waiting is shown while nothing is known yet, with the time since Since.
@@ -44,6 +49,10 @@ func (v Components) Draw(width, height int) string {
 	}
 	inner := width - 2
 	lines, active := v.steps(inner)
+	if problems := v.problems(inner); len(problems) > 0 {
+		active = len(lines)
+		lines = append(lines, problems...)
+	}
 	lines = append(lines, v.facts(inner)...)
 	room := height - 2
 	if len(lines) > room {
@@ -81,6 +90,8 @@ func (v Components) steps(width int) (lines []string, active int) {
 			nameStyle = th.Strong
 		case deckv1.Component_STATE_FAILED:
 			nameStyle = th.Bad
+		case deckv1.Component_STATE_DEGRADED:
+			nameStyle = th.Warn
 		case deckv1.Component_STATE_PENDING, deckv1.Component_STATE_UNSPECIFIED:
 			nameStyle = th.Idle
 		}
@@ -91,6 +102,9 @@ func (v Components) steps(width int) (lines []string, active int) {
 		detail := text.Line(c.GetDetail())
 		if c.GetState() == deckv1.Component_STATE_FAILED {
 			detail = "failed"
+		}
+		if c.GetState() == deckv1.Component_STATE_DEGRADED {
+			detail = "degraded" // the problems below say why
 		}
 		// Why a cluster is of another kind than expected is long, and matters.
 		column := 4 + name + 1 + durationWidth + 2
@@ -110,25 +124,46 @@ func (v Components) more(c *deckv1.Component, width int) []string {
 	th := v.Theme
 	const indent = "    "
 	if c.GetState() == deckv1.Component_STATE_FAILED {
-		var lines []string
-		for _, line := range text.Wrap(text.Clean(c.GetDetail()), width-6) {
-			lines = append(lines, indent+th.Bad.Render(line))
-		}
-		if c.GetHint() != "" {
-			for i, line := range text.Wrap(text.Clean(c.GetHint()), width-8) {
-				lead := th.Arrow + " "
-				if i > 0 {
-					lead = "  "
-				}
-				lines = append(lines, indent+th.Warn.Render(lead+line))
-			}
-		}
-		return lines
+		return v.cause(th.Bad, c.GetDetail(), c.GetHint(), width)
 	}
 	if c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
 		return []string{indent + bar(th, c.GetDone(), c.GetTotal(), min(barWidth, width-16))}
 	}
 	return nil
+}
+
+// problems are the causes that no failed component shows already.
+func (v Components) problems(width int) (lines []string) {
+	for _, p := range v.Problems {
+		if slices.ContainsFunc(v.List, func(c *deckv1.Component) bool {
+			return c.GetName() == p.GetComponent() && c.GetState() == deckv1.Component_STATE_FAILED && c.GetDetail() == p.GetReason()
+		}) {
+			continue
+		}
+		age := Duration(max(0, v.Now.Sub(p.GetSince().AsTime())))
+		lines = append(lines, "", "  "+v.Theme.Warn.Render(v.Theme.Warning+" "+text.Line(p.GetPart()))+v.Theme.Dim.Render("  for "+age))
+		lines = append(lines, v.cause(v.Theme.Text, p.GetReason(), p.GetNextStep(), width)...)
+	}
+	return lines
+}
+
+// cause is what went wrong and what to do.
+func (v Components) cause(style lipgloss.Style, reason, nextStep string, width int) (lines []string) {
+	const indent = "    "
+	for _, line := range text.Wrap(text.Clean(reason), width-6) {
+		lines = append(lines, indent+style.Render(line))
+	}
+	if nextStep == "" {
+		return lines
+	}
+	for i, line := range text.Wrap(text.Clean(nextStep), width-8) {
+		lead := v.Theme.Arrow + " "
+		if i > 0 {
+			lead = "  "
+		}
+		lines = append(lines, indent+v.Theme.Warn.Render(lead+line))
+	}
+	return lines
 }
 
 func bar(th theme.Theme, done, total int64, width int) string {

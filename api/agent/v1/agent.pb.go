@@ -87,7 +87,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{4, 0}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7, 0}
 }
 
 type WatchRequest struct {
@@ -287,6 +287,159 @@ func (*ReportPluginsResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{3}
 }
 
+type ReportHealthRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 100; empty when all parts work.
+	Problems      []*Problem `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportHealthRequest) Reset() {
+	*x = ReportHealthRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportHealthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportHealthRequest) ProtoMessage() {}
+
+func (x *ReportHealthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportHealthRequest.ProtoReflect.Descriptor instead.
+func (*ReportHealthRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ReportHealthRequest) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+type ReportHealthResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportHealthResponse) Reset() {
+	*x = ReportHealthResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportHealthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportHealthResponse) ProtoMessage() {}
+
+func (x *ReportHealthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportHealthResponse.ProtoReflect.Descriptor instead.
+func (*ReportHealthResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{5}
+}
+
+// A cause why a part of piped does not work as it should.
+type Problem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique in the report ("plugin scriptrun", "repository sample", "disk").
+	Part string `protobuf:"bytes,1,opt,name=part,proto3" json:"part,omitempty"`
+	// What does not work and why, in one line.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The command or action that fixes it.
+	NextStep      string                 `protobuf:"bytes,3,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
+	Since         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Problem) Reset() {
+	*x = Problem{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Problem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Problem) ProtoMessage() {}
+
+func (x *Problem) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Problem.ProtoReflect.Descriptor instead.
+func (*Problem) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Problem) GetPart() string {
+	if x != nil {
+		return x.Part
+	}
+	return ""
+}
+
+func (x *Problem) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Problem) GetNextStep() string {
+	if x != nil {
+		return x.NextStep
+	}
+	return ""
+}
+
+func (x *Problem) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
 // The state of one plugin process.
 type Plugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -326,7 +479,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -338,7 +491,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -351,7 +504,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{4}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Plugin) GetName() string {
@@ -490,7 +643,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +655,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +668,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{5}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -542,7 +695,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +707,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +720,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{6}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -591,7 +744,15 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\"K\n" +
 	"\x14ReportPluginsRequest\x123\n" +
 	"\aplugins\x18\x01 \x03(\v2\x19.pipedeck.agent.v1.PluginR\aplugins\"\x17\n" +
-	"\x15ReportPluginsResponse\"\xdb\x05\n" +
+	"\x15ReportPluginsResponse\"M\n" +
+	"\x13ReportHealthRequest\x126\n" +
+	"\bproblems\x18\x01 \x03(\v2\x1a.pipedeck.agent.v1.ProblemR\bproblems\"\x16\n" +
+	"\x14ReportHealthResponse\"\x84\x01\n" +
+	"\aProblem\x12\x12\n" +
+	"\x04part\x18\x01 \x01(\tR\x04part\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
+	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
+	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"\xdb\x05\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -630,10 +791,11 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\"H\n" +
 	"\x1aWatchStageCommandsResponse\x12*\n" +
-	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands2\xc4\x01\n" +
+	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands2\xa7\x02\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12d\n" +
-	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x002\x8c\x01\n" +
+	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
+	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x002\x8c\x01\n" +
 	"\x13StageCommandService\x12u\n" +
 	"\x12WatchStageCommands\x12,.pipedeck.agent.v1.WatchStageCommandsRequest\x1a-.pipedeck.agent.v1.WatchStageCommandsResponse\"\x000\x01B3Z1github.com/pipedeck/pipedeck/api/agent/v1;agentv1b\x06proto3"
 
@@ -650,35 +812,42 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                  // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),               // 1: pipedeck.agent.v1.WatchRequest
 	(*WatchResponse)(nil),              // 2: pipedeck.agent.v1.WatchResponse
 	(*ReportPluginsRequest)(nil),       // 3: pipedeck.agent.v1.ReportPluginsRequest
 	(*ReportPluginsResponse)(nil),      // 4: pipedeck.agent.v1.ReportPluginsResponse
-	(*Plugin)(nil),                     // 5: pipedeck.agent.v1.Plugin
-	(*WatchStageCommandsRequest)(nil),  // 6: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil), // 7: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*timestamppb.Timestamp)(nil),      // 8: google.protobuf.Timestamp
-	(*model.Command)(nil),              // 9: model.Command
+	(*ReportHealthRequest)(nil),        // 5: pipedeck.agent.v1.ReportHealthRequest
+	(*ReportHealthResponse)(nil),       // 6: pipedeck.agent.v1.ReportHealthResponse
+	(*Problem)(nil),                    // 7: pipedeck.agent.v1.Problem
+	(*Plugin)(nil),                     // 8: pipedeck.agent.v1.Plugin
+	(*WatchStageCommandsRequest)(nil),  // 9: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil), // 10: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*timestamppb.Timestamp)(nil),      // 11: google.protobuf.Timestamp
+	(*model.Command)(nil),              // 12: model.Command
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	5, // 0: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	0, // 1: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	8, // 2: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	9, // 3: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	1, // 4: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3, // 5: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	6, // 6: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2, // 7: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4, // 8: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	7, // 9: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	8,  // 0: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	7,  // 1: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	11, // 2: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 3: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	11, // 4: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	12, // 5: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	1,  // 6: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 7: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	5,  // 8: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	9,  // 9: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 10: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 11: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	6,  // 12: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	10, // 13: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -692,7 +861,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

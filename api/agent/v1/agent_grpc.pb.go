@@ -27,6 +27,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	AgentService_Watch_FullMethodName         = "/pipedeck.agent.v1.AgentService/Watch"
 	AgentService_ReportPlugins_FullMethodName = "/pipedeck.agent.v1.AgentService/ReportPlugins"
+	AgentService_ReportHealth_FullMethodName  = "/pipedeck.agent.v1.AgentService/ReportHealth"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -41,6 +42,9 @@ type AgentServiceClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// ReportPlugins replaces what the control plane knows of the plugin processes of this piped.
 	ReportPlugins(ctx context.Context, in *ReportPluginsRequest, opts ...grpc.CallOption) (*ReportPluginsResponse, error)
+	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
+	// problem comes or goes. A piped that makes no call for longer counts as not working.
+	ReportHealth(ctx context.Context, in *ReportHealthRequest, opts ...grpc.CallOption) (*ReportHealthResponse, error)
 }
 
 type agentServiceClient struct {
@@ -80,6 +84,16 @@ func (c *agentServiceClient) ReportPlugins(ctx context.Context, in *ReportPlugin
 	return out, nil
 }
 
+func (c *agentServiceClient) ReportHealth(ctx context.Context, in *ReportHealthRequest, opts ...grpc.CallOption) (*ReportHealthResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportHealthResponse)
+	err := c.cc.Invoke(ctx, AgentService_ReportHealth_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -92,6 +106,9 @@ type AgentServiceServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// ReportPlugins replaces what the control plane knows of the plugin processes of this piped.
 	ReportPlugins(context.Context, *ReportPluginsRequest) (*ReportPluginsResponse, error)
+	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
+	// problem comes or goes. A piped that makes no call for longer counts as not working.
+	ReportHealth(context.Context, *ReportHealthRequest) (*ReportHealthResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -107,6 +124,9 @@ func (UnimplementedAgentServiceServer) Watch(*WatchRequest, grpc.ServerStreaming
 }
 func (UnimplementedAgentServiceServer) ReportPlugins(context.Context, *ReportPluginsRequest) (*ReportPluginsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportPlugins not implemented")
+}
+func (UnimplementedAgentServiceServer) ReportHealth(context.Context, *ReportHealthRequest) (*ReportHealthResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReportHealth not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -158,6 +178,24 @@ func _AgentService_ReportPlugins_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ReportHealth_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportHealthRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ReportHealth(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ReportHealth_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ReportHealth(ctx, req.(*ReportHealthRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -168,6 +206,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReportPlugins",
 			Handler:    _AgentService_ReportPlugins_Handler,
+		},
+		{
+			MethodName: "ReportHealth",
+			Handler:    _AgentService_ReportHealth_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -27,6 +27,8 @@ type Pipeds interface {
 	PipedKey(pipedID string) (store.KeyHash, bool)
 	// SawPiped notes that a piped called.
 	SawPiped(pipedID string)
+	// RefusedPiped notes that a call with the id of a piped was refused.
+	RefusedPiped(pipedID string)
 }
 
 // Authenticator checks the credentials of every call.
@@ -126,9 +128,11 @@ func (a *Authenticator) pipedCaller(md metadata.MD) (string, error) {
 	}
 	want, known := a.pipeds.PipedKey(id)
 	if !equal(Hash(key), want) || !known {
+		a.pipeds.RefusedPiped(id)
 		return "", fmt.Errorf("wrong key, or unknown or disabled piped %q", id)
 	}
 	if project != a.pipeds.ProjectID() {
+		a.pipeds.RefusedPiped(id)
 		return "", fmt.Errorf("unknown project %q", project)
 	}
 	a.pipeds.SawPiped(id)

@@ -30,8 +30,12 @@ func event(c store.Change) *deckv1.Event {
 		e.Kind = &deckv1.Event_Deployment{Deployment: deployment(c.Deployment)}
 	case c.Plugin != nil:
 		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.Plugin)}
+	case c.Problem != nil:
+		e.Kind = &deckv1.Event_Problem{Problem: c.Problem}
 	default:
-		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin}}
+		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{
+			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, ProblemId: c.RemovedProblem,
+		}}
 	}
 	return e
 }

@@ -33,6 +33,11 @@ func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 	}
 }
 
+// ReportHealth replaces the piped's problems. The call itself is its heartbeat.
+func (a *Agent) ReportHealth(ctx context.Context, r *agentv1.ReportHealthRequest) (*agentv1.ReportHealthResponse, error) {
+	return reply(&agentv1.ReportHealthResponse{}, a.store.ReportHealth(auth.Piped(ctx), r.GetProblems()))
+}
+
 // ReportPlugins replaces what is known of the piped's plugin processes.
 func (a *Agent) ReportPlugins(ctx context.Context, r *agentv1.ReportPluginsRequest) (*agentv1.ReportPluginsResponse, error) {
 	return reply(&agentv1.ReportPluginsResponse{}, a.store.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))

@@ -30,7 +30,7 @@ func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }
 
 func newStore(limits store.Limits) (*store.Store, *clock) {
 	c := &clock{time.Unix(1_795_230_000, 0)}
-	s := store.New(store.Options{ProjectID: project, Now: c.now, Limits: limits})
+	s := store.New(store.Options{ProjectID: project, OwnPiped: piped, Now: c.now, Limits: limits})
 	s.AddPiped(piped, "p1", "", store.KeyHash{})
 	return s, c
 }

@@ -17,6 +17,8 @@ type Limits struct {
 	Events, Chains int
 	// Bytes of one stage's log and of all logs together; the oldest blocks go first.
 	StageLogBytes, LogBytes int
+	// Present problems; more are not listed.
+	Problems int
 	// Bytes of all shared objects together, and of all plan preview results kept.
 	ObjectBytes, OutputBytes int
 	// Changes, and bytes of them, that wait for one watcher before it has to start again.
@@ -36,6 +38,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.WaitingCommands, 1000},
 		{&l.Events, 1000},
 		{&l.Chains, 200},
+		{&l.Problems, 1000},
 		{&l.StageLogBytes, 16 << 20},
 		{&l.LogBytes, 64 << 20},
 		{&l.ObjectBytes, 64 << 20},

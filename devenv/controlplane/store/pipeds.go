@@ -30,6 +30,11 @@ type piped struct {
 	plugins []*agentv1.Plugin
 	// The watch has ended since they were reported.
 	pluginsStale bool
+	// lastRefused is when a call with its id was refused last.
+	lastRefused time.Time
+	// heartbeats says that it reports its health; problems are the ids of those it reported last.
+	heartbeats bool
+	problems   map[string]struct{}
 	// It asked for commands without a watch, as a piped does that cannot be told of them.
 	polls bool
 }
@@ -68,6 +73,7 @@ func (s *Store) SawPiped(id string) {
 	defer s.mu.Unlock()
 	if p := s.pipeds[id]; p != nil {
 		p.lastSeen = s.now()
+		s.clearProblem(problemID(id))
 	}
 }
 

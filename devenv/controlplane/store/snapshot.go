@@ -27,7 +27,8 @@ func (s *Store) SetComponent(c *deckv1.Component) {
 	defer s.mu.Unlock()
 	c = proto.CloneOf(c)
 	s.components[c.GetName()] = c
-	s.publish(Change{Component: c})
+	s.publish(Change{Component: s.componentView(c)})
+	s.judgeComponent(c)
 }
 
 // snapshot returns the whole state as changes: what others refer to comes first. The caller holds
@@ -40,7 +41,10 @@ func (s *Store) snapshot(logs bool) []Change {
 	for _, c := range sorted(s.components, func(a, b *deckv1.Component) int {
 		return cmp.Or(cmp.Compare(a.GetOrder(), b.GetOrder()), cmp.Compare(a.GetName(), b.GetName()))
 	}) {
-		changes = append(changes, Change{Component: c})
+		changes = append(changes, Change{Component: s.componentView(c)})
+	}
+	for _, p := range s.sortedProblems() {
+		changes = append(changes, Change{Problem: p})
 	}
 	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
 		for _, plugin := range p.shownPlugins() {

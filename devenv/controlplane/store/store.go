@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// ProjectID is the one project that everything belongs to.
 	ProjectID string
+	// OwnPiped is the id of the piped that the environment runs itself; empty for none.
+	OwnPiped string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Limits bounds the store; the zero value means the defaults.
@@ -26,15 +28,20 @@ type Options struct {
 // Store is the state of a control plane. Use New.
 type Store struct {
 	project string
-	now     func() time.Time
-	limits  Limits
+	// ownPiped is the id of the environment's own piped.
+	ownPiped string
+	now      func() time.Time
+	limits   Limits
 
-	mu           sync.Mutex
-	environment  *deckv1.Environment
-	components   map[string]*deckv1.Component
-	pipeds       map[string]*piped
-	applications map[string]*application
-	deployments  map[string]*deployment
+	mu          sync.Mutex
+	environment *deckv1.Environment
+	components  map[string]*deckv1.Component
+	problems    map[string]*deckv1.Problem // by id
+	// When the pipeds were looked at last, and since when without a pause.
+	checkedPipeds, listening time.Time
+	pipeds                   map[string]*piped
+	applications             map[string]*application
+	deployments              map[string]*deployment
 	// Completed deployments, the one that ended first in front.
 	completed []*deployment
 	commands  commandBook
@@ -61,9 +68,11 @@ func New(o Options) *Store {
 	}
 	return &Store{
 		project:      o.ProjectID,
+		ownPiped:     o.OwnPiped,
 		now:          o.Now,
 		limits:       o.Limits.withDefaults(),
 		components:   map[string]*deckv1.Component{},
+		problems:     map[string]*deckv1.Problem{},
 		pipeds:       map[string]*piped{},
 		applications: map[string]*application{},
 		deployments:  map[string]*deployment{},

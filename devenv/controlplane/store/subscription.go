@@ -28,9 +28,12 @@ type Change struct {
 	Application        *Application
 	Deployment         *Deployment
 	Plugin             *agentv1.Plugin
+	Problem            *deckv1.Problem
 	Log                *LogChange
 	RemovedApplication string
 	RemovedPlugin      string
+	// RemovedProblem is the id of a problem that is gone.
+	RemovedProblem string
 }
 
 // LogChange is a run of blocks that were added to the log of one stage. They are not in it, so that a watcher may be
@@ -61,6 +64,8 @@ func (c Change) size() int {
 		n += proto.Size(c.Plugin)
 	case c.Component != nil:
 		n += proto.Size(c.Component)
+	case c.Problem != nil:
+		n += proto.Size(c.Problem)
 	}
 	return n
 }

@@ -1,0 +1,195 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// components are the components as a watcher that comes now sees them.
+func components(s *store.Store) map[string]*deckv1.Component {
+	sub, state := s.Subscribe(false)
+	defer sub.Close()
+	found := map[string]*deckv1.Component{}
+	for _, c := range state {
+		if c.Component != nil {
+			found[c.Component.GetName()] = c.Component
+		}
+	}
+	return found
+}
+
+func ready(s *store.Store, names ...string) {
+	for i, name := range names {
+		s.SetComponent(&deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_READY, Detail: "fine"})
+	}
+}
+
+func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	ready(s, "kubernetes", "kubernetes b", "piped")
+	sub, _ := s.Subscribe(false)
+	defer sub.Close()
+	s.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer\nfrom its API", NextStep: "start it"})
+	since := clock.now()
+	clock.advance(time.Minute)
+	s.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer; from its API", NextStep: "start it"})
+
+	changes, err := sub.Next(t.Context())
+	require.NoError(t, err)
+	require.Len(t, changes, 2, "the same problem set again is no change")
+	require.Equal(t, "kubernetes b", changes[0].Problem.GetPart())
+	require.Equal(t, "no answer; from its API", changes[0].Problem.GetReason(), "it is shown on one line")
+	require.Equal(t, since.UTC(), changes[0].Problem.GetSince().AsTime())
+	require.Equal(t, deckv1.Component_STATE_DEGRADED, changes[1].Component.GetState())
+	require.Equal(t, "start it", changes[1].Component.GetHint())
+	require.Equal(t, deckv1.Component_STATE_READY, components(s)["kubernetes"].GetState())
+
+	s.SetComponent(&deckv1.Component{Name: "kubernetes b", State: deckv1.Component_STATE_READY, Detail: "still fine"})
+	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["kubernetes b"].GetState(), "its problem is still there")
+	require.Len(t, s.Problems(), 1)
+	s.ClearProblem("kubernetes b")
+	require.Empty(t, s.Problems())
+	require.Equal(t, "still fine", components(s)["kubernetes b"].GetDetail())
+}
+
+func TestAFailedComponentIsAProblemUntilItIsReady(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_FAILED, Detail: "main.go:3: undefined: y", Hint: "fix it and save"})
+	require.Equal(t, "main.go:3: undefined: y", s.Problems()[0].GetReason())
+	require.Equal(t, "fix it and save", s.Problems()[0].GetNextStep())
+	require.Equal(t, deckv1.Component_STATE_FAILED, components(s)["plugin x"].GetState())
+	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_STARTING, Detail: "compiling"})
+	require.Len(t, s.Problems(), 1, "nothing is better before it compiles")
+	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_READY})
+	require.Empty(t, s.Problems())
+}
+
+func TestProblemsAreBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{Problems: 3})
+	for i := range 10 {
+		s.SetProblem(store.Problem{Part: fmt.Sprint(i), Reason: strings.Repeat("ü", 10_000)})
+	}
+	require.Len(t, s.Problems(), 3)
+	require.Less(t, len(s.Problems()[0].GetReason()), 3000)
+	require.NotEmpty(t, s.Problems()[0].GetNextStep(), "there always is one")
+}
+
+func TestProblemsOfAPipedAreReplacedByItsNextReport(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	ready(s, "repository", "piped")
+	s.AddPiped("piped-2", "other", "", store.KeyHash{})
+	report := func(id string, parts ...string) {
+		var problems []*agentv1.Problem
+		for _, part := range parts {
+			problems = append(problems, &agentv1.Problem{Part: part, Reason: "why", NextStep: "what"})
+		}
+		require.NoError(t, s.ReportHealth(id, problems))
+	}
+	parts := func() (list []string) {
+		for _, p := range s.Problems() {
+			list = append(list, p.GetPart()+" <"+p.GetComponent()+">")
+		}
+		return list
+	}
+	report(piped, "plugin wait", "repository sample")
+	report("piped-2", "plugin wait")
+	require.Equal(t, []string{"plugin wait <piped>", "repository sample <repository>", "plugin wait of piped other <>"}, parts())
+	report(piped, "repository sample")
+	require.Equal(t, []string{"repository sample <repository>", "plugin wait of piped other <>"}, parts())
+	require.Equal(t, deckv1.Component_STATE_READY, components(s)["piped"].GetState())
+	report("piped-2")
+	report(piped)
+	require.Empty(t, parts())
+}
+
+func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	ready(s, "piped")
+	pass := func(d time.Duration) {
+		for ; d > 0; d -= store.HeartbeatCheck {
+			clock.advance(store.HeartbeatCheck)
+			s.CheckPipeds()
+		}
+	}
+	pass(time.Minute)
+	require.Empty(t, s.Problems(), "it was never there")
+
+	s.SawPiped(piped)
+	require.NoError(t, s.ReportHealth(piped, nil))
+	w, err := s.WatchPiped(piped)
+	require.NoError(t, err)
+	defer w.Close()
+	pass(11 * time.Second)
+	require.Empty(t, s.Problems())
+	pass(3 * time.Second)
+	require.Len(t, s.Problems(), 1, "its connection stands, but it does not answer")
+	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["piped"].GetState())
+	s.SawPiped(piped)
+	require.Empty(t, s.Problems())
+
+	clock.advance(time.Hour)
+	s.CheckPipeds()
+	pass(11 * time.Second)
+	require.Empty(t, s.Problems(), "this process was suspended itself and cannot know yet")
+	pass(3 * time.Second)
+	require.Len(t, s.Problems(), 1)
+}
+
+func TestAPipedWithoutHeartbeatsCountsByItsConnectionOrItsCalls(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	s.CheckPipeds()
+	s.SawPiped(piped)
+	w, err := s.WatchPiped(piped)
+	require.NoError(t, err)
+	for range 60 {
+		clock.advance(time.Second)
+		s.CheckPipeds()
+	}
+	require.Empty(t, s.Problems(), "an older piped of ours says nothing while nothing happens")
+	w.Close()
+	for range 14 {
+		clock.advance(time.Second)
+		s.CheckPipeds()
+	}
+	require.Len(t, s.Problems(), 1)
+}
+
+func TestARefusedPipedIsAProblem(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	s.CheckPipeds()
+	s.RefusedPiped(piped)
+	require.Contains(t, s.Problems()[0].GetReason(), "refuses its calls")
+	for range 70 {
+		clock.advance(time.Second)
+		s.CheckPipeds()
+	}
+	require.Empty(t, s.Problems(), "somebody tried once and was never let in")
+
+	s.SawPiped(piped)
+	clock.advance(time.Second)
+	require.NoError(t, s.SetPipedDisabled(piped, true))
+	s.RefusedPiped(piped)
+	require.Contains(t, s.Problems()[0].GetNextStep(), "pipectl piped enable")
+	require.NoError(t, s.SetPipedDisabled(piped, false))
+	clock.advance(time.Second)
+	s.SawPiped(piped)
+	require.Empty(t, s.Problems())
+}

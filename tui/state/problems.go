@@ -1,0 +1,21 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"cmp"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Problems returns the causes why the environment does not work as it should, the oldest first. An environment without
+// problems is not degraded.
+func (d *Deck) Problems() []*deckv1.Problem {
+	return sorted(d.problems, func(a, b *deckv1.Problem) int {
+		return cmp.Or(a.GetSince().AsTime().Compare(b.GetSince().AsTime()), cmp.Compare(a.GetId(), b.GetId()))
+	})
+}
+
+// Problem returns nil when there is none with that id.
+func (d *Deck) Problem(id string) *deckv1.Problem { return d.problems[id] }
