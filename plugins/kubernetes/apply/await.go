@@ -12,9 +12,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -35,11 +33,6 @@ const (
 	firstServedPause   = 10 * time.Millisecond
 	longestServedPause = 500 * time.Millisecond
 )
-
-// Named selects one object by its name.
-func Named(name string) metav1.ListOptions {
-	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}
-}
 
 // awaitServing waits until the APIs of the definitions among what was applied are served.
 func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
@@ -80,7 +73,7 @@ func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, s
 func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, establishTimeout, fmt.Errorf("not established within %s", establishTimeout))
 	defer cancel()
-	err := cluster.Follow(ctx, crd.Resource, Named(crd.Live.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
+	err := cluster.Follow(ctx, crd.Resource, cluster.Named(crd.Live.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
 		for _, o := range objects {
 			result, err := status.Compute(o)
 			if err != nil {
@@ -130,7 +123,7 @@ func (a *Applier) awaitGone(ctx context.Context, r dynamic.ResourceInterface, m 
 	holding := "; what holds it?"
 	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
-	err := cluster.Follow(waiting, r, Named(m.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
+	err := cluster.Follow(waiting, r, cluster.Named(m.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
 		for _, o := range objects {
 			if o.GetUID() == uid {
 				holding = heldBy(o)

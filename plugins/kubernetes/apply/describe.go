@@ -58,6 +58,9 @@ var (
 
 // describe puts an error of the API into words. Errors that are not about the manifest only get its name.
 func describe(err error, m manifest.Manifest) error {
+	if refused, done := errors.AsType[*RefusedError](err); done {
+		return refused
+	}
 	text := err.Error()
 	refused := &RefusedError{Key: m.Key(), Where: m.Origin.String(), Err: err}
 	switch {

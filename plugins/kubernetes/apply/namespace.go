@@ -8,14 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -91,13 +88,13 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 	since := time.Since(live.GetDeletionTimestamp().Time).Round(time.Second)
 	if !anew {
 		return true, fmt.Errorf("the namespace %s is being deleted since %s, so nothing can be created in it%s: wait until it is gone, then deploy with input.autoCreateNamespace: true and input.namespace, or with a Namespace among the manifests",
-			name, since, remains(live))
+			name, since, heldBy(live))
 	}
-	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it anew%s", name, since, remains(live))
+	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it anew%s", name, since, heldBy(live))
 	last := live
 	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
-	err = cluster.Follow(waiting, r, Named(name), func(objects []*unstructured.Unstructured) (bool, error) {
+	err = cluster.Follow(waiting, r, cluster.Named(name), func(objects []*unstructured.Unstructured) (bool, error) {
 		for _, o := range objects {
 			if o.GetUID() == live.GetUID() {
 				last = o
@@ -110,35 +107,17 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 	case ctx.Err() != nil:
 		return true, context.Cause(ctx)
 	case waiting.Err() != nil:
-		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: mend what holds it, then deploy again", name, goneTimeout, remains(last))
+		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: mend what holds it, then deploy again", name, goneTimeout, heldBy(last))
 	case err != nil:
 		return true, fmt.Errorf("wait until the namespace %s is deleted: %w", name, err)
 	}
 	return true, nil
 }
 
-// remains says what holds a namespace that is being deleted, as far as it tells.
-func remains(live *unstructured.Unstructured) string {
-	var ns corev1.Namespace
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &ns); err != nil {
-		return ""
-	}
-	var reasons []string
-	for _, c := range ns.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && c.Message != "" {
-			reasons = append(reasons, shorten(c.Message))
-		}
-	}
-	if len(reasons) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(reasons, "; ") + ")"
-}
-
-// heldBy names the finalizers of an object that is being deleted.
+// heldBy says in parentheses what holds an object that is being deleted, as far as it is known.
 func heldBy(live *unstructured.Unstructured) string {
-	if f := live.GetFinalizers(); len(f) > 0 {
-		return " (it has the finalizers " + strings.Join(f, ", ") + ")"
+	if holding := cluster.HeldBy(live); holding != "" {
+		return " (" + holding + ")"
 	}
 	return ""
 }

@@ -5,12 +5,15 @@ package apply
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -47,6 +50,9 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	if err := tryToCreate(ctx, r, m); err != nil {
 		return nil, "", err
 	}
+	if err := a.checkContents(ctx, m, live.GetUID()); err != nil {
+		return nil, "", err
+	}
 	uid := live.GetUID()
 	policy := metav1.DeletePropagationBackground
 	err = r.Delete(ctx, m.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
@@ -59,6 +65,24 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	live, _, err = a.create(ctx, r, m)
 	return live, "deleted and created anew", err
 }
+
+// checkContents refuses to delete a Namespace or a definition that objects would go with: they do not come back with it.
+func (a *Applier) checkContents(ctx context.Context, m manifest.Manifest, uid types.UID) error {
+	if !m.Is(manifest.KindNamespace) && !m.Is(manifest.KindCRD) {
+		return nil
+	}
+	_, kept, err := inventory.Deletable(ctx, a.client, []inventory.Item{{Key: m.Key(), Meta: metav1.ObjectMeta{UID: uid}}})
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return &RefusedError{
+		Key: m.Key(), Where: m.Origin.At("metadata.annotations"), Err: errHoldsObjects,
+		Reason: "it is not deleted and created again, " + kept[0].Reason,
+		Remedy: "delete or move these objects, or remove the annotation " + manifest.AnnotationForceReplace,
+	}
+}
+
+var errHoldsObjects = errors.New("it holds objects")
 
 // tryToCreate asks the API whether it would take the manifest for a new object. That the name is taken is no refusal.
 func tryToCreate(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) error {

@@ -25,31 +25,41 @@ type Log interface {
 	Errorf(format string, args ...any)
 }
 
-// Delete deletes the items with their dependants: Services, workloads, the rest, and last what has no namespace (PipeCD
-// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; one that is gone
-// already is fine. It does not wait for finalizers.
-func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (deleted int, err error) {
+// Deleted counts what became of items.
+type Deleted struct {
+	// Gone are not in the cluster any more; Terminating are still held after the wait.
+	Gone, Terminating int
+}
+
+// Delete deletes the items with their dependents: Services, workloads, the rest, and last what has no namespace (PipeCD
+// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; an item that is
+// gone already is fine. An item is reported as deleted when it is gone. Delete waits for those that finalizers or running pods
+// hold, at most [GoneTimeout] for all of them, and then leaves them to the cluster.
+func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done Deleted, err error) {
 	ordered := slices.Clone(items)
 	slices.SortStableFunc(ordered, func(a, b Item) int { return cmp.Compare(deletionRank(a.Key), deletionRank(b.Key)) })
 	var failed []error
+	var leaving []Item
 	for len(ordered) > 0 {
 		if ctx.Err() != nil {
-			return deleted, context.Cause(ctx)
+			return done, context.Cause(ctx)
 		}
 		n := slices.IndexFunc(ordered, func(i Item) bool { return deletionRank(i.Key) != deletionRank(ordered[0].Key) })
 		if n < 0 {
 			n = len(ordered)
 		}
-		for i, err := range deleteAll(ctx, c, ordered[:n]) {
+		for i, result := range deleteAll(ctx, c, ordered[:n]) {
 			name := ordered[i].Key.Human()
-			switch {
-			case err == nil:
-				deleted++
+			switch err := result.err; {
+			case err == nil && result.gone:
+				done.Gone++
 				log.Successf("- %s: deleted", name)
+			case err == nil:
+				leaving = append(leaving, ordered[i])
 			case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 				log.Infof("- %s: was already gone", name)
 			case ctx.Err() != nil:
-				return deleted, context.Cause(ctx)
+				return done, context.Cause(ctx)
 			default:
 				log.Errorf("- %s: cannot be deleted: %v", name, err)
 				failed = append(failed, fmt.Errorf("delete %s: %w", name, err))
@@ -57,27 +67,41 @@ func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (dele
 		}
 		ordered = ordered[n:]
 	}
-	return deleted, errors.Join(failed...)
+	gone, err := awaitGone(ctx, c, leaving, log)
+	done.Gone += gone
+	done.Terminating = len(leaving) - gone
+	if err != nil {
+		return done, err
+	}
+	return done, errors.Join(failed...)
 }
 
-// deleteAll deletes side by side and gives an error, or nil, for each.
-func deleteAll(ctx context.Context, c *cluster.Client, items []Item) []error {
-	errs := make([]error, len(items))
+// deletion is the result of one request.
+type deletion struct {
+	// gone is set when the object was not there right after the request.
+	gone bool
+	err  error
+}
+
+// deleteAll deletes side by side and returns a result for each item.
+func deleteAll(ctx context.Context, c *cluster.Client, items []Item) []deletion {
+	results := make([]deletion, len(items))
 	var group errgroup.Group
 	group.SetLimit(parallelLists)
 	for i, item := range items {
 		group.Go(func() error {
 			policy := metav1.DeletePropagationBackground
 			uid := item.Meta.UID
-			errs[i] = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name, metav1.DeleteOptions{
+			results[i].err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name, metav1.DeleteOptions{
 				PropagationPolicy: &policy,
 				Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
 			})
+			results[i].gone = results[i].err == nil && isGone(ctx, c, item)
 			return nil
 		})
 	}
 	_ = group.Wait() // the errors are collected
-	return errs
+	return results
 }
 
 func deletionRank(k manifest.Key) int {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakemetadata "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/restmapper"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -66,7 +67,8 @@ func newClient(t *testing.T, objects ...runtime.Object) (*cluster.Client, *fakem
 			{Name: "deployments/scale", Kind: "Scale", Namespaced: true, Verbs: verbs},
 		}},
 	}}}
-	return &cluster.Client{Metadata: metadata, Discovery: memory.NewMemCacheClient(discovery)}, metadata
+	cached := memory.NewMemCacheClient(discovery)
+	return &cluster.Client{Metadata: metadata, Discovery: cached, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(cached)}, metadata
 }
 
 func keys(items []inventory.Item) []string {
@@ -130,7 +132,7 @@ func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *te
 	l := &log{}
 	deleted, err := inventory.Delete(t.Context(), c, items, l)
 	require.ErrorContains(t, err, "delete Deployment prod/d: no")
-	require.Equal(t, 3, deleted)
+	require.Equal(t, inventory.Deleted{Gone: 3}, deleted)
 	require.Equal(t, `- Service prod/s: deleted
 - Deployment prod/d: cannot be deleted: no
 - ConfigMap prod/c: deleted
@@ -178,15 +180,50 @@ func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {
 	require.Equal(t, []string{":Namespace::b"}, keys(inventory.ExceptSame(items, []types.UID{"1"})))
 }
 
-func TestANamespaceWithObjectsOfAnotherApplicationIsShared(t *testing.T) {
+func TestANamespaceIsKeptWithTheNamesOfWhatItHolds(t *testing.T) {
 	t.Parallel()
-	other := func(o *metav1.PartialObjectMetadata) { o.Labels["pipecd.dev/application"] = "other" }
-	c, _ := newClient(t, object("v1", "Namespace", "", "mine"), object("v1", "Namespace", "", "ours"),
-		object("v1", "ConfigMap", "mine", "a"), object("v1", "ConfigMap", "ours", "b", other))
+	unmanaged := func(o *metav1.PartialObjectMetadata) { o.Labels, o.Annotations = nil, nil }
+	annotated := func(o *metav1.PartialObjectMetadata) { o.Annotations["helm.sh/resource-policy"] = "keep" }
+	var objects []runtime.Object
+	for _, name := range []string{"empty", "held", "kept", "provided", "owned"} {
+		objects = append(objects, object("v1", "Namespace", "", name))
+	}
+	for i := range 5 {
+		objects = append(objects, object("v1", "Secret", "held", fmt.Sprintf("theirs-%d", i), unmanaged))
+	}
+	objects = append(objects, object("v1", "ConfigMap", "held", "mine"), object("v1", "ConfigMap", "kept", "annotated", annotated),
+		object("v1", "ConfigMap", "provided", "kube-root-ca.crt", unmanaged),
+		object("v1", "Service", "owned", "mine"),
+		object("v1", "Secret", "owned", "of-mine", unmanaged, func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: "mine", UID: "Servicemine"}}
+		}))
+	c, _ := newClient(t, objects...)
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
-	alone, shared, err := inventory.Unshared(t.Context(), c, "app", items)
+	deletable, kept, err := inventory.Deletable(t.Context(), c, items)
 	require.NoError(t, err)
-	require.Equal(t, []string{":ConfigMap:mine:a", ":Namespace::mine"}, keys(alone))
-	require.Equal(t, []string{":Namespace::ours"}, keys(shared))
+	require.Equal(t, []string{":ConfigMap:held:mine", ":Namespace::empty", ":Namespace::owned", ":Namespace::provided", ":Service:owned:mine"}, keys(deletable))
+	reasons := map[string]string{}
+	for _, k := range kept {
+		reasons[k.Key.Human()] = k.Reason
+	}
+	require.Equal(t, map[string]string{
+		"ConfigMap kept/annotated": "because of its annotation helm.sh/resource-policy: keep",
+		"Namespace held":           "because it holds 5 objects that are not deleted with it: Secret held/theirs-0, Secret held/theirs-1, Secret held/theirs-2 and 2 more",
+		"Namespace kept":           "because it holds 1 object that is not deleted with it: ConfigMap kept/annotated",
+	}, reasons)
+}
+
+func TestANamespaceThatCannotBeLookedIntoIsKept(t *testing.T) {
+	t.Parallel()
+	c, metadata := newClient(t, object("v1", "Namespace", "", "mine"))
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	metadata.PrependReactor("list", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("no"))
+	})
+	deletable, kept, err := inventory.Deletable(t.Context(), c, items)
+	require.NoError(t, err)
+	require.Empty(t, deletable)
+	require.Equal(t, "because it may hold objects of kinds that cannot be listed: secrets", kept[0].Reason)
 }

@@ -19,16 +19,19 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Lookup gives those of the keys that are in the cluster and belong to the application by their annotations: what List may
-// miss, since somebody has changed the labels or the kind may not be listed. A key without a namespace is in the client's
-// own when its kind has one. What may not be read is left out.
-func Lookup(ctx context.Context, c *cluster.Client, applicationID string, keys []manifest.Key) ([]Item, error) {
-	found := make([]*Item, len(keys))
+// Lookup returns those of the manifests that are in the cluster and belong to the application by their annotations: what List
+// may miss, because somebody has changed the labels or the kind may not be listed. A manifest without a namespace is in the
+// client's own when its kind has one. What may not be read is left out.
+func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item, error) {
+	found := make([]*Item, len(manifests))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelLists)
-	for i, key := range keys {
+	for i, m := range manifests {
 		group.Go(func() (err error) {
-			found[i], err = lookUp(ctx, c, applicationID, key)
+			found[i], err = lookUp(ctx, c, applicationID, m.Key())
+			if found[i] != nil && manifest.IsChartCRD(m) { // it may have been applied by a version that did not mark it
+				manifest.MarkChartCRD(&found[i].Meta)
+			}
 			return err
 		})
 	}

@@ -72,7 +72,13 @@ func parseRendered(file helm.File) ([]Manifest, error) {
 	if file.Template {
 		name += renderedMark
 	}
-	return parse(file.Data, name, decode)
+	manifests, err := parse(file.Data, name, decode)
+	for _, m := range manifests {
+		if m.Is(KindCRD) && !file.Template { // only the crds/ folder is not rendered
+			MarkChartCRD(m)
+		}
+	}
+	return manifests, err
 }
 
 func hookMoments(m Manifest) []string {

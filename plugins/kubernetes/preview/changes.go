@@ -86,6 +86,11 @@ func (c *changes) removed(key manifest.Key, before *unstructured.Unstructured) {
 	c.put(key, "deleted", "", before, nil)
 }
 
+// kept notes an object that is not in the commit and that pruning leaves alone.
+func (c *changes) kept(key manifest.Key, reason string) {
+	c.notes = append(c.notes, key.Human()+" would be kept, "+reason)
+}
+
 func (c *changes) changed(key manifest.Key, before, after *unstructured.Unstructured, note string) {
 	if c.put(key, "changed", note, before, after) {
 		c.change++
@@ -190,7 +195,7 @@ func shown(o *unstructured.Unstructured) map[string]any {
 		values, _ := metadata[field].(map[string]any)
 		maps.DeleteFunc(values, func(name string, _ any) bool {
 			return name == lastApplied || strings.HasPrefix(name, stampPrefix) && name != manifest.AnnotationReplace &&
-				name != manifest.AnnotationForceReplace && name != manifest.AnnotationOrder
+				name != manifest.AnnotationForceReplace && name != manifest.AnnotationOrder && name != manifest.AnnotationPrune
 		})
 		if len(values) == 0 {
 			delete(metadata, field)

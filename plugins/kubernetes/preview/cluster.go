@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -34,7 +35,7 @@ func (silent) Infof(string, ...any)    {}
 func (silent) Successf(string, ...any) {}
 
 // compareWithCluster tries all manifests in the cluster, and looks for what would be pruned.
-func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wanted []manifest.Manifest, rule pruning, found *changes) error {
+func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, running, wanted []manifest.Manifest, rule pruning, found *changes) error {
 	label := q.Wanted.App.VariantLabel
 	stamp := manifest.Stamp{
 		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
@@ -68,9 +69,12 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wan
 	if err := refused(refusals); err != nil {
 		return err
 	}
-	keys := make([]manifest.Key, 0, len(trials))
+	stay := staying{}
 	for i, t := range trials {
-		keys = append(keys, t.Manifest.Key())
+		stay.keys = append(stay.keys, t.Manifest.Key())
+		if t.Live != nil {
+			stay.uids = append(stay.uids, t.Live.GetUID())
+		}
 		if immutable[i] != nil {
 			found.immutable(t, immutable[i])
 		} else {
@@ -80,7 +84,7 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, wan
 	if err := findNamespace(ctx, q, c, found); err != nil {
 		return err
 	}
-	return findUnwanted(ctx, q, c, keys, rule, found)
+	return findUnwanted(ctx, q, c, running, stay, rule, found)
 }
 
 // takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position of
@@ -166,8 +170,14 @@ func refused(errs []error) error {
 	return fmt.Errorf("the cluster would refuse the deployment: %s", strings.Join(list, "\n"))
 }
 
-// findUnwanted looks for the application's objects that are not in the commit.
-func findUnwanted(ctx context.Context, q *question, c *cluster.Client, keys []manifest.Key, rule pruning, found *changes) error {
+// staying are the objects that the commit has.
+type staying struct {
+	keys []manifest.Key
+	uids []types.UID
+}
+
+// findUnwanted looks for the application's objects that are not in the commit, as pruning does.
+func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running []manifest.Manifest, stay staying, rule pruning, found *changes) error {
 	app := q.Wanted.App
 	selector := inventory.Labels(q.applicationID)
 	if rule.onlyPrimary || !rule.enabled {
@@ -181,19 +191,28 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, keys []ma
 	if err != nil {
 		return err
 	}
-	if len(skipped) > 0 && rule.enabled {
-		found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
+	if rule.enabled {
+		if len(skipped) > 0 {
+			found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
+		}
+		were, err := inventory.Lookup(ctx, c, q.applicationID, running)
+		if err != nil {
+			return err
+		}
+		items = inventory.Union(slices.DeleteFunc(were, func(i inventory.Item) bool {
+			return rule.onlyPrimary && i.Meta.Annotations[app.VariantLabel.Key] != app.VariantLabel.PrimaryValue
+		}), items)
 	}
-	unwanted := slices.DeleteFunc(inventory.Except(items, keys), func(i inventory.Item) bool {
+	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids), func(i inventory.Item) bool {
 		return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())
 	})
 	if rule.enabled {
-		var shared []inventory.Item
-		if unwanted, shared, err = inventory.Unshared(ctx, c, q.applicationID, unwanted); err != nil {
+		var kept []inventory.Kept
+		if unwanted, kept, err = inventory.Deletable(ctx, c, unwanted); err != nil {
 			return err
 		}
-		for _, item := range shared {
-			found.notes = append(found.notes, item.Key.Human()+" would be kept, since other applications have objects in it, or of it")
+		for _, k := range kept {
+			found.kept(k.Key, k.Reason)
 		}
 	}
 	for _, item := range unwanted {

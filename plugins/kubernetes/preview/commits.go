@@ -67,8 +67,12 @@ func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *ch
 		}
 	}
 	for _, m := range running {
-		switch _, gone := before[m.Key().Fold()]; {
+		_, gone := before[m.Key().Fold()]
+		reason := manifest.Exclusion(m)
+		switch {
 		case !gone:
+		case rule.enabled && reason != "":
+			found.kept(m.Key(), reason)
 		case rule.enabled:
 			found.removed(m.Key(), m.Unstructured)
 		default:

@@ -6,6 +6,7 @@ package stage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,11 +37,11 @@ func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Cl
 		req.Log.Infof("There are no resources of the %s variant", variant)
 		return nil
 	}
-	deleted, err := inventory.Delete(ctx, c, items, req.Log)
+	deleted, err := e.delete(ctx, req, c, items)
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Removed the %s variant: %s deleted", variant, plural(deleted, "resource"))
+	req.Log.Successf("Removed the %s variant: %s deleted%s", variant, plural(deleted.Gone, "resource"), stillTerminating(deleted))
 	return nil
 }
 
@@ -72,7 +73,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(items, were), wanted), liveUIDs(applied))
+	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
 	if len(unwanted) == 0 {
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
@@ -81,20 +82,31 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Pruned %s that are not in Git any more", plural(deleted, "resource"))
+	req.Log.Successf("Pruned %s that are not in Git any more%s", plural(deleted.Gone, "resource"), stillTerminating(deleted))
 	return nil
 }
 
-// delete deletes resources but for those that would take objects of other applications with them.
-func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item) (deleted int, err error) {
-	alone, shared, err := inventory.Unshared(ctx, c, req.Deployment.GetApplicationId(), items)
+// delete deletes resources but for those that must be kept, which it names.
+func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item) (inventory.Deleted, error) {
+	deletable, kept, err := inventory.Deletable(ctx, c, items)
 	if err != nil {
-		return 0, err
+		return inventory.Deleted{}, err
 	}
-	for _, i := range shared {
-		req.Log.Infof("- %s: is kept, since other applications have objects in it, or of it; delete it when they are gone", i.Key.Human())
+	for _, k := range kept {
+		req.Log.Infof("- %s: kept, %s", k.Key.Human(), k.Reason)
 	}
-	return inventory.Delete(ctx, c, alone, req.Log)
+	return inventory.Delete(ctx, c, deletable, req.Log)
+}
+
+// stillTerminating is the end of a sentence about what was deleted.
+func stillTerminating(deleted inventory.Deleted) string {
+	switch deleted.Terminating {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 is still Terminating"
+	}
+	return fmt.Sprintf("; %d are still Terminating", deleted.Terminating)
 }
 
 // find lists the application's resources that also have the given labels. The keys say in which namespaces to look for kinds
@@ -125,11 +137,7 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 		req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	keys := make([]manifest.Key, len(manifests))
-	for i, m := range manifests {
-		keys[i] = m.Key()
-	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), keys)
+	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), manifests)
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 

@@ -109,7 +109,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		return err
 	}
 	var created []inventory.Item
-	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(items, listed), keep), liveUIDs(applied)) {
+	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep), liveUIDs(applied)) {
 		if item.Meta.CreationTimestamp.Time.Before(since) {
 			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
 			continue
@@ -124,7 +124,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Removed %s that the failed deployment created", plural(deleted, "resource"))
+	req.Log.Successf("Removed %s that the failed deployment created%s", plural(deleted.Gone, "resource"), stillTerminating(deleted))
 	return nil
 }
 

@@ -28,6 +28,7 @@ func Canary(manifests []manifest.Manifest, app *config.Application, o config.Can
 		if m.Is(manifest.KindConfigMap) || m.Is(manifest.KindSecret) {
 			c := m.Clone()
 			c.SetName(withSuffix(m.GetName(), o.Suffix))
+			manifest.RemoveExclusion(c)
 			renamed[m.Key()] = c.GetName()
 			configs = append(configs, c)
 		}

@@ -75,6 +75,7 @@ func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	}
 	copied := m.Clone()
 	copied.SetName(withSuffix(m.GetName(), c.suffix))
+	manifest.RemoveExclusion(copied) // the copy has to go with its variant
 	if err := unstructured.SetNestedField(copied.Object, c.replicas.Of(primary), "spec", "replicas"); err != nil {
 		return m, fmt.Errorf("%s: replicas of %s: %w", m.Origin, m.Key().Human(), err)
 	}

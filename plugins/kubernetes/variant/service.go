@@ -15,6 +15,7 @@ import (
 func copyService(found manifest.Manifest, suffix, key, value string) (manifest.Manifest, error) {
 	m := found.Clone()
 	m.SetName(withSuffix(m.GetName(), suffix))
+	manifest.RemoveExclusion(m)
 	spec, ok := m.Object["spec"].(map[string]any)
 	if !ok {
 		return manifest.Manifest{}, fmt.Errorf("%s: %s has no spec", m.Origin, m.Key().Human())
