@@ -24,6 +24,8 @@ type Application struct {
 
 type application struct {
 	model *model.Application
+	// filed is the place under which the index has it.
+	filed place
 	// Deploy targets follow the piped's configuration until somebody sets them.
 	automatic bool
 	live      *model.ApplicationLiveStateSnapshot
@@ -65,10 +67,10 @@ func (s *Store) PipedApplications(pipedID string) []*model.Application {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []*model.Application
-	for _, a := range sorted(s.applications, func(a, b *application) int {
+	for _, a := range sorted(s.index.pipeds[pipedID], func(a, b *application) int {
 		return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
 	}) {
-		if a.model.GetPipedId() == pipedID && !a.model.GetDeleted() && !a.model.GetDisabled() {
+		if !a.model.GetDisabled() {
 			found = append(found, s.effective(a))
 		}
 	}
@@ -94,6 +96,8 @@ func (s *Store) DeleteApplication(id string) error {
 	}
 	now := s.now().Unix()
 	a.model.Deleted, a.model.DeletedAt, a.model.UpdatedAt = true, now, now
+	s.index.file(a)
+	s.boundDeleted()
 	a.live, a.counts = nil, ResourceCounts{}
 	a.tellNews()
 	s.removeObjects(id)
@@ -119,11 +123,15 @@ func (s *Store) MoveApplication(id, pipedID, platformProvider string, path *mode
 		if err != nil {
 			return err
 		}
+		if err := s.free(a, placeOf(pipedID, path)); err != nil {
+			return err
+		}
 		if old := a.model.GetPipedId(); old != pipedID {
 			s.signal(old, applicationsChanged)
 		}
 		a.model.PipedId, a.model.GitPath = pipedID, path
 		a.model.PlatformProvider, a.model.CloudProvider = platformProvider, platformProvider
+		s.index.file(a)
 		return nil
 	})
 }
@@ -133,16 +141,48 @@ func (s *Store) RenameConfigFile(ids []string, filename string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
-		if _, err := s.application(id); err != nil {
+		a, err := s.application(id)
+		if err != nil {
+			return err
+		}
+		renamed := placeOf(a.model.GetPipedId(), a.model.GetGitPath())
+		renamed.file = filename
+		if err := s.free(a, renamed); err != nil {
 			return err
 		}
 	}
 	for _, id := range ids {
 		a := s.applications[id]
 		a.model.GitPath.ConfigFilename = filename
+		s.index.file(a)
 		s.applicationChanged(a)
 	}
 	return nil
+}
+
+// free reports an application other than a at a place.
+func (s *Store) free(a *application, at place) error {
+	if other := s.index.places[at]; other != nil && other != a && !other.model.GetDeleted() {
+		return alreadyExists("application %s (%s) has its configuration at %s/%s of repository %s already",
+			other.model.GetName(), other.model.GetId(), at.path, at.file, at.repo)
+	}
+	return nil
+}
+
+// boundDeleted forgets the application that was deleted first when there are more deleted ones than
+// registered ones may be.
+func (s *Store) boundDeleted() {
+	if len(s.applications)-s.index.registered <= s.limits.Applications {
+		return
+	}
+	var first *application
+	for _, a := range s.applications {
+		if a.model.GetDeleted() && (first == nil || a.model.GetDeletedAt() < first.model.GetDeletedAt()) {
+			first = a
+		}
+	}
+	s.index.remove(first)
+	delete(s.applications, first.model.GetId())
 }
 
 func (s *Store) changeApplication(id string, change func(*application) error) error {

@@ -42,7 +42,7 @@ func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
 	names, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
 	require.NoError(t, err)
 	require.Empty(t, names, "it is there already")
-	b := store.ApplicationID("repo", "b", "app.pipecd.yaml")
+	b := store.ApplicationID(piped, "repo", "b", "app.pipecd.yaml")
 	require.NoError(t, s.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
 
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))

@@ -63,7 +63,7 @@ func (s *Store) createDeployment(pipedID string, m *model.Deployment) error {
 	}
 	d.model.CreatedAt = cmp.Or(d.model.GetCreatedAt(), now.Unix())
 	d.model.UpdatedAt = cmp.Or(d.model.GetUpdatedAt(), now.Unix())
-	s.deployments[m.GetId()] = d
+	s.putDeployment(d)
 	a.latest = m.GetId()
 	if completed(m.GetStatus()) {
 		d.completed = now
@@ -101,13 +101,11 @@ func (s *Store) PipedDeployment(pipedID, id string) (*model.Deployment, error) {
 func (s *Store) OpenDeployments(pipedID string) []*model.Deployment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var open []*deployment
-	for _, d := range s.deployments {
-		if d.model.GetPipedId() == pipedID && !completed(d.model.GetStatus()) {
-			open = append(open, d)
-		}
+	open := make([]*model.Deployment, 0, len(s.open[pipedID]))
+	for _, d := range s.open[pipedID] {
+		open = append(open, proto.CloneOf(d.model))
 	}
-	return cloned(open, func(a, b *deployment) int { return cmp.Compare(a.sequence, b.sequence) })
+	return open
 }
 
 // Deployments returns the deployments that match, the one updated last in front.

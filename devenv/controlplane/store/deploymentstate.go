@@ -55,8 +55,17 @@ func (s *Store) deploymentChanged(d *deployment) {
 	s.publish(Change{Deployment: d.view()})
 }
 
+// putDeployment adds a new deployment, which may have ended already.
+func (s *Store) putDeployment(d *deployment) {
+	s.deployments[d.model.GetId()] = d
+	if !completed(d.model.GetStatus()) {
+		s.open[d.model.GetPipedId()] = append(s.open[d.model.GetPipedId()], d)
+	}
+}
+
 // complete files a deployment that has just ended and forgets the oldest ones beyond the limits.
 func (s *Store) complete(d *deployment) {
+	s.open[d.model.GetPipedId()] = slices.DeleteFunc(s.open[d.model.GetPipedId()], func(o *deployment) bool { return o == d })
 	for _, log := range d.logs {
 		log.notify()
 	}

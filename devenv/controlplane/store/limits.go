@@ -9,7 +9,7 @@ type Limits struct {
 	DeploymentsPerApplication, Deployments int
 	// Deployments that have not ended; more are refused.
 	OpenDeployments int
-	// Registered applications; more are refused.
+	// Registered applications of all pipeds together; more are refused. As many deleted ones are remembered.
 	Applications int
 	// Handled commands kept, and commands waiting for one piped; more waiting ones are refused.
 	HandledCommands, WaitingCommands int
@@ -33,7 +33,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.DeploymentsPerApplication, 200},
 		{&l.Deployments, 1000},
 		{&l.OpenDeployments, 5000},
-		{&l.Applications, 5000},
+		{&l.Applications, 20_000},
 		{&l.HandledCommands, 500},
 		{&l.WaitingCommands, 1000},
 		{&l.Events, 1000},

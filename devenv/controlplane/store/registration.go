@@ -20,10 +20,10 @@ var applicationSpace = uuid.MustParse("6f0e9a52-7c0f-4e0b-9d39-5d2f0f2c8b11")
 
 const defaultConfigFilename = "app.pipecd.yaml"
 
-// ApplicationID returns the id of the application at a place in Git: the same one whenever and
-// wherever it is registered.
-func ApplicationID(repoID, path, configFilename string) string {
-	return uuid.NewSHA1(applicationSpace, []byte(repoID+"\x00"+path+"\x00"+configFilename)).String()
+// ApplicationID returns the id that an application of a piped gets at a place in Git: the same id at each
+// registration, and another one for each piped.
+func ApplicationID(pipedID, repoID, path, configFilename string) string {
+	return uuid.NewSHA1(applicationSpace, []byte(pipedID+"\x00"+repoID+"\x00"+path+"\x00"+configFilename)).String()
 }
 
 // RegisterApplications registers every application of the list that is not known yet, with all
@@ -44,14 +44,13 @@ func (s *Store) RegisterApplications(pipedID string, found []*model.ApplicationI
 		if err != nil {
 			continue
 		}
-		id := ApplicationID(info.GetRepoId(), info.GetPath(), path.GetConfigFilename())
-		if s.applications[id] != nil || s.applicationAt(path) != nil {
+		if s.index.places[placeOf(pipedID, path)] != nil {
 			continue
 		}
-		if len(s.applications) >= s.limits.Applications {
-			return names, exhausted("%d applications are registered already; delete some with `pipectl application delete`", s.limits.Applications)
+		if err := s.roomForApplication(); err != nil {
+			return names, err
 		}
-		a := s.newApplication(id, info.GetName(), pipedID, path)
+		a := s.newApplication(s.idAt(pipedID, path), info.GetName(), pipedID, path)
 		a.automatic = true
 		a.model.Kind, a.model.Description = info.GetKind(), info.GetDescription()
 		a.model.Labels = maps.Clone(info.GetLabels())
@@ -63,7 +62,8 @@ func (s *Store) RegisterApplications(pipedID string, found []*model.ApplicationI
 }
 
 // AddApplication registers an application on a user's word and returns its id. The repository is
-// completed from what the piped reported. An application that is there already is updated.
+// completed from what the piped reported. An application of the piped that is at this place already is
+// returned as it is; AlreadyExists when it has another kind or platform provider than the user names.
 func (s *Store) AddApplication(m *model.Application) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,25 +71,34 @@ func (s *Store) AddApplication(m *model.Application) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a := s.applicationAt(path)
-	switch {
-	case a == nil:
-		if len(s.applications) >= s.limits.Applications {
-			return "", exhausted("%d applications are registered already; delete some first", s.limits.Applications)
-		}
-		id := ApplicationID(path.GetRepo().GetId(), path.GetPath(), path.GetConfigFilename())
-		if s.applications[id] != nil { // it was moved to another place since
-			id = newID()
-		}
-		a = s.newApplication(id, m.GetName(), m.GetPipedId(), path)
-	case a.model.GetDeleted():
-		a = s.newApplication(a.model.GetId(), m.GetName(), m.GetPipedId(), path)
+	there := s.index.places[placeOf(m.GetPipedId(), path)]
+	if there != nil && !there.model.GetDeleted() {
+		return there.model.GetId(), agrees(there.model, m)
 	}
-	a.model.Name, a.model.PipedId, a.model.GitPath = m.GetName(), m.GetPipedId(), path
+	if err := s.roomForApplication(); err != nil {
+		return "", err
+	}
+	id := s.idAt(m.GetPipedId(), path)
+	if there != nil { // it was deleted
+		id = there.model.GetId()
+	}
+	a := s.newApplication(id, m.GetName(), m.GetPipedId(), path)
 	a.model.Kind, a.model.Description, a.model.Labels = m.GetKind(), m.GetDescription(), maps.Clone(m.GetLabels())
 	a.model.PlatformProvider, a.model.CloudProvider = m.GetPlatformProvider(), m.GetPlatformProvider()
 	s.applicationChanged(a)
-	return a.model.GetId(), nil
+	return id, nil
+}
+
+// agrees reports that a registered application is of another kind, or for another platform provider, than
+// a user wants to add. A provider that either does not name agrees with all.
+func agrees(there, wanted *model.Application) error {
+	has, wants := there.GetPlatformProvider(), wanted.GetPlatformProvider()
+	if there.GetKind() == wanted.GetKind() && (has == "" || wants == "" || has == wants) {
+		return nil
+	}
+	return alreadyExists("application %s (%s) is registered at this place already, with kind %s and platform provider %q; "+
+		"delete it first, with: pipectl application delete --app-id=%s",
+		there.GetName(), there.GetId(), there.GetKind(), has, there.GetId())
 }
 
 // ImportApplication stores an application as it is, with the id that it has elsewhere.
@@ -97,7 +106,7 @@ func (s *Store) ImportApplication(m *model.Application) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &application{model: proto.CloneOf(m)}
-	s.applications[m.GetId()] = a
+	s.putApplication(a)
 	s.publish(Change{Application: s.applicationView(a)})
 	s.signal(m.GetPipedId(), applicationsChanged)
 }
@@ -129,10 +138,7 @@ func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.Application
 // refreshDeployTargets gives applications that nobody set targets for those that their piped has
 // now. The caller holds s.mu.
 func (s *Store) refreshDeployTargets(p *piped) {
-	for _, a := range s.applications {
-		if a.model.GetPipedId() != p.model.GetId() || a.model.GetDeleted() {
-			continue
-		}
+	for _, a := range s.index.pipeds[p.model.GetId()] {
 		if !a.automatic {
 			if len(a.model.GetDeployTargetsByPlugin()) == 0 { // shown with the piped's
 				s.applicationChanged(a)
@@ -153,17 +159,31 @@ func (s *Store) newApplication(id, name, pipedID string, path *model.Application
 	a := &application{model: &model.Application{
 		Id: id, Name: name, PipedId: pipedID, ProjectId: s.project, GitPath: path, CreatedAt: now, UpdatedAt: now,
 	}}
-	s.applications[id] = a
+	s.putApplication(a)
 	return a
 }
 
-// applicationAt returns the application at a place in Git, deleted or not; nil when there is none.
-func (s *Store) applicationAt(path *model.ApplicationGitPath) *application {
-	for _, a := range s.applications {
-		p := a.model.GetGitPath()
-		if p.GetRepo().GetId() == path.GetRepo().GetId() && p.GetPath() == path.GetPath() && p.GetConfigFilename() == path.GetConfigFilename() {
-			return a
-		}
+// idAt returns the id of a new application at a place.
+func (s *Store) idAt(pipedID string, path *model.ApplicationGitPath) string {
+	id := ApplicationID(pipedID, path.GetRepo().GetId(), path.GetPath(), path.GetConfigFilename())
+	if s.applications[id] != nil { // that application was moved to another place
+		return newID()
+	}
+	return id
+}
+
+// putApplication adds an application, in place of the one with its id.
+func (s *Store) putApplication(a *application) {
+	if before := s.applications[a.model.GetId()]; before != nil {
+		s.index.remove(before)
+	}
+	s.applications[a.model.GetId()] = a
+	s.index.file(a)
+}
+
+func (s *Store) roomForApplication() error {
+	if s.index.registered >= s.limits.Applications {
+		return exhausted("%d applications are registered already; delete some with `pipectl application delete`", s.limits.Applications)
 	}
 	return nil
 }

@@ -49,9 +49,9 @@ func (s *Store) restoreApplication(r journal.Record) {
 	a := s.applications[m.GetId()]
 	if a == nil {
 		a = &application{}
-		s.applications[m.GetId()] = a
 	}
 	a.model, a.automatic = m, r.Automatic
+	s.putApplication(a)
 	if m.GetDeleted() {
 		s.removeObjects(m.GetId())
 	}
@@ -63,14 +63,14 @@ func (s *Store) restoreDeployment(r journal.Record) {
 		return
 	}
 	d := s.deployments[m.GetId()]
+	ended := d != nil && completed(d.model.GetStatus())
 	if d == nil {
-		d = &deployment{sequence: s.nextSequence(), logs: map[string]*stageLog{}}
-		s.deployments[m.GetId()] = d
+		d = &deployment{model: m, sequence: s.nextSequence(), logs: map[string]*stageLog{}}
+		s.putDeployment(d)
 		if a := s.applications[m.GetApplicationId()]; a != nil {
 			a.latest = m.GetId()
 		}
 	}
-	ended := d.model != nil && completed(d.model.GetStatus())
 	d.model, d.created, d.completed = m, r.Created, r.Completed
 	d.stages = map[string]StageTimes{}
 	for _, t := range r.Stages {
@@ -176,6 +176,7 @@ func (s *Store) Watching(repository string) {
 	if known {
 		fresh := New(Options{ProjectID: s.project, Now: s.now, Limits: s.limits})
 		s.applications, s.deployments, s.completed, s.commands = fresh.applications, fresh.deployments, nil, fresh.commands
+		s.index, s.open = fresh.index, fresh.open
 		s.events, s.chains, s.chainOrder = nil, fresh.chains, nil // the clusters are the same ones
 		s.objects, s.objectBytes, s.analyses, s.logBytes = fresh.objects, 0, fresh.analyses, 0
 		for sub := range s.watchers {

@@ -41,7 +41,10 @@ type Store struct {
 	checkedPipeds, listening time.Time
 	pipeds                   map[string]*piped
 	applications             map[string]*application
+	index                    applicationIndex
 	deployments              map[string]*deployment
+	// open are the deployments of each piped that have not ended, the oldest first.
+	open map[string][]*deployment
 	// Completed deployments, the one that ended first in front.
 	completed []*deployment
 	commands  commandBook
@@ -75,6 +78,8 @@ func New(o Options) *Store {
 		problems:     map[string]*deckv1.Problem{},
 		pipeds:       map[string]*piped{},
 		applications: map[string]*application{},
+		index:        newApplicationIndex(),
+		open:         map[string][]*deployment{},
 		deployments:  map[string]*deployment{},
 		commands:     commandBook{byID: map[string]*model.Command{}},
 		chains:       map[string]*chain{},

@@ -1,0 +1,117 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// joinPiped makes a further piped known, which reports the same repository id as all others.
+func joinPiped(t testing.TB, s *store.Store, id string) {
+	t.Helper()
+	s.AddPiped(id, id, "", store.KeyHash{})
+	_, err := s.ReportPipedMeta(id, meta("/srv/"+id))
+	require.NoError(t, err)
+}
+
+func TestPipedsWithTheSameRepositoryIDAndPathHaveApplicationsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	ids := map[string]bool{}
+	for p := range 4 {
+		name := fmt.Sprint("piped-", p)
+		joinPiped(t, s, name)
+		for a := range 5 {
+			registered, err := s.RegisterApplications(name, []*model.ApplicationInfo{info(fmt.Sprint("app", a))})
+			require.NoError(t, err)
+			require.Len(t, registered, 1, "application %d of %s", a, name)
+		}
+	}
+	for p := range 4 {
+		applications := s.PipedApplications(fmt.Sprint("piped-", p))
+		require.Len(t, applications, 5)
+		for _, a := range applications {
+			ids[a.GetId()] = true
+			require.Equal(t, fmt.Sprint("/srv/piped-", p), a.GetGitPath().GetRepo().GetRemote())
+		}
+	}
+	require.Len(t, ids, 20)
+}
+
+func TestAddingAnApplicationRewritesNone(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	joinPiped(t, s, piped)
+	joinPiped(t, s, "other")
+	add := func(pipedID, provider string, kind model.ApplicationKind) (string, error) {
+		return s.AddApplication(&model.Application{
+			Name: "a", PipedId: pipedID, PlatformProvider: provider, Kind: kind,
+			GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"},
+		})
+	}
+	first, err := add(piped, "one", model.ApplicationKind_KUBERNETES)
+	require.NoError(t, err)
+	before, err := s.Application(first)
+	require.NoError(t, err)
+
+	again, err := add(piped, "one", model.ApplicationKind_KUBERNETES)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	for _, refused := range []func() (string, error){
+		func() (string, error) { return add(piped, "two", model.ApplicationKind_KUBERNETES) },
+		func() (string, error) { return add(piped, "one", model.ApplicationKind_TERRAFORM) },
+	} {
+		_, err := refused()
+		requireCode(t, codes.AlreadyExists, err)
+		require.ErrorContains(t, err, "pipectl application delete --app-id="+first)
+	}
+	second, err := add("other", "two", model.ApplicationKind_TERRAFORM)
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+	after, err := s.Application(first)
+	require.NoError(t, err)
+	require.Equal(t, before.String(), after.String())
+}
+
+func TestAnApplicationDoesNotMoveOntoAnother(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	joinPiped(t, s, piped)
+	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b")})
+	require.NoError(t, err)
+	b := s.PipedApplications(piped)[1].GetId()
+	path := &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"}
+	requireCode(t, codes.AlreadyExists, s.MoveApplication(b, piped, "", path))
+	path.Path = "c"
+	require.NoError(t, s.MoveApplication(b, piped, "", path))
+	registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("c"), info("b")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, registered, "its old place is free")
+}
+
+func TestADeletedApplicationMakesRoomAndStaysAway(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{Applications: 2})
+	joinPiped(t, s, piped)
+	for i := range 6 {
+		clock.advance(1e9)
+		registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info(fmt.Sprint(i))})
+		require.NoError(t, err)
+		require.Len(t, registered, 1)
+		require.NoError(t, s.DeleteApplication(s.PipedApplications(piped)[0].GetId()))
+	}
+	registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("5"), info("4")})
+	require.NoError(t, err)
+	require.Empty(t, registered, "as many deleted applications are remembered as there may be")
+	registered, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b"), info("c")})
+	requireCode(t, codes.ResourceExhausted, err)
+	require.Equal(t, []string{"a", "b"}, registered)
+}
