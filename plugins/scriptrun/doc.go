@@ -5,7 +5,8 @@
 // directory, and of SCRIPT_RUN_ROLLBACK, which runs its onRollback script. piped starts it.
 //
 // The stage's "with" has run (required), env, and onRollback. The script is given to /bin/sh -l -c with
-// the SR_ variables of PipeCD v1; what it prints goes to the stage log line by line. A script is a process
-// group: when the stage is cancelled, all of it is ended before the stage is. A rollback script runs only
+// the SR_ variables of PipeCD v1; what it prints goes to the stage log line by line. When the stage is
+// cancelled, times out or fails, everything that descends from the script is ended before the stage is. What a
+// successful script leaves in the background lives on until the plugin ends. A rollback script runs only
 // when its stage had started. A stage that is run again after a crash of the agent runs its script again.
 package main

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // script is one run of a shell script.
@@ -34,15 +36,46 @@ type outcome struct {
 	stopped bool
 	// detached is whether processes of the script live on with its output open.
 	detached bool
+	// left says which processes of a stopped or failed script could not be ended; nil for none.
+	left error
 }
 
-// run starts the script in a process group of its own and returns when it has ended. When ctx ends, the
-// whole group gets SIGTERM, then SIGKILL, and nothing of it lives on. An error means it did not start.
+// run starts the script and returns when it has ended. When ctx ends, everything that descends from the script gets
+// SIGTERM, then SIGKILL, and none of it lives on; so it is when the script fails, at once. An error means that it did
+// not start.
 func (s *script) run(ctx context.Context) (outcome, error) {
 	// The kernel ends the script with the thread that started it (Linux), so that must be ours.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
+	if err := ctx.Err(); err != nil {
+		return outcome{stopped: true, how: "it had not been started"}, nil
+	}
+	tree := processtree.New()
+	if processtree.InGroup() {
+		_ = tree.CreateGroup("") // without one, the tree is known by its environment
+		defer tree.RemoveGroups()
+	}
+	cmd, err := tree.Start(s.command)
+	if err != nil {
+		return outcome{}, fmt.Errorf("start /bin/sh in %s: %w", s.dir, err)
+	}
+	ended := make(chan struct{})
+	stopped := make(chan bool, 1)
+	go func() { stopped <- s.stop(ctx, tree, ended) }()
+
+	err = cmd.Wait()
+	close(ended)
+	result := outcome{success: cmd.ProcessState.Success(), how: describe(cmd), stopped: <-stopped}
+	if result.stopped || !result.success {
+		result.left = end(tree)
+	} else {
+		result.detached = errors.Is(err, exec.ErrWaitDelay)
+	}
+	return result, nil
+}
+
+func (s *script) command() *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-l", "-c", s.text)
 	cmd.Dir = s.dir
 	cmd.Env = s.env
@@ -50,31 +83,11 @@ func (s *script) run(ctx context.Context) (outcome, error) {
 	cmd.Stderr = s.output // the same writer: both share one pipe, in the order of writing
 	cmd.SysProcAttr = processAttributes()
 	cmd.WaitDelay = s.stopGrace
-	if err := ctx.Err(); err != nil {
-		return outcome{stopped: true, how: "it had not been started"}, nil
-	}
-	if err := cmd.Start(); err != nil {
-		return outcome{}, fmt.Errorf("start /bin/sh in %s: %w", s.dir, err)
-	}
-	group := cmd.Process.Pid
-	ended := make(chan struct{})
-	stopped := make(chan bool, 1)
-	go func() { stopped <- s.stopGroup(ctx, group, ended) }()
-
-	err := cmd.Wait()
-	close(ended)
-	result := outcome{success: cmd.ProcessState.Success(), how: describe(cmd), stopped: <-stopped}
-	if result.stopped {
-		// What ignored SIGTERM, or outlived the shell with its output elsewhere.
-		_ = syscall.Kill(-group, syscall.SIGKILL)
-	} else {
-		result.detached = errors.Is(err, exec.ErrWaitDelay)
-	}
-	return result, nil
+	return cmd
 }
 
-// stopGroup ends the process group when ctx ends first, and tells whether it did.
-func (s *script) stopGroup(ctx context.Context, group int, ended <-chan struct{}) bool {
+// stop ends the script when ctx ends first, and reports whether it did.
+func (s *script) stop(ctx context.Context, tree *processtree.Tree, ended <-chan struct{}) bool {
 	select {
 	case <-ended:
 		return false
@@ -85,15 +98,20 @@ func (s *script) stopGroup(ctx context.Context, group int, ended <-chan struct{}
 		return false
 	default:
 	}
-	_ = syscall.Kill(-group, syscall.SIGTERM)
-	grace := time.NewTimer(s.stopGrace)
-	defer grace.Stop()
-	select {
-	case <-ended:
-	case <-grace.C:
-		_ = syscall.Kill(-group, syscall.SIGKILL)
-	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.stopGrace)
+	defer cancel()
+	_ = tree.Signal(syscall.SIGTERM)
+	_ = tree.Wait(grace)
+	_ = end(tree)
 	return true
+}
+
+// end ends what is left of a script, and returns what cannot be ended.
+func end(tree *processtree.Tree) error {
+	ctx, cancel := context.WithTimeout(context.Background(), processtree.EndTimeout)
+	defer cancel()
+	_, err := tree.End(ctx)
+	return err
 }
 
 func describe(cmd *exec.Cmd) string {

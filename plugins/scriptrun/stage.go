@@ -121,6 +121,9 @@ func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text 
 	if outcome.detached {
 		req.Log.Info("The script has ended but left processes behind that keep its output open; the stage does not wait for them")
 	}
+	if outcome.left != nil {
+		req.Log.Errorf("Processes of the script live on: %v", outcome.left)
+	}
 	if outcome.stopped {
 		req.Log.Infof("The script was ended (%s)", outcome.how)
 		return sdk.Failure, sdk.StopCause(ctx)

@@ -126,6 +126,8 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 		"children that ignore SIGTERM":     `(trap '' TERM; sleep 600) & echo pid $!; wait`,
 		"children that write on and on":    `(trap '' TERM; while :; do echo x; done) & echo pid $!; wait`,
 		"one that cleans up at SIGTERM":    `trap 'echo cleaned; exit 0' TERM; echo pid $$; while :; do sleep 0.01; done`,
+		"another session":                  `setsid sh -c 'trap "" TERM; echo pid $$; exec sleep 600' & sleep 600`,
+		"a double fork":                    `(setsid nohup sh -c 'echo pid $$; exec sleep 600' 2>&1 &); sleep 600`,
 		"one in front of unfinished lines": `printf 'pid %s\nunfinished' $$; sleep 600`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +147,7 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 			cancel()
 			<-ended
 			h.Piped.Wait(t, "the end of the log", func() bool { return h.Piped.Completed(stageID) })
-			require.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, time.Millisecond)
+			require.True(t, gone(pid), "a process of the script lives when its log is complete, which a rollback waits for")
 			require.Contains(t, h.Piped.Log(stageID), "The script was ended")
 			require.Contains(t, h.Piped.Log(stageID), "the stage was cancelled")
 			if strings.Contains(run, "cleaned") {
@@ -155,7 +157,23 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 	}
 }
 
-// gone is whether a process has ended; a zombie that nobody has collected yet has.
+// A rollback must not run beside what the failed script left.
+func TestAFailedScriptLeavesNoProcessBehind(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageScriptRun, with(t, options{
+		Run: `(setsid nohup sh -c 'echo $$ > $FILE; exec sleep 600' >/dev/null 2>&1 &); until [ -s $FILE ]; do sleep 0.01; done; exit 3`,
+		Env: map[string]string{"FILE": file},
+	})))
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	require.NoError(t, err)
+	require.True(t, gone(pid))
+}
+
+// gone is whether a process has ended; a zombie whose exit code was not read yet has.
 func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

@@ -9,7 +9,10 @@ import (
 )
 
 // CreateGroup fails: this system has no control groups.
-func (*Tree) CreateGroup(*Tree) error { return errors.New("this system has no control groups") }
+func (*Tree) CreateGroup(string) error { return errors.New("this system has no control groups") }
+
+// InGroup is false: this system has no control groups.
+func InGroup() bool { return false }
 
 // RemoveGroups does nothing here.
 func (*Tree) RemoveGroups() {}

@@ -17,14 +17,9 @@ import (
 	"time"
 )
 
-// CreateGroup creates a control group for the tree, in which Start puts its programs: below the control group of the
-// outer tree, or where outer is nil or has none below the one of this process. An error means that this machine does
-// not allow it; the tree works without.
-func (t *Tree) CreateGroup(outer *Tree) error {
-	parent := ""
-	if outer != nil {
-		parent = outer.startGroup()
-	}
+// CreateGroup creates a control group for the tree, in which Start puts its programs, below the group with the directory
+// parent; empty for that of this process. An error means that this machine does not allow it; the tree works without.
+func (t *Tree) CreateGroup(parent string) error {
 	if parent == "" {
 		var err error
 		if parent, err = ownGroup(); err != nil {
@@ -42,8 +37,8 @@ func (t *Tree) CreateGroup(outer *Tree) error {
 	return t.UseGroup(dir)
 }
 
-// UseGroup makes the processes of a control group members, and those of the groups in it. Start uses the group; who
-// created it removes it. The error is one of keeping the tree.
+// UseGroup makes the processes of a control group members, and those of the groups in it. The error is one of keeping
+// the tree.
 func (t *Tree) UseGroup(dir string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,15 +46,6 @@ func (t *Tree) UseGroup(dir string) error {
 		t.groups = append(t.groups, dir)
 	}
 	return t.keep()
-}
-
-func (t *Tree) startGroup() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.groups) == 0 {
-		return ""
-	}
-	return t.groups[len(t.groups)-1]
 }
 
 // RemoveGroups removes the control groups of the tree, in which no process may be left.
@@ -127,7 +113,7 @@ func (t *Tree) grouped() map[int]bool {
 
 // enter has a command start in the control group, if the tree has one. Leave is called after the start.
 func (t *Tree) enter(command *exec.Cmd) (leave func(), grouped bool) {
-	group := t.startGroup()
+	group := t.Group()
 	if group == "" {
 		return func() {}, false
 	}
@@ -137,6 +123,13 @@ func (t *Tree) enter(command *exec.Cmd) (leave func(), grouped bool) {
 	}
 	command.SysProcAttr.UseCgroupFD, command.SysProcAttr.CgroupFD = true, int(dir.Fd())
 	return func() { _ = dir.Close() }, true
+}
+
+// InGroup reports whether this process is in the control group of a tree: then groups for trees inside it are removed
+// with that one, whatever happens to this process.
+func InGroup() bool {
+	own, err := ownGroup()
+	return err == nil && strings.HasPrefix(filepath.Base(own), groupPrefix)
 }
 
 // ownGroup is the directory of the control group of this process.

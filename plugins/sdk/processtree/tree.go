@@ -83,6 +83,16 @@ func (t *Tree) command(prepare func() *exec.Cmd) *exec.Cmd {
 	return command
 }
 
+// Group is the directory of the control group in which Start puts programs; empty for none.
+func (t *Tree) Group() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.groups) == 0 {
+		return ""
+	}
+	return t.groups[len(t.groups)-1]
+}
+
 // Signal sends a signal to all members.
 func (t *Tree) Signal(signal syscall.Signal) error {
 	members, err := t.open()

@@ -77,7 +77,7 @@ func TestEndEndsWhateverDescendsFromAProgram(t *testing.T) {
 				t.Parallel()
 				tree, other := processtree.New(), processtree.New()
 				if grouped {
-					if err := tree.CreateGroup(nil); err != nil {
+					if err := tree.CreateGroup(""); err != nil {
 						t.Skip(err)
 					}
 					t.Cleanup(tree.RemoveGroups)
@@ -99,7 +99,7 @@ func TestEndEndsWhateverDescendsFromAProgram(t *testing.T) {
 func TestAGroupFindsADetachedProcessWithoutAnEnvironment(t *testing.T) {
 	t.Parallel()
 	tree := processtree.New()
-	if err := tree.CreateGroup(nil); err != nil {
+	if err := tree.CreateGroup(""); err != nil {
 		t.Skip(err)
 	}
 	t.Cleanup(tree.RemoveGroups)
@@ -118,10 +118,10 @@ func TestALaterProcessEndsWhatAKilledOneHasLeft(t *testing.T) {
 	require.Nil(t, processtree.Kept(file))
 	first, err := processtree.Keep(file)
 	require.NoError(t, err)
-	_ = first.CreateGroup(nil)
+	_ = first.CreateGroup("")
 	t.Cleanup(first.RemoveGroups)
 	child := first.Child()
-	_ = child.CreateGroup(first)
+	_ = child.CreateGroup(first.Group())
 	command, left := start(t, child, scripts["a double fork"])
 	require.NoError(t, command.Wait())
 
