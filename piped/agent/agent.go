@@ -35,6 +35,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // Options of an Agent.
@@ -187,8 +188,13 @@ func (a *Agent) assemble() (err error) {
 			return fmt.Errorf("remove the copies of plugin binaries: %w", err)
 		}
 	}
+	tree, err := processtree.Keep(filepath.Join(a.options.WorkDir, "process-tree"))
+	if err != nil {
+		return err
+	}
 	a.plugins, err = pluginhost.New(pluginhost.Options{
-		Plugins: a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
+		ProcessTree: tree,
+		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",

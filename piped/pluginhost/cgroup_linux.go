@@ -4,15 +4,15 @@
 package pluginhost
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // cgroupMount is where cgroup v2 is, as systemd and container engines mount it.
@@ -21,15 +21,8 @@ const cgroupMount = "/sys/fs/cgroup"
 // cpuPeriod is the time in microseconds within which a share of a core is granted; the kernel's default.
 const cpuPeriod = 100_000
 
-// cgroups is the control group of piped, below which each plugin process gets one of its own.
-type cgroups struct {
-	dir string
-
-	mu   sync.Mutex
-	made int
-	// dying are groups whose last processes had not ended when they were to be removed.
-	dying []string
-}
+// cgroups is the control group of piped, below which each plugin process gets one of its own with limits.
+type cgroups struct{ dir string }
 
 // openCgroups makes piped's own group fit to hold others. The kernel wants groups with limits to hold either
 // processes or groups, so piped moves into a group beside those of its plugins, which it can do only where the
@@ -76,63 +69,40 @@ func prepareCgroups(dir string, pid int) (*cgroups, error) {
 	if err := writeControl(dir, "cgroup.subtree_control", "+cpu +memory +pids"); err != nil {
 		return nil, err
 	}
-	groups := &cgroups{dir: dir}
-	groups.inherit()
-	return groups, nil
+	return &cgroups{dir: dir}, nil
 }
 
-// inherit ends what is left in groups of plugins of an earlier piped, and has them removed.
-func (c *cgroups) inherit() {
-	left, _ := filepath.Glob(filepath.Join(c.dir, groupPrefix+"*"))
+// inherit ends what an earlier piped has left in groups of plugins.
+func (c *cgroups) inherit(ctx context.Context) (ended []processtree.Process, err error) {
+	left, err := filepath.Glob(filepath.Join(c.dir, processtree.GroupPrefix+"*"))
 	for _, dir := range left {
-		(&cgroup{dir: dir, parent: c}).remove()
+		tree := processtree.New()
+		found, failed := tree.UseGroup(dir), error(nil)
+		if found == nil {
+			var more []processtree.Process
+			more, failed = tree.End(ctx)
+			ended = append(ended, more...)
+		}
+		err = errors.Join(err, found, failed)
+		tree.RemoveGroups()
 	}
+	return ended, err
 }
 
-// groupPrefix begins the names of the groups of plugins.
-const groupPrefix = "plugin-"
+// cgroup is the control group of one plugin process, with limits.
+type cgroup struct{ dir string }
 
-// maxGroupNames bounds the names that are tried for one group: earlier ones may still be there.
-const maxGroupNames = 1000
-
-// cgroup is the control group of one plugin process.
-type cgroup struct {
-	dir    string
-	open   *os.File
-	parent *cgroups
-}
-
-func (c *cgroups) make(plugin string, l limits) (*cgroup, error) {
-	g, err := c.newGroup(plugin)
-	if err != nil {
+// create gives a process tree a control group with limits.
+func (c *cgroups) create(tree *processtree.Tree, l limits) (*cgroup, error) {
+	if err := tree.CreateGroup(c.dir); err != nil {
 		return nil, err
 	}
-	err = g.limit(l)
-	if err == nil {
-		g.open, err = os.Open(g.dir)
-	}
-	if err != nil {
-		g.remove()
+	g := &cgroup{dir: tree.Group()}
+	if err := g.limit(l); err != nil {
+		tree.RemoveGroups()
 		return nil, err
 	}
 	return g, nil
-}
-
-func (c *cgroups) newGroup(plugin string) (*cgroup, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dying = slices.DeleteFunc(c.dying, func(dir string) bool {
-		err := syscall.Rmdir(dir)
-		return err == nil || errors.Is(err, os.ErrNotExist)
-	})
-	for range maxGroupNames {
-		c.made++
-		g := &cgroup{dir: filepath.Join(c.dir, fmt.Sprintf("%s%s-%d", groupPrefix, plugin, c.made)), parent: c}
-		if err := os.Mkdir(g.dir, 0o755); !errors.Is(err, os.ErrExist) {
-			return g, err
-		}
-	}
-	return nil, fmt.Errorf("%s holds %d control groups of plugin %s whose processes do not end", c.dir, maxGroupNames, plugin)
 }
 
 func (g *cgroup) limit(l limits) error {
@@ -151,8 +121,6 @@ func (g *cgroup) limit(l limits) error {
 	return errors.Join(errs...)
 }
 
-func (g *cgroup) fd() int { return int(g.open.Fd()) }
-
 // value reads a number from a file of lines like "key 5"; 0 when it is not there.
 func (g *cgroup) value(file, key string) uint64 {
 	data, err := os.ReadFile(filepath.Join(g.dir, file))
@@ -160,19 +128,6 @@ func (g *cgroup) value(file, key string) uint64 {
 		return 0
 	}
 	return keyed(string(data), key)
-}
-
-func (g *cgroup) remove() {
-	if g.open != nil {
-		_ = g.open.Close()
-	}
-	if syscall.Rmdir(g.dir) == nil {
-		return
-	}
-	_ = writeControl(g.dir, "cgroup.kill", "1")
-	g.parent.mu.Lock()
-	defer g.parent.mu.Unlock()
-	g.parent.dying = append(g.parent.dying, g.dir)
 }
 
 // writeControl sets a control, which the kernel has made; files of a plain directory are not made.

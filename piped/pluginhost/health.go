@@ -160,7 +160,7 @@ func (p *process) abort(reason string) {
 	select {
 	case <-p.exited:
 	case <-timer.C:
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		p.signalGroup(syscall.SIGKILL)
 	}
 }
 

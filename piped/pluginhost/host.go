@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // Defaults of Options.
@@ -33,6 +34,9 @@ type Options struct {
 	Plugins []config.Plugin
 	// PluginIndex is where plugins are looked up whose url is a name; empty for nowhere.
 	PluginIndex string
+	// ProcessTree holds the plugin processes and what they start. Run ends what an earlier process has left in it. Nil
+	// for a new one, which no later process knows.
+	ProcessTree *processtree.Tree
 	// BinaryDir keeps the copies of the plugin binaries, named by content. It is made when missing.
 	BinaryDir string
 	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").
@@ -74,8 +78,7 @@ type Host struct {
 	options Options
 	plugins []*Plugin
 	changes *broadcast
-	// groups is nil where plugins cannot be put into control groups, or none has limits.
-	groups *cgroups
+	tree    *processtree.Tree
 }
 
 // New makes a Host; nothing is started before Run. It fails on two plugins with one name.
@@ -98,13 +101,16 @@ func New(options Options) (*Host, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{options: options, changes: newBroadcast()}
+	h := &Host{options: options, changes: newBroadcast(), tree: options.ProcessTree}
+	if h.tree == nil {
+		h.tree = processtree.New()
+	}
 	fetcher := fetch.New(fetch.Options{Dir: fetch.CacheDir(options.BinaryDir), Logger: options.Logger})
 	for _, c := range options.Plugins {
 		if h.find(c.Name) != nil {
 			return nil, fmt.Errorf("two plugins are named %q in the piped configuration: give each its own name", c.Name)
 		}
-		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher))
+		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher, h.tree))
 	}
 	return h, nil
 }
@@ -123,7 +129,9 @@ func (h *Host) Run(ctx context.Context) error {
 	defer keep.Close()
 	defer lifeline.Close()
 
-	h.confine()
+	h.endEarlier(ctx)
+	defer h.tree.RemoveGroups()
+	h.confine(ctx)
 	var running sync.WaitGroup
 	if !h.options.NoReload {
 		watch := h.watchBinaries()

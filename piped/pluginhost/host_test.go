@@ -34,6 +34,10 @@ import (
 var testPlugin string
 
 func TestMain(m *testing.M) {
+	if settings := os.Getenv(hostVariable); settings != "" {
+		fmt.Fprintln(os.Stderr, runHost(settings))
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "testplugin-*")
 	if err != nil {
 		panic(err)

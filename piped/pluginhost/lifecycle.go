@@ -84,6 +84,9 @@ func (p *Plugin) live(ctx context.Context, lifeline *os.File) error {
 
 // first starts a process that replaces none, and waits until it answers.
 func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error) {
+	if err := p.endLeft(); err != nil {
+		return nil, err
+	}
 	drain(p.renewed) // what is there now is taken
 	b, err := p.fetchBinary(ctx)
 	if err != nil {
@@ -184,7 +187,11 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 	if err != nil {
 		return nil, err
 	}
-	proc, err := launch(b.path, p.config, port, p.options.ServiceAddress, lifeline, private, p.confine(), p.output)
+	tree := p.newTree()
+	proc, err := launch(start{
+		binary: b.path, config: p.config, port: port, serviceAddress: p.options.ServiceAddress, lifeline: lifeline,
+		link: private, tree: tree, room: p.confine(tree),
+	}, p.output)
 	if err != nil {
 		if private != nil {
 			private.close()
@@ -305,6 +312,7 @@ func (p *Plugin) ended(proc *process) {
 		p.state, p.detail = agentv1.Plugin_STATE_RESTARTING, proc.exit.Error()
 	}
 	p.mu.Unlock()
+	p.noteLeft(proc)
 	proc.close()
 }
 

@@ -4,12 +4,15 @@
 package pluginhost
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // limits are what one plugin may use; zero is no limit.
@@ -49,34 +52,34 @@ func (c confinement) environment() []string {
 	return env
 }
 
-// confine makes the control groups if a plugin has limits, and says what is not held without them.
-func (h *Host) confine() {
+// confine prepares control groups if a plugin has limits, and says what is not held without them.
+func (h *Host) confine(ctx context.Context) {
+	if !slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return p.limits.any() }) {
+		return
+	}
+	groups, err := openCgroups()
+	if err != nil {
+		h.options.Logger.Warn("limits of plugins are held by looking at them every second: memory and threads of the plugin's own process, while cpu is only told to it",
+			"reason", err)
+		return
+	}
+	h.noteEnded(groups.inherit(ctx))
 	for _, p := range h.plugins {
-		if !p.limits.any() {
-			continue
+		if p.limits.any() {
+			p.groups = groups
 		}
-		if h.groups == nil {
-			groups, err := openCgroups()
-			if err != nil {
-				h.options.Logger.Warn("limits of plugins are held by looking at them every second: memory and threads of the plugin's own process, while cpu is only told to it",
-					"reason", err)
-				return
-			}
-			h.groups = groups
-		}
-		p.groups = h.groups
 	}
 }
 
-// confine makes the room for a new process. Without a control group it is looked after by bound.
-func (p *Plugin) confine() confinement {
+// confine creates the room for a new process. Without a control group bound holds the limits.
+func (p *Plugin) confine(tree *processtree.Tree) confinement {
 	room := confinement{limits: p.limits}
 	if p.groups == nil {
 		return room
 	}
-	group, err := p.groups.make(fileName(p.Name()), p.limits)
+	group, err := p.groups.create(tree, p.limits)
 	if err != nil {
-		p.logger.Warn("a control group cannot be made; limits are held by looking at the process", "error", err)
+		p.logger.Warn("cannot create a control group; limits are held by looking at the process", "error", err)
 		return room
 	}
 	room.group = group

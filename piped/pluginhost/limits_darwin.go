@@ -4,8 +4,10 @@
 package pluginhost
 
 import (
+	"context"
 	"errors"
-	"syscall"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // There are no control groups here: bound looks after limits.
@@ -16,10 +18,10 @@ type cgroup struct{}
 
 func openCgroups() (*cgroups, error) { return nil, errors.New("macOS has no control groups") }
 
-func (*cgroups) make(string, limits) (*cgroup, error) { return nil, errors.ErrUnsupported }
+func (*cgroups) create(*processtree.Tree, limits) (*cgroup, error) { return nil, errors.ErrUnsupported }
 
-func (confinement) enter(*syscall.SysProcAttr)  {}
+func (*cgroups) inherit(context.Context) ([]processtree.Process, error) { return nil, nil }
+
 func (confinement) started(int)                 {}
-func (confinement) leave()                      {}
 func (confinement) exhausted(*ExitError) string { return "" }
 func kernelMemoryKills() uint64                 { return 0 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,13 +16,6 @@ import (
 // allocation fails: it bounds what can happen between two looks, and leaves room for what a Go program maps
 // and does not use.
 const memorySlack = 256 << 20
-
-// enter has the process start in its control group.
-func (c confinement) enter(attributes *syscall.SysProcAttr) {
-	if c.group != nil {
-		attributes.UseCgroupFD, attributes.CgroupFD = true, c.group.fd()
-	}
-}
 
 // started sets what can only be set for a process that is there.
 func (c confinement) started(pid int) {
@@ -45,13 +37,6 @@ func (c confinement) exhausted(exit *ExitError) string {
 		return fmt.Sprintf("it needed more processes and threads than its limit of %d", c.limits.pids)
 	default:
 		return ""
-	}
-}
-
-// leave ends what is left in the group, and removes it.
-func (c confinement) leave() {
-	if c.group != nil {
-		c.group.remove()
 	}
 }
 

@@ -6,11 +6,14 @@ package pluginhost_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	pluginapi "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -29,24 +33,66 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
-// logs is a control plane that takes stage logs.
+// logs is a control plane that takes stage logs and metadata.
 type logs struct {
 	pipedservice.PipedServiceClient
 	taken chan string
+
+	mu     sync.Mutex
+	blocks []*model.LogBlock
+	// completed counts the logs that are complete.
+	completed int
+}
+
+func newLogs() *logs { return &logs{taken: make(chan string, 1000)} }
+
+// text is everything that was reported, in the order of the blocks' indexes, each block once.
+func (l *logs) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := map[int64]string{}
+	for _, block := range l.blocks {
+		known[block.GetIndex()] = block.GetLog()
+	}
+	var text strings.Builder
+	for _, index := range slices.Sorted(maps.Keys(known)) {
+		text.WriteString(known[index] + "\n")
+	}
+	return text.String()
+}
+
+func (l *logs) take(blocks []*model.LogBlock, completed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.blocks = append(l.blocks, blocks...)
+	if completed {
+		l.completed++
+	}
+}
+
+func (l *logs) ReportStageLogsFromLastCheckpoint(_ context.Context, request *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	l.take(request.GetBlocks(), request.GetCompleted())
+	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
+}
+
+func (l *logs) SaveDeploymentPluginMetadata(context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest, ...grpc.CallOption) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
 func (l *logs) ReportStageLogs(_ context.Context, request *pipedservice.ReportStageLogsRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsResponse, error) {
-	l.taken <- request.GetBlocks()[0].GetLog()
+	l.take(request.GetBlocks(), false)
+	select {
+	case l.taken <- request.GetBlocks()[0].GetLog():
+	default: // only a few tests look
+	}
 	return &pipedservice.ReportStageLogsResponse{}, nil
 }
 
 // service runs a guarded plugin service.
 func service(t *testing.T) (*pluginservice.Server, *pluginservice.Registry, *logs) {
 	t.Helper()
-	registry, controlPlane := pluginservice.NewRegistry(), &logs{taken: make(chan string, 10)}
-	server, err := pluginservice.Listen(pluginservice.Options{
-		ControlPlane: controlPlane, Registry: registry, Commands: pluginservice.NewCommands(), ToolsDir: t.TempDir(), Guarded: true,
-	})
+	controlPlane := newLogs()
+	server, registry, err := newService(controlPlane, t.TempDir())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -56,6 +102,14 @@ func service(t *testing.T) (*pluginservice.Server, *pluginservice.Registry, *log
 		require.NoError(t, <-done)
 	})
 	return server, registry, controlPlane
+}
+
+func newService(controlPlane pipedservice.PipedServiceClient, tools string) (*pluginservice.Server, *pluginservice.Registry, error) {
+	registry := pluginservice.NewRegistry()
+	server, err := pluginservice.Listen(pluginservice.Options{
+		ControlPlane: controlPlane, Registry: registry, Commands: pluginservice.NewCommands(), ToolsDir: tools, Guarded: true,
+	})
+	return server, registry, err
 }
 
 // unlinked is the test plugin without the text by which piped knows that it can use a link.
@@ -72,6 +126,29 @@ func unlinked(t *testing.T) string {
 func executeIn(ctx context.Context, p *pluginhost.Plugin, deploymentID, stageID, with string) error {
 	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{Id: deploymentID}, Stage: &model.PipelineStage{Id: stageID}, StageConfig: []byte(with),
+	}})
+	return err
+}
+
+// stageDeployment is the deployment of executeNamed.
+func stageDeployment(stage string) *model.Deployment {
+	return &model.Deployment{
+		Id: "d", ApplicationId: "a", ApplicationName: "app", PipedId: "p", ProjectId: "j", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r", Remote: "r", Branch: "b"}, Path: "."},
+		Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}, Timestamp: 1},
+		Stages:  []*model.PipelineStage{pipelineStage(stage)}, CreatedAt: 1, UpdatedAt: 1,
+	}
+}
+
+func pipelineStage(name string) *model.PipelineStage {
+	return &model.PipelineStage{Id: "s", Name: name, Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1}
+}
+
+// executeNamed executes a stage with a request that plugins of the SDK take.
+func executeNamed(ctx context.Context, p *pluginhost.Plugin, stage, with string) error {
+	dir := &common.DeploymentSource{ApplicationDirectory: os.TempDir(), CommitHash: "h", ApplicationConfig: []byte("{}"), ApplicationConfigFilename: "app.pipecd.yaml"}
+	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+		Deployment: stageDeployment(stage), Stage: pipelineStage(stage), StageConfig: []byte(with), TargetDeploymentSource: dir,
 	}})
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const longEnough = time.Minute
@@ -51,12 +52,14 @@ func script(t *testing.T, lines string) string {
 	return path
 }
 
-func launched(t *testing.T, program string, room confinement) *process {
+func launched(t *testing.T, program string, tree *processtree.Tree, room confinement) *process {
 	t.Helper()
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { reader.Close(); writer.Close() })
-	p, err := launch(program, config.Plugin{Name: "p"}, 1, "localhost:1", reader, nil, room, newOutput("", "p", nil))
+	p, err := launch(start{
+		binary: program, config: config.Plugin{Name: "p"}, port: 1, serviceAddress: "localhost:1", lifeline: reader, tree: tree, room: room,
+	}, newOutput("", "p", nil))
 	require.NoError(t, err)
 	p.release = func() {}
 	t.Cleanup(func() {
@@ -71,12 +74,12 @@ func launched(t *testing.T, program string, room confinement) *process {
 // test kills at that moment is taken for it.
 func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 	eat := "exec tail /dev/zero" // keeps what it reads, for it never sees the end of a line
-	want, room := "", confinement{}
+	want, room, tree := "", confinement{}, processtree.New()
 	groups, why := groupsWithControllers(t)
 	if why == nil {
 		t.Log("variant: a control group of cgroup v2")
 		l := limits{memory: 64 << 20}
-		group, err := groups.make("p", l)
+		group, err := groups.create(tree, l)
 		require.NoError(t, err)
 		room, want = confinement{limits: l, group: group}, "it needed more memory than its limit of 64 MiB"
 	} else if dir, err := realGroup(t, filepath.Join(cgroupMount, "memory")); err == nil {
@@ -90,7 +93,7 @@ func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 		t.Log("the limit that the process itself runs into is TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit")
 		return
 	}
-	p := launched(t, script(t, eat), room)
+	p := launched(t, script(t, eat), tree, room)
 	select {
 	case <-p.exited:
 	case <-time.After(longEnough):
@@ -135,54 +138,23 @@ func TestGroupsThatAnEarlierPipedHasLeftAreEmptiedAndRemoved(t *testing.T) {
 		dir, err = realGroup(t, mount)
 	}
 	if err != nil {
-		t.Logf("variant: directories in place of control groups, which this user may not make: %v", err)
-		leftDirectories(t)
-		return
+		t.Skipf("this user may not create control groups: %v", err)
 	}
-	t.Log("variant: control groups of the kernel")
-	earlier := &cgroups{dir: dir}
-	group, err := earlier.make("p", limits{})
+	earlier, tree := &cgroups{dir: dir}, processtree.New()
+	group, err := earlier.create(tree, limits{})
 	require.NoError(t, err)
-	p := launched(t, script(t, "exec sleep 1000"), confinement{group: group})
+	p := launched(t, script(t, "exec sleep 1000"), tree, confinement{group: group})
 	members, err := os.ReadFile(filepath.Join(group.dir, "cgroup.procs"))
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintln(p.command.Process.Pid), string(members), "it is in its group from its start")
 
-	now := &cgroups{dir: dir}
-	now.inherit()
+	ended, err := (&cgroups{dir: dir}).inherit(t.Context())
+	require.NoError(t, err)
+	require.Len(t, ended, 1)
 	select {
 	case <-p.exited:
 	case <-time.After(longEnough):
 		require.Fail(t, "what was left still runs")
 	}
-	require.Eventually(t, func() bool {
-		other, err := now.make("p", limits{}) // tries the names that are free, and removes what can be
-		require.NoError(t, err)
-		other.remove()
-		_, err = os.Stat(group.dir)
-		return os.IsNotExist(err)
-	}, longEnough, 10*time.Millisecond)
-	require.Empty(t, now.dying)
-}
-
-func leftDirectories(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	busy := filepath.Join(dir, "plugin-p-1")
-	controls(t, busy, map[string]string{"cgroup.kill": ""})
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "plugin-other-7"), 0o700))
-	now := &cgroups{dir: dir}
-	now.inherit()
-	require.NoDirExists(t, filepath.Join(dir, "plugin-other-7"))
-	require.Equal(t, []string{busy}, now.dying)
-	require.Equal(t, "1", read(t, busy, "cgroup.kill"))
-	group, err := now.make("p", limits{})
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(dir, "plugin-p-2"), group.dir, "the name of the busy one is not used")
-	group.remove()
-}
-
-func TestNamesOfGroupsDoNotCollide(t *testing.T) {
-	t.Parallel()
-	leftDirectories(t)
+	require.NoDirExists(t, group.dir)
 }

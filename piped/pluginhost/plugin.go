@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // Plugin is one configured plugin, and clients for it. One process answers new calls; those that it has
@@ -30,6 +31,7 @@ type Plugin struct {
 	logger  *slog.Logger
 	limits  limits
 	groups  *cgroups // nil without limits, or without control groups
+	tree    *processtree.Tree
 	fetcher *fetch.Fetcher
 	output  *output
 	restart chan struct{}
@@ -56,15 +58,17 @@ type Plugin struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	crashes  []time.Time
+	left     []*processtree.Tree // of processes that have ended, with members that have not
 	usage    usage
 }
 
-func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher) *Plugin {
+func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher, tree *processtree.Tree) *Plugin {
 	p := &Plugin{
 		config:  c,
 		options: options,
 		changes: changes,
 		fetcher: fetcher,
+		tree:    tree,
 		logger:  options.Logger.With("plugin", c.Name),
 		limits:  limitsOf(c.Limits),
 		output:  newOutput(options.LogDir, c.Name, options.Mask),

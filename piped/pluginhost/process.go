@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 // drainTimeout is how long the output of an ended process is still read: a child that left its process
@@ -32,6 +34,7 @@ type process struct {
 	command *exec.Cmd
 	started time.Time
 	port    int
+	tree    *processtree.Tree
 	room    confinement
 	link    *link // nil for a plugin that talks over loopback
 	conn    *grpc.ClientConn
@@ -41,7 +44,9 @@ type process struct {
 
 	// stopping is set before piped sends a signal, reason before that when it is not a user who wants it.
 	stopping atomic.Bool
-	reason   atomic.Pointer[string]
+	// gone is set when the process itself has ended, which may be before what it started has.
+	gone   atomic.Bool
+	reason atomic.Pointer[string]
 	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
 	memoryKills atomic.Uint64
 	goroutines  atomic.Uint32  // that it told last
@@ -52,19 +57,48 @@ type process struct {
 	suspect     chan struct{}  // gets a value when a call has found no connection
 	exited      chan struct{}
 	exit        *ExitError // valid once exited is closed
+	// left says what the process has started and could not be ended; valid once exited is closed, nil for nothing.
+	left error
+}
+
+// start is what a process is started from.
+type start struct {
+	binary         string
+	config         config.Plugin
+	port           int
+	serviceAddress string
+	lifeline       *os.File
+	link           *link // nil for a plugin that talks over loopback
+	tree           *processtree.Tree
+	room           confinement
+}
+
+func (s *start) command(argument string, output *os.File) *exec.Cmd {
+	command := exec.Command(s.binary, "start", "--piped-plugin-service", s.serviceAddress, "--config", argument)
+	command.Stdout, command.Stderr = output, output
+	command.ExtraFiles = []*os.File{s.lifeline}
+	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
+	if s.link != nil {
+		command.ExtraFiles = append(command.ExtraFiles, s.link.theirs...)
+		command.Env = append(command.Env, linkValue)
+	}
+	command.Env = append(command.Env, s.room.environment()...)
+	command.SysProcAttr = processAttributes()
+	return command
 }
 
 // launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
 // pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died. A plugin with a link gets
 // its configuration and its connections as descriptors, and a command line without secrets.
-func launch(binary string, c config.Plugin, port int, serviceAddress string, lifeline *os.File, private *link, room confinement, out *output) (*process, error) {
-	configuration, err := configArgument(c, port)
+func launch(s start, out *output) (*process, error) {
+	c, private := s.config, s.link
+	configuration, err := configArgument(c, s.port)
 	if err != nil {
 		return nil, err
 	}
 	argument := configuration
 	if private != nil {
-		if argument, err = configArgument(config.Plugin{Name: c.Name, URL: c.URL}, port); err != nil {
+		if argument, err = configArgument(config.Plugin{Name: c.Name, URL: c.URL}, s.port); err != nil {
 			return nil, err
 		}
 	}
@@ -76,19 +110,10 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	if err != nil {
 		return nil, errors.Join(err, reader.Close(), writer.Close())
 	}
-	command := exec.Command(binary, "start", "--piped-plugin-service", serviceAddress, "--config", argument)
-	command.Stdout, command.Stderr = writer, writer
-	command.ExtraFiles = []*os.File{lifeline}
-	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
-	if private != nil {
-		command.ExtraFiles = append(command.ExtraFiles, private.theirs...)
-		command.Env = append(command.Env, linkValue)
+	p := &process{
+		plugin: c.Name, port: s.port, link: private, tree: s.tree, room: s.room, started: time.Now(),
+		suspect: make(chan struct{}, 1), exited: make(chan struct{}),
 	}
-	command.SysProcAttr = processAttributes()
-	command.Env = append(command.Env, room.environment()...)
-	room.enter(command.SysProcAttr)
-
-	p := &process{plugin: c.Name, command: command, port: port, link: private, room: room, started: time.Now(), suspect: make(chan struct{}, 1), exited: make(chan struct{})}
 	p.mark = out.begin()
 	startResult := make(chan error)
 	p.drained.Go(func() {
@@ -97,14 +122,19 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		p.memoryKills.Store(kernelMemoryKills())
-		err := command.Start()
+		var err error
+		p.command, err = s.tree.Start(func() *exec.Cmd { return s.command(argument, writer) })
 		writer.Close()
+		if s.tree.Group() == "" {
+			p.room.group = nil // the system refused to start the process in it
+		}
 		startResult <- err
 		if err != nil {
-			room.leave()
+			s.tree.RemoveGroups()
 			reader.Close()
 			return
 		}
+		command, room := p.command, p.room
 		room.started(command.Process.Pid)
 		drained, configured := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -118,7 +148,8 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 			}
 		}()
 		err = command.Wait()
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what is left of the group
+		p.gone.Store(true)
+		p.endTree()
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 		pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
 		p.exit = p.exitError(err, out.since(p.mark), out.crash())
@@ -126,8 +157,10 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 		if p.exit.Exhausted == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > p.memoryKills.Load() {
 			p.exit.Exhausted = "this machine, or the container that piped runs in, had no memory left, as it seems"
 		}
+		if p.left == nil {
+			s.tree.RemoveGroups()
+		}
 		close(p.exited)
-		room.leave()
 		<-drained
 		if private != nil {
 			_ = private.config.SetWriteDeadline(time.Now()) // its reader is gone
@@ -141,6 +174,21 @@ func launch(binary string, c config.Plugin, port int, serviceAddress string, lif
 	return p, nil
 }
 
+// endTree ends what the process has started, whatever session it is in: the next attempt of a stage must not run beside
+// the one before.
+func (p *process) endTree() {
+	ctx, cancel := context.WithTimeout(context.Background(), processtree.EndTimeout)
+	defer cancel()
+	_, p.left = p.tree.End(ctx)
+}
+
+// signalGroup signals the process and what is in its process group, while the number is the process's own.
+func (p *process) signalGroup(signal syscall.Signal) {
+	if !p.gone.Load() {
+		_ = syscall.Kill(-p.command.Process.Pid, signal)
+	}
+}
+
 // stop asks the whole process group to end and makes it after the grace period. It returns when the
 // process is gone.
 func (p *process) stop(grace time.Duration) {
@@ -150,7 +198,7 @@ func (p *process) stop(grace time.Duration) {
 		return // its number may be another's by now
 	default:
 	}
-	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM)
+	p.signalGroup(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -158,7 +206,7 @@ func (p *process) stop(grace time.Duration) {
 		return
 	case <-timer.C:
 	}
-	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
+	p.signalGroup(syscall.SIGKILL)
 	<-p.exited
 }
 

@@ -48,6 +48,7 @@ func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *proces
 // discard ends a process that never got a call.
 func (p *Plugin) discard(proc *process) {
 	proc.stop(min(p.options.GracePeriod, startGrace))
+	p.noteLeft(proc)
 	proc.close()
 }
 
@@ -71,6 +72,7 @@ func (p *Plugin) retire(ctx context.Context, proc *process) {
 		case <-ctx.Done():
 		}
 		proc.stop(p.options.GracePeriod)
+		p.noteLeft(proc)
 		<-finished // its calls end with it
 		p.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
 	})

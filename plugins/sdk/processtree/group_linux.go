@@ -26,7 +26,7 @@ func (t *Tree) CreateGroup(parent string) error {
 			return err
 		}
 	}
-	dir := filepath.Join(parent, groupPrefix+t.token)
+	dir := filepath.Join(parent, GroupPrefix+t.token)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create a control group: %w", err)
 	}
@@ -129,7 +129,7 @@ func (t *Tree) enter(command *exec.Cmd) (leave func(), grouped bool) {
 // with that one, whatever happens to this process.
 func InGroup() bool {
 	own, err := ownGroup()
-	return err == nil && strings.HasPrefix(filepath.Base(own), groupPrefix)
+	return err == nil && strings.HasPrefix(filepath.Base(own), GroupPrefix)
 }
 
 // ownGroup is the directory of the control group of this process.

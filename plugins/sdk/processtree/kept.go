@@ -14,8 +14,8 @@ import (
 	"slices"
 )
 
-// groupPrefix begins the names of the control groups of trees.
-const groupPrefix = "pipedeck-"
+// GroupPrefix begins the names of the control groups of trees.
+const GroupPrefix = "pipedeck-"
 
 // kept is what the file of a tree holds.
 type kept struct {
@@ -60,7 +60,7 @@ func load(file string) kept {
 		return kept{}
 	}
 	last.Groups = slices.DeleteFunc(last.Groups, func(dir string) bool {
-		return filepath.Base(dir) != groupPrefix+last.Token || !filepath.IsAbs(dir)
+		return filepath.Base(dir) != GroupPrefix+last.Token || !filepath.IsAbs(dir)
 	})
 	return last
 }
