@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
@@ -64,6 +67,29 @@ func TestARollbackTellsOfEachTarget(t *testing.T) {
 	require.Equal(t, "FAILURE", results(t, metadata)["london"].Status)
 	f.hasNot("tokyo", configMaps, "conf")
 	f.has("london", configMaps, "conf")
+}
+
+func TestARollbackLeavesTheFieldsForWhichATargetRefused(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{
+		"c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, annotations: {pipecd.dev/server-side-apply: enabled}}\ndata: {a: v2}\n",
+	}}
+	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
+	maps := f.client.Dynamic.Resource(configMaps).Namespace(f.namespace("london"))
+	_, err := maps.Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"data": {"a": "theirs"}}`), metav1.PatchOptions{FieldManager: "hand"})
+	require.NoError(t, err)
+	log, _ := f.fails("K8S_MULTI_SYNC", "", two, one)
+	require.Contains(t, log, "data.a (of hand)")
+	log, _ = f.succeeds("K8S_MULTI_ROLLBACK", "", two, one)
+	require.Contains(t, log, "left as it is, because the failed deployment did not change it and other managers have fields of it: data.a (of hand)")
+	value := func(target string) string {
+		a, _, _ := unstructured.NestedString(f.has(target, configMaps, "conf").Object, "data", "a")
+		return a
+	}
+	require.Equal(t, "theirs", value("london"))
+	require.Equal(t, "b", value("tokyo"))
 }
 
 func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {

@@ -37,9 +37,9 @@ type Log interface {
 
 // Applier applies manifests to one cluster.
 type Applier struct {
-	// Restore is set to go back to an earlier commit. What a later one has deleted and created anew, as its annotation told,
-	// is then made anew, too, where its fields cannot be changed back.
-	Restore bool
+	// Restore is set to go back to an earlier commit. What the failed one has deleted and created again, because of its
+	// annotation, is then created again, too, where its fields cannot be changed back.
+	Restore *Restoration
 
 	client *cluster.Client
 	log    Log
@@ -158,8 +158,14 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			live *unstructured.Unstructured
 			how  string
 		)
+		untouched, err := a.untouched(ctx, r, m)
+		if err != nil {
+			return Applied{}, "", err
+		}
 		err = a.retry.do(ctx, func() (err error) {
 			switch annotations := m.GetAnnotations(); {
+			case untouched != nil:
+				live, how, err = a.restoreUntouched(ctx, r, m, untouched)
 			case annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
 				live, how, err = a.forceReplace(ctx, r, m)
 			case annotations[manifest.AnnotationReplace] == manifest.Enabled:
@@ -169,7 +175,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			}
 			return err
 		})
-		if a.wasForced(ctx, r, m, err) {
+		if untouched == nil && a.wasForced(ctx, r, m, err) {
 			err = a.retry.do(ctx, func() (err error) {
 				live, how, err = a.forceReplace(ctx, r, m)
 				return err
@@ -193,7 +199,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 // wasForced tells whether an object has to be made anew to restore it: the API does not take it since a field cannot be
 // changed, and the live one was itself put in its place by force.
 func (a *Applier) wasForced(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, refusal error) bool {
-	if !a.Restore || !apierrors.IsInvalid(refusal) || !saysImmutable(refusal.Error()) {
+	if a.Restore == nil || !apierrors.IsInvalid(refusal) || !saysImmutable(refusal.Error()) {
 		return false
 	}
 	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})

@@ -32,7 +32,7 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m
 	}
 	opts := patchOptions(false)
 	live, err := r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, opts)
-	if isHeld(err) && !keepsOthersFields(m) {
+	if isHeld(err) && !a.refusesForce(ctx, r, m) {
 		// What these have written is taken over as a whole, below.
 		taken := slices.DeleteFunc(heldFields(err), func(h held) bool { return replacedManagers.Has(h.manager) })
 		if len(taken) > 0 {

@@ -34,7 +34,11 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 	stamp.Apply(manifests)
 	applier := apply.New(c, req.Log)
 	if name, _ := config.SingleName(req.Stage.GetName()); name == config.StageRollback {
-		applier.Restore = true
+		since, err := began(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
 	} else if err := noteBegan(ctx, req, c); err != nil {
 		return nil, err
 	}
