@@ -133,18 +133,18 @@ func newCancelCommand(t *target) *cobra.Command {
 }
 
 func newRestartCommand(t *target) *cobra.Command {
-	return action(t, &cobra.Command{
+	var of string
+	cmd := action(t, &cobra.Command{
 		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
-		Example: "  pipedeck restart kubernetes",
+		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		var names []string
-		for _, p := range s.Plugins() {
-			names = append(names, p.Name)
-			if p.Name == name {
-				_, err := deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: name})
-				return "asked to restart plugin " + name, err
-			}
+		p, err := s.plugin(name, of)
+		if err != nil {
+			return "", err
 		}
-		return "", usageError(fmt.Errorf("there is no plugin %q", name), choices("plugin", names))
+		_, err = deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: name, PipedId: p.PipedId})
+		return "asked to restart plugin " + s.PluginName(p), err
 	})
+	cmd.Flags().StringVar(&of, "piped", "", "name or id of the piped that runs the plugin, where several do")
+	return cmd
 }

@@ -61,6 +61,28 @@ func (s *snapshot) application(name string) (*deckv1.Application, error) {
 	return nil, usageError(fmt.Errorf("there is no application %q", name), choices("application", names))
 }
 
+// plugin finds a plugin by name, and by the name or id of its piped unless that is empty.
+func (s *snapshot) plugin(name, piped string) (*deckv1.Plugin, error) {
+	var found []*deckv1.Plugin
+	var names, pipeds []string
+	for _, p := range s.Plugins() {
+		names = append(names, p.Name)
+		if p.Name == name && (piped == "" || piped == p.PipedId || piped == s.PipedName(p.PipedId)) {
+			found = append(found, p)
+			pipeds = append(pipeds, s.PipedName(p.PipedId))
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, usageError(fmt.Errorf("%d pipeds run a plugin %q", len(found), name), choices("piped with --piped", pipeds))
+	case piped != "":
+		return nil, usageError(fmt.Errorf("there is no plugin %q of piped %q", name, piped), "see pipedeck plugins")
+	}
+	return nil, usageError(fmt.Errorf("there is no plugin %q", name), choices("plugin", names))
+}
+
 // deployment finds a deployment by id or by the beginning of one.
 func (s *snapshot) deployment(id string) (*deckv1.Deployment, error) {
 	var found []*deckv1.Deployment

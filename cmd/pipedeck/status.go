@@ -24,8 +24,8 @@ const clearTime = 15 * time.Second
 func newStatusCommand(t *target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show the parts of the environment and their problems", Args: cobra.NoArgs,
-		Long: `Show the parts of the environment, and a table of problems with the next step for each.
+		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
+		Long: `Show the parts of the environment and its pipeds, and a table of problems with the next step for each.
 Exit code 0: all parts work; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +60,10 @@ func printStatus(w io.Writer, s *snapshot) error {
 	if err := printTable(w, []string{"COMPONENT", "STATE", "TOOK", "DETAIL"}, components); err != nil {
 		return err
 	}
+	fmt.Fprintln(w)
+	if err := printTable(w, []string{"PIPED", "STATE", "VERSION", "APPLICATIONS", "REPOSITORIES", "ID"}, pipedRows(s)); err != nil {
+		return err
+	}
 	for _, p := range s.Problems() {
 		problems = append(problems, []string{p.GetPart(), took(p.GetSince(), nil), p.GetReason(), p.GetNextStep()})
 	}
@@ -70,9 +74,23 @@ func printStatus(w io.Writer, s *snapshot) error {
 	return printTable(w, []string{"PART", "FOR", "REASON", "NEXT STEP"}, problems)
 }
 
+func pipedRows(s *snapshot) [][]string {
+	applications := map[string]int{}
+	for _, a := range s.Applications() {
+		applications[a.GetPipedId()]++
+	}
+	var rows [][]string
+	for _, p := range s.Pipeds() {
+		rows = append(rows, []string{
+			p.GetName(), reader.Name(p.GetState()), p.GetVersion(), fmt.Sprint(applications[p.GetId()]), strings.Join(p.GetRepositories(), ","), p.GetId(),
+		})
+	}
+	return rows
+}
+
 func printStatusJSON(w io.Writer, s *snapshot) error {
 	return printJSON(w, map[string]any{
-		"environment": s.Environment(), "components": s.Components(), "degraded": len(s.Problems()) > 0, "problems": s.Problems(),
+		"environment": s.Environment(), "components": s.Components(), "pipeds": s.Pipeds(), "degraded": len(s.Problems()) > 0, "problems": s.Problems(),
 	})
 }
 

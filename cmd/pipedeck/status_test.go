@@ -57,6 +57,38 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	require.Contains(t, out.String(), `"degraded": false`)
 }
 
+func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
+	t.Parallel()
+	s := degradedSnapshot()
+	for _, event := range decktest.Events(
+		&deckv1.Piped{Id: "p1", Name: "default", State: deckv1.Piped_STATE_CONNECTED, Version: "v0.1.0", Repositories: []string{"sample"}, Own: true},
+		&deckv1.Piped{Id: "p2", Name: "legacy", State: deckv1.Piped_STATE_DISCONNECTED, Version: "v0.57.1"},
+		&deckv1.Application{Id: "a1", Name: "web", PipedId: "p1"}, &deckv1.Application{Id: "a2", Name: "web", PipedId: "p2"},
+		&deckv1.Plugin{Name: "wait", PipedId: "p1"}, &deckv1.Plugin{Name: "wait", PipedId: "p2"},
+	) {
+		s.Apply(event)
+	}
+	var out bytes.Buffer
+	require.NoError(t, printStatus(&out, s))
+	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`, out.String())
+
+	out.Reset()
+	require.NoError(t, printStatusJSON(&out, s))
+	var shown struct {
+		Pipeds []struct{ ID, Name, State string } `json:"pipeds"`
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
+	require.Equal(t, []struct{ ID, Name, State string }{{"p1", "default", "STATE_CONNECTED"}, {"p2", "legacy", "STATE_DISCONNECTED"}}, shown.Pipeds)
+
+	_, err := s.plugin("wait", "")
+	require.ErrorContains(t, err, "2 pipeds run a plugin")
+	p, err := s.plugin("wait", "legacy")
+	require.NoError(t, err)
+	require.Equal(t, "p2", p.GetPipedId())
+	_, err = s.plugin("wait", "other")
+	require.ErrorContains(t, err, `no plugin "wait" of piped "other"`)
+}
+
 func TestHealthIsAwaitedForAWhile(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

@@ -62,9 +62,9 @@ func newAppsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "apps", "List the applications", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
 		for _, a := range s.Applications() {
-			body = append(body, []string{a.Name, reader.Name(a.Sync), reader.Name(a.Health), short(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health), short(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
 		}
-		return []string{"NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body
+		return s.withPipeds([]string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
 	}, func(s *snapshot) any { return s.Applications() })
 }
 
@@ -83,13 +83,24 @@ func newPluginsCommand(t *target) *cobra.Command {
 		var body [][]string
 		for _, p := range s.Plugins() {
 			body = append(body, []string{
-				p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
+				s.PipedName(p.PipedId), p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
 				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
 				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), told(p.Goroutines), strings.Join(p.Stages, ","), p.Detail,
 			})
 		}
-		return []string{"NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "GOROUTINES", "STAGES", "DETAIL"}, body
+		return s.withPipeds([]string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "GOROUTINES", "STAGES", "DETAIL"}, body)
 	}, func(s *snapshot) any { return s.Plugins() })
+}
+
+// withPipeds leaves out the first column, the piped, where there is only one.
+func (s *snapshot) withPipeds(header []string, body [][]string) ([]string, [][]string) {
+	if len(s.Pipeds()) > 1 {
+		return header, body
+	}
+	for i := range body {
+		body[i] = body[i][1:]
+	}
+	return header[1:], body
 }
 
 // told is a number that not every plugin tells.
@@ -160,6 +171,8 @@ func encode(v any) ([]byte, error) {
 	case []*deckv1.Deployment:
 		return encodeList(x)
 	case []*deckv1.Plugin:
+		return encodeList(x)
+	case []*deckv1.Piped:
 		return encodeList(x)
 	case []*deckv1.Problem:
 		return encodeList(x)

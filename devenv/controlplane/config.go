@@ -27,8 +27,8 @@ type Config struct {
 	// Shutdown is called, by a goroutine that Run waits for, when a user ends the environment; the
 	// answer has been sent by then. It must not wait for Run to return. Nil: nothing happens.
 	Shutdown func(remove bool)
-	// PipedConnected is called when a piped has introduced itself, with its version; it must not
-	// block. Nil: nothing happens.
+	// PipedConnected is called when the piped with PipedID has introduced itself, with its version; it must
+	// not block. Nil: nothing happens.
 	PipedConnected func(version string)
 	// Images is served to plugins as the image API; nil: the service is not there.
 	Images imagev1.ImageServiceServer

@@ -145,10 +145,12 @@ type view struct {
 	components   map[string]*deckv1.Component
 	applications map[string]*deckv1.Application
 	deployments  map[string]*deckv1.Deployment
-	plugins      map[string]*deckv1.Plugin
-	logs         map[string]string
-	synced       int
-	resets       int
+	pipeds       map[string]*deckv1.Piped
+	// Plugins of the first piped by name, those of others by "<piped id>/<name>".
+	plugins map[string]*deckv1.Plugin
+	logs    map[string]string
+	synced  int
+	resets  int
 	// Every status that a deployment or stage went through, by id.
 	history map[string][]string
 }
@@ -166,7 +168,7 @@ func (p *plane) watch(t *testing.T, logs bool) *view {
 func (v *view) forget() {
 	v.components, v.applications = map[string]*deckv1.Component{}, map[string]*deckv1.Application{}
 	v.deployments, v.plugins = map[string]*deckv1.Deployment{}, map[string]*deckv1.Plugin{}
-	v.logs = map[string]string{}
+	v.logs, v.pipeds = map[string]string{}, map[string]*deckv1.Piped{}
 }
 
 // until takes events until the condition holds.
@@ -201,7 +203,9 @@ func (v *view) take(e *deckv1.Event) {
 			v.note(s.GetId(), s.GetStatus().String())
 		}
 	case *deckv1.Event_Plugin:
-		v.plugins[k.Plugin.GetName()] = k.Plugin
+		v.plugins[pluginKey(k.Plugin.GetPipedId(), k.Plugin.GetName())] = k.Plugin
+	case *deckv1.Event_Piped:
+		v.pipeds[k.Piped.GetId()] = k.Piped
 	case *deckv1.Event_Log:
 		v.logs[k.Log.GetStageId()] += k.Log.GetText() + "\n"
 	case *deckv1.Event_Synced:
@@ -211,8 +215,15 @@ func (v *view) take(e *deckv1.Event) {
 		v.forget()
 	case *deckv1.Event_Removed:
 		delete(v.applications, k.Removed.GetApplicationId())
-		delete(v.plugins, k.Removed.GetPluginName())
+		delete(v.plugins, pluginKey(k.Removed.GetPipedId(), k.Removed.GetPluginName()))
 	}
+}
+
+func pluginKey(piped, name string) string {
+	if piped == pipedID {
+		return name
+	}
+	return piped + "/" + name
 }
 
 func (v *view) note(id, status string) {

@@ -82,9 +82,10 @@ func (m *model) cancel(deployment string, rollback deckv1.CancelDeploymentReques
 }
 
 func (m *model) restart() tea.Cmd {
-	name := m.plugin().GetName()
+	name := m.deck.PluginName(m.plugin())
+	request := &deckv1.RestartPluginRequest{Name: m.plugin().GetName(), PipedId: m.plugin().GetPipedId()}
 	return m.call("restarting "+name, "restart "+name, func(ctx context.Context, client deckv1.DeckServiceClient) error {
-		_, err := client.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: name})
+		_, err := client.RestartPlugin(ctx, request)
 		return err
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -243,9 +244,9 @@ func (m *model) movePlugin(action keymap.Action, steps int) {
 		m.pluginUp = max(0, min(lines, m.pluginUp-steps))
 	default:
 		plugins := m.deck.Plugins()
-		at := index(plugins, func(p *deckv1.Plugin) bool { return p.GetName() == m.pluginName })
+		at := index(plugins, func(p *deckv1.Plugin) bool { return state.PluginKey(p) == m.pluginKey })
 		if len(plugins) > 0 {
-			m.pluginName, m.pluginUp = plugins[moved(at, steps, len(plugins))].GetName(), 0
+			m.pluginKey, m.pluginUp = state.PluginKey(plugins[moved(at, steps, len(plugins))]), 0
 		}
 	}
 }

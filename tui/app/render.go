@@ -16,6 +16,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -93,12 +94,12 @@ func (m *model) drawLeft(width, height int) string {
 			apps.Selected = i
 		}
 	}
-	list := view.Plugins{Theme: m.theme, List: plugins, Selected: m.pluginAt(plugins), Focused: m.focus == keymap.Plugins}
+	list := view.Plugins{Theme: m.theme, List: plugins, Name: m.deck.PluginName, Selected: m.pluginAt(plugins), Focused: m.focus == keymap.Plugins}
 	return apps.Draw(width, height-below) + "\n" + list.Draw(width, below)
 }
 
 func (m *model) pluginAt(plugins []*deckv1.Plugin) int {
-	return index(plugins, func(p *deckv1.Plugin) bool { return p.GetName() == m.pluginName })
+	return index(plugins, func(p *deckv1.Plugin) bool { return state.PluginKey(p) == m.pluginKey })
 }
 
 // drawRight shows what belongs to the pane with the focus.
@@ -107,13 +108,13 @@ func (m *model) drawRight(width, height int) string {
 	case keymap.Plugins:
 		plugins := m.deck.Plugins()
 		return view.PluginTable{
-			Theme: m.theme, List: plugins, Selected: m.pluginAt(plugins), Now: m.now,
+			Theme: m.theme, List: plugins, Name: m.deck.PluginName, Selected: m.pluginAt(plugins), Now: m.now,
 			Busy: m.busy(plugins), Wrap: m.log.Wrap, Up: m.pluginUp,
 		}.Draw(width, height)
 	case keymap.Environment:
 		return view.Components{
 			Theme: m.theme, Title: "Environment " + m.cfg.Name, List: m.deck.Components(),
-			Problems: m.deck.Problems(), Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
+			Problems: m.deck.Problems(), Pipeds: m.deck.Pipeds(), Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
 		}.Draw(width, height)
 	case keymap.Resources:
 		return m.drawResources(width, height)
@@ -169,7 +170,7 @@ func (m *model) drawDeployment(width, height int) string {
 	return deployment.Draw(width, above) + "\n" + m.log.Draw(width, height-above)
 }
 
-// busy are the running stages of each plugin.
+// busy are the running stages of each plugin, by state.PluginKey.
 func (m *model) busy(plugins []*deckv1.Plugin) map[string][]string {
 	busy := map[string][]string{}
 	for _, app := range m.deck.Applications() {
@@ -178,8 +179,9 @@ func (m *model) busy(plugins []*deckv1.Plugin) map[string][]string {
 				continue
 			}
 			for _, plugin := range plugins {
-				if slices.Contains(plugin.GetStages(), stage.GetName()) {
-					busy[plugin.GetName()] = append(busy[plugin.GetName()], stage.GetName()+" of "+app.GetName())
+				if app.GetPipedId() == plugin.GetPipedId() && slices.Contains(plugin.GetStages(), stage.GetName()) {
+					key := state.PluginKey(plugin)
+					busy[key] = append(busy[key], stage.GetName()+" of "+app.GetName())
 				}
 			}
 		}

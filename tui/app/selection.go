@@ -25,7 +25,7 @@ type selection struct {
 	// stageOf is the deployment that stageID belongs to.
 	stageOf string
 
-	pluginName string
+	pluginKey string // state.PluginKey
 	// pluginUp and environmentUp are how far the reader has gone back in longer texts.
 	pluginUp, environmentUp int
 	// hit is the line that the last search found.
@@ -53,14 +53,14 @@ func (m *model) stage() *deckv1.Stage {
 	return nil
 }
 
-func (m *model) plugin() *deckv1.Plugin { return m.deck.Plugin(m.pluginName) }
+func (m *model) plugin() *deckv1.Plugin { return m.deck.Plugin(m.pluginKey) }
 
 // settle brings the selection in line with the state, and the log in line with the selection.
 func (m *model) settle() tea.Cmd {
 	m.settleApplication()
 	m.settleStage()
 	if plugins := m.deck.Plugins(); m.plugin() == nil && len(plugins) > 0 {
-		m.pluginName = plugins[0].GetName()
+		m.pluginKey = state.PluginKey(plugins[0])
 	}
 	return tea.Batch(m.settleLog(), m.settleResources())
 }

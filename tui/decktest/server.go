@@ -142,6 +142,8 @@ func event(object proto.Message) *deckv1.Event {
 		e.Kind = &deckv1.Event_Plugin{Plugin: x}
 	case *deckv1.LogBlock:
 		e.Kind = &deckv1.Event_Log{Log: x}
+	case *deckv1.Piped:
+		e.Kind = &deckv1.Event_Piped{Piped: x}
 	case *deckv1.Problem:
 		e.Kind = &deckv1.Event_Problem{Problem: x}
 	case *deckv1.Removed:

@@ -48,7 +48,9 @@ type Change struct {
 	Deployment  *deckv1.Deployment
 	Stage       *deckv1.Stage
 	Plugin      *deckv1.Plugin
-	Log         *deckv1.LogBlock
+	// PluginName is what users call the plugin: with the name of its piped where that is needed.
+	PluginName string
+	Log        *deckv1.LogBlock
 	// Problem comes with the Component that it degrades, if any.
 	Problem *deckv1.Problem
 }
@@ -111,7 +113,7 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 		return d.problem(at, kind.Problem)
 	case *deckv1.Event_Removed:
 		delete(d.told, "application "+kind.Removed.GetApplicationId())
-		delete(d.told, "plugin "+kind.Removed.GetPluginName())
+		delete(d.told, pluginSaying(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
 		return d.cleared(at, kind.Removed.GetProblemId())
 	case *deckv1.Event_Reset_:
 		d.repeating = true
@@ -189,12 +191,14 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 }
 
 func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
-	was, changed := d.news("plugin "+p.GetName(), Name(p.GetState()), p.GetPid(), p.GetRestarts(), p.GetDetail())
+	was, changed := d.news(pluginSaying(p.GetPipedId(), p.GetName()), Name(p.GetState()), p.GetPid(), p.GetRestarts(), p.GetDetail())
 	if !changed {
 		return nil
 	}
-	return []Change{{Kind: Plugin, Time: at, Was: was, Plugin: p}}
+	return []Change{{Kind: Plugin, Time: at, Was: was, Plugin: p, PluginName: d.deck.PluginName(p)}}
 }
+
+func pluginSaying(piped, name string) string { return "plugin " + piped + " " + name }
 
 func (d *Differ) log(at time.Time, block *deckv1.LogBlock) []Change {
 	key := block.GetDeploymentId() + " " + block.GetStageId()

@@ -89,6 +89,8 @@ type (
 		RSS      uint64  `json:"rss"`
 		CPU      float64 `json:"cpu"`
 		Detail   string  `json:"detail,omitempty"`
+		// Piped is the id of the piped that runs it.
+		Piped string `json:"piped,omitempty"`
 	}
 	jsonProblem struct {
 		jsonHead
@@ -193,7 +195,7 @@ func jsonLine(c Change) any {
 		x := c.Plugin
 		return jsonPlugin{
 			head(c.Time, "plugin"), x.GetName(), Name(x.GetState()), x.GetPid(), x.GetRestarts(),
-			x.GetRssBytes(), x.GetCpuPercent(), x.GetDetail(),
+			x.GetRssBytes(), x.GetCpuPercent(), x.GetDetail(), x.GetPipedId(),
 		}
 	}
 	return nil

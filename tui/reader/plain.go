@@ -71,7 +71,7 @@ func plainLines(c Change) []string {
 		if detail == "" && p.GetPid() > 0 {
 			detail = fmt.Sprintf("pid %d", p.GetPid())
 		}
-		return line("plugin", p.GetName(), Name(p.GetState()), detail)
+		return line("plugin", c.PluginName, Name(p.GetState()), detail)
 	case Problem:
 		if shownByComponent(c) {
 			return nil

@@ -44,7 +44,7 @@ func sentences(c Change) []string {
 		s = fmt.Sprintf("Stage %s of %s waits for approval. To approve it, run: pipedeck approve %s",
 			c.Stage.GetName(), c.Deployment.GetApplicationName(), c.Stage.GetName())
 	case Plugin:
-		s = pluginSentence(c.Plugin)
+		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
 		if !shownByComponent(c) {
 			s = problemSentence(c.Problem)
@@ -153,20 +153,20 @@ func stageSentence(c Change) string {
 	return ""
 }
 
-func pluginSentence(p *deckv1.Plugin) string {
+func pluginSentence(p *deckv1.Plugin, name string) string {
 	switch p.GetState() {
 	case deckv1.Plugin_STATE_RUNNING:
-		running := "Plugin " + p.GetName() + " is running"
+		running := "Plugin " + name + " is running"
 		if p.GetRestarts() > 0 {
 			running += fmt.Sprintf(" again after %d restarts", p.GetRestarts())
 		}
 		return sentence(running, p.GetDetail())
 	case deckv1.Plugin_STATE_RESTARTING:
-		return sentence("Plugin "+p.GetName()+" is being restarted", p.GetDetail())
+		return sentence("Plugin "+name+" is being restarted", p.GetDetail())
 	case deckv1.Plugin_STATE_FAILED:
-		return sentence("Plugin "+p.GetName()+" has failed", p.GetDetail())
+		return sentence("Plugin "+name+" has failed", p.GetDetail())
 	case deckv1.Plugin_STATE_STOPPED:
-		return sentence("Plugin "+p.GetName()+" has stopped", p.GetDetail())
+		return sentence("Plugin "+name+" has stopped", p.GetDetail())
 	}
 	return ""
 }

@@ -31,8 +31,10 @@ type objects struct {
 	deployments  map[string]*deckv1.Deployment
 	// byApplication has the deployments of each application, the newest first.
 	byApplication map[string][]*deckv1.Deployment
-	plugins       map[string]*deckv1.Plugin
-	problems      map[string]*deckv1.Problem
+	pipeds        map[string]*deckv1.Piped
+	// plugins by PluginKey.
+	plugins  map[string]*deckv1.Plugin
+	problems map[string]*deckv1.Problem
 }
 
 // New returns an empty deck.
@@ -54,12 +56,14 @@ func (d *Deck) Apply(event *deckv1.Event) {
 	case *deckv1.Event_Deployment:
 		target.putDeployment(kind.Deployment)
 	case *deckv1.Event_Plugin:
-		put(&target.plugins, kind.Plugin.GetName(), kind.Plugin)
+		put(&target.plugins, PluginKey(kind.Plugin), kind.Plugin)
+	case *deckv1.Event_Piped:
+		put(&target.pipeds, kind.Piped.GetId(), kind.Piped)
 	case *deckv1.Event_Problem:
 		put(&target.problems, kind.Problem.GetId(), kind.Problem)
 	case *deckv1.Event_Removed:
 		target.removeApplication(kind.Removed.GetApplicationId())
-		delete(target.plugins, kind.Removed.GetPluginName())
+		delete(target.plugins, pluginKey(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
 		delete(target.problems, kind.Removed.GetProblemId())
 	case *deckv1.Event_Reset_:
 		d.Restart()
@@ -153,13 +157,46 @@ func (d *Deck) Newest(application string) *deckv1.Deployment {
 	return nil
 }
 
-// Plugins by name.
+// Plugins by name, and those of one name by piped.
 func (d *Deck) Plugins() []*deckv1.Plugin {
-	return sorted(d.plugins, func(a, b *deckv1.Plugin) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return sorted(d.plugins, func(a, b *deckv1.Plugin) int {
+		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetPipedId(), b.GetPipedId()))
+	})
 }
 
-// Plugin returns nil when there is none with that name.
-func (d *Deck) Plugin(name string) *deckv1.Plugin { return d.plugins[name] }
+// Plugin returns the plugin with a PluginKey; nil when there is none.
+func (d *Deck) Plugin(key string) *deckv1.Plugin { return d.plugins[key] }
+
+// PluginKey identifies a plugin in an environment: several pipeds may run plugins of one name.
+func PluginKey(p *deckv1.Plugin) string { return pluginKey(p.GetPipedId(), p.GetName()) }
+
+func pluginKey(piped, name string) string { return piped + "\x00" + name }
+
+// PluginName is the name of a plugin for users. The name of its piped follows where several pipeds run one of that name.
+func (d *Deck) PluginName(p *deckv1.Plugin) string {
+	for _, other := range d.plugins {
+		if other.GetName() == p.GetName() && other.GetPipedId() != p.GetPipedId() {
+			return p.GetName() + " of " + d.PipedName(p.GetPipedId())
+		}
+	}
+	return p.GetName()
+}
+
+// Pipeds returns the agents by name, the environment's own first.
+func (d *Deck) Pipeds() []*deckv1.Piped {
+	return sorted(d.pipeds, func(a, b *deckv1.Piped) int {
+		if a.GetOwn() != b.GetOwn() {
+			if a.GetOwn() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(text.Natural(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
+	})
+}
+
+// PipedName is the name of a piped, or its id while the name is not known.
+func (d *Deck) PipedName(id string) string { return cmp.Or(d.pipeds[id].GetName(), id) }
 
 // Component returns nil when there is none with that name.
 func (d *Deck) Component(name string) *deckv1.Component { return d.components[name] }

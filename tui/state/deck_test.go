@@ -39,7 +39,28 @@ func TestALaterObjectReplacesAnEarlierOne(t *testing.T) {
 
 	tell(d, &deckv1.Removed{ApplicationId: "app-1"}, &deckv1.Removed{PluginName: "wait"})
 	require.Empty(t, d.Applications())
-	require.Nil(t, d.Plugin("wait"))
+	for _, p := range d.Plugins() {
+		require.NotEqual(t, "wait", p.GetName())
+	}
+}
+
+func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	d := told(
+		&deckv1.Piped{Id: "p2", Name: "legacy"}, &deckv1.Piped{Id: "p1", Name: "work", Own: true},
+		&deckv1.Plugin{Name: "wait", PipedId: "p2", Pid: 2}, &deckv1.Plugin{Name: "wait", PipedId: "p1", Pid: 1}, &deckv1.Plugin{Name: "ecs", PipedId: "p2"},
+	)
+	require.Equal(t, "work", d.Pipeds()[0].GetName(), "the environment's own is first")
+	var names []string
+	for _, p := range d.Plugins() {
+		names = append(names, d.PluginName(p))
+		require.Same(t, p, d.Plugin(state.PluginKey(p)))
+	}
+	require.Equal(t, []string{"ecs", "wait of work", "wait of legacy"}, names)
+	tell(d, &deckv1.Removed{PluginName: "wait", PipedId: "p1"})
+	require.Len(t, d.Plugins(), 2)
+	require.EqualValues(t, 2, d.Plugins()[1].GetPid())
+	require.Equal(t, "wait", d.PluginName(d.Plugins()[1]))
 }
 
 func TestAfterAResetTheOldStateStaysUntilTheNewOneIsComplete(t *testing.T) {

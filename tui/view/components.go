@@ -24,6 +24,8 @@ type Components struct {
 	List  []*deckv1.Component
 	// Problems are listed below the components, with what to do about each.
 	Problems []*deckv1.Problem
+	// Pipeds are listed among the facts where there are several.
+	Pipeds []*deckv1.Piped
 	// Environment adds its facts below; nil adds none.
 	Environment *deckv1.Environment
 	// Waiting is shown while nothing is known yet, with the time since Since.
@@ -180,13 +182,13 @@ func (v Components) facts(width int) []string {
 		return nil
 	}
 	lines := []string{""}
-	for _, fact := range append(clusterFacts(e), []fact{
+	for _, fact := range slices.Concat(clusterFacts(e), []fact{
 		{"repository", join("  ", e.GetRepository(), e.GetBranch(), liveWord(e))},
 		{"edit", e.GetEditHint()},
 		{"control plane", e.GetAddress()},
 		{"state", e.GetStateDir()},
 		{"version", e.GetVersion()},
-	}...) {
+	}, pipedFacts(v.Pipeds)) {
 		if fact.value == "" {
 			continue
 		}
@@ -202,6 +204,31 @@ func (v Components) facts(width int) []string {
 }
 
 type fact struct{ label, value string }
+
+// pipedFacts list the pipeds where there are several.
+func pipedFacts(pipeds []*deckv1.Piped) []fact {
+	if len(pipeds) < 2 {
+		return nil
+	}
+	var facts []fact
+	for _, p := range pipeds {
+		facts = append(facts, fact{"piped", join("  ", p.GetName(), PipedState(p.GetState()), p.GetVersion())})
+	}
+	return facts
+}
+
+// PipedState is the state of a piped in words.
+func PipedState(state deckv1.Piped_State) string {
+	switch state {
+	case deckv1.Piped_STATE_CONNECTED:
+		return "connected"
+	case deckv1.Piped_STATE_DISCONNECTED:
+		return "disconnected"
+	case deckv1.Piped_STATE_DISABLED:
+		return "disabled"
+	}
+	return "not connected yet"
+}
 
 // clusterFacts name the clusters only where there are several.
 func clusterFacts(e *deckv1.Environment) []fact {

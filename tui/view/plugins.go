@@ -14,10 +14,21 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
+// PluginName returns what users call a plugin; nil is the name alone.
+type PluginName func(*deckv1.Plugin) string
+
+func (n PluginName) of(p *deckv1.Plugin) string {
+	if n == nil {
+		return p.GetName()
+	}
+	return n(p)
+}
+
 // Plugins is the short list of plugins.
 type Plugins struct {
 	Theme    theme.Theme
 	List     []*deckv1.Plugin
+	Name     PluginName
 	Selected int
 	Focused  bool
 }
@@ -49,7 +60,7 @@ func (v Plugins) Draw(width, height int) string {
 		} else if plugin.GetRestarts() > 0 {
 			right = th.Warn.Render(fmt.Sprintf("%s%d ", th.Undo, plugin.GetRestarts())) + right
 		}
-		line := split(th, " "+badge.dot()+" "+plugin.GetName(), right, inner)
+		line := split(th, " "+badge.dot()+" "+v.Name.of(plugin), right, inner)
 		if i == v.Selected && v.Focused {
 			line = mark(th, line, inner, true)
 		}
@@ -62,9 +73,10 @@ func (v Plugins) Draw(width, height int) string {
 type PluginTable struct {
 	Theme    theme.Theme
 	List     []*deckv1.Plugin
+	Name     PluginName
 	Selected int
 	Now      time.Time
-	// Busy are the stages that run in each plugin, by name of the plugin.
+	// Busy are the stages that run in each plugin, by state.PluginKey.
 	Busy map[string][]string
 	// Wrap breaks long lines of the output.
 	Wrap bool
@@ -87,7 +99,7 @@ func (v PluginTable) table(width, height int) string {
 	th, inner := v.Theme, width-2
 	name := 8
 	for _, plugin := range v.List {
-		name = max(name, text.Width(plugin.GetName()))
+		name = max(name, text.Width(v.Name.of(plugin)))
 	}
 	// What the other columns take, first on a narrow screen, then with room to spare.
 	stateWidth, memory, again := 7, "mem", th.Undo
@@ -117,7 +129,7 @@ func (v PluginTable) table(width, height int) string {
 			cpu = fmt.Sprintf("%.0f%%", plugin.GetCpuPercent())
 		}
 		line := " " + badge.dot() + " " + row([7]string{
-			plugin.GetName(), badge.style.Render(badge.word), pid, up,
+			v.Name.of(plugin), badge.style.Render(badge.word), pid, up,
 			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(plugin.GetRestarts()),
 		})
 		if i == v.Selected {
@@ -153,7 +165,7 @@ func (v PluginTable) output(width, height int) string {
 		}
 	}
 	facts := []struct{ label, value string }{
-		{"running", strings.Join(v.Busy[plugin.GetName()], ", ")},
+		{"running", strings.Join(v.Busy[state.PluginKey(plugin)], ", ")},
 		{"stages", strings.Join(plugin.GetStages(), ", ")},
 		{"deploys to", strings.Join(plugin.GetDeployTargets(), ", ")},
 		{"holds", pluginHolds(plugin)},
@@ -181,6 +193,6 @@ func (v PluginTable) output(width, height int) string {
 	for _, line := range body[start:end] {
 		head = append(head, " "+line)
 	}
-	frame := box{theme: th, title: plugin.GetName(), focused: true, total: len(body), top: start, shown: end - start}
+	frame := box{theme: th, title: v.Name.of(plugin), focused: true, total: len(body), top: start, shown: end - start}
 	return frame.draw(head, width, height)
 }

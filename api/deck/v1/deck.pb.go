@@ -381,6 +381,63 @@ func (Component_State) EnumDescriptor() ([]byte, []int) {
 	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9, 0}
 }
 
+type Piped_State int32
+
+const (
+	Piped_STATE_UNSPECIFIED Piped_State = 0
+	// It has not called yet.
+	Piped_STATE_NEVER_CONNECTED Piped_State = 1
+	Piped_STATE_CONNECTED       Piped_State = 2
+	Piped_STATE_DISCONNECTED    Piped_State = 3
+	// The control plane refuses its calls until a user enables it.
+	Piped_STATE_DISABLED Piped_State = 4
+)
+
+// Enum value maps for Piped_State.
+var (
+	Piped_State_name = map[int32]string{
+		0: "STATE_UNSPECIFIED",
+		1: "STATE_NEVER_CONNECTED",
+		2: "STATE_CONNECTED",
+		3: "STATE_DISCONNECTED",
+		4: "STATE_DISABLED",
+	}
+	Piped_State_value = map[string]int32{
+		"STATE_UNSPECIFIED":     0,
+		"STATE_NEVER_CONNECTED": 1,
+		"STATE_CONNECTED":       2,
+		"STATE_DISCONNECTED":    3,
+		"STATE_DISABLED":        4,
+	}
+)
+
+func (x Piped_State) Enum() *Piped_State {
+	p := new(Piped_State)
+	*p = x
+	return p
+}
+
+func (x Piped_State) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Piped_State) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_deck_v1_deck_proto_enumTypes[6].Descriptor()
+}
+
+func (Piped_State) Type() protoreflect.EnumType {
+	return &file_api_deck_v1_deck_proto_enumTypes[6]
+}
+
+func (x Piped_State) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Piped_State.Descriptor instead.
+func (Piped_State) EnumDescriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10, 0}
+}
+
 type Plugin_State int32
 
 const (
@@ -423,11 +480,11 @@ func (x Plugin_State) String() string {
 }
 
 func (Plugin_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[6].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
 }
 
 func (Plugin_State) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[6]
+	return &file_api_deck_v1_deck_proto_enumTypes[7]
 }
 
 func (x Plugin_State) Number() protoreflect.EnumNumber {
@@ -436,7 +493,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -473,11 +530,11 @@ func (x CancelDeploymentRequest_Rollback) String() string {
 }
 
 func (CancelDeploymentRequest_Rollback) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[8].Descriptor()
 }
 
 func (CancelDeploymentRequest_Rollback) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[7]
+	return &file_api_deck_v1_deck_proto_enumTypes[8]
 }
 
 func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
@@ -486,7 +543,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31, 0}
 }
 
 type WatchRequest struct {
@@ -595,6 +652,7 @@ type Event struct {
 	//	*Event_Reset_
 	//	*Event_Removed
 	//	*Event_Problem
+	//	*Event_Piped
 	Kind          isEvent_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -734,6 +792,15 @@ func (x *Event) GetProblem() *Problem {
 	return nil
 }
 
+func (x *Event) GetPiped() *Piped {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_Piped); ok {
+			return x.Piped
+		}
+	}
+	return nil
+}
+
 type isEvent_Kind interface {
 	isEvent_Kind()
 }
@@ -780,6 +847,10 @@ type Event_Problem struct {
 	Problem *Problem `protobuf:"bytes,11,opt,name=problem,proto3,oneof"`
 }
 
+type Event_Piped struct {
+	Piped *Piped `protobuf:"bytes,12,opt,name=piped,proto3,oneof"`
+}
+
 func (*Event_Environment) isEvent_Kind() {}
 
 func (*Event_Component) isEvent_Kind() {}
@@ -799,6 +870,8 @@ func (*Event_Reset_) isEvent_Kind() {}
 func (*Event_Removed) isEvent_Kind() {}
 
 func (*Event_Problem) isEvent_Kind() {}
+
+func (*Event_Piped) isEvent_Kind() {}
 
 type Synced struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -877,6 +950,8 @@ type Removed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
 	PluginName    string                 `protobuf:"bytes,2,opt,name=plugin_name,json=pluginName,proto3" json:"plugin_name,omitempty"`
+	// The piped that ran the plugin.
+	PipedId string `protobuf:"bytes,4,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	// The cause of a problem is gone.
 	ProblemId     string `protobuf:"bytes,3,opt,name=problem_id,json=problemId,proto3" json:"problem_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -923,6 +998,13 @@ func (x *Removed) GetApplicationId() string {
 func (x *Removed) GetPluginName() string {
 	if x != nil {
 		return x.PluginName
+	}
+	return ""
+}
+
+func (x *Removed) GetPipedId() string {
+	if x != nil {
+		return x.PipedId
 	}
 	return ""
 }
@@ -1358,6 +1440,129 @@ func (x *Component) GetOrder() int32 {
 	return 0
 }
 
+// An agent that deploys. Each has applications and plugins of its own.
+type Piped struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	State       Piped_State            `protobuf:"varint,4,opt,name=state,proto3,enum=pipedeck.deck.v1.Piped_State" json:"state,omitempty"`
+	// Its version, as it reports it.
+	Version string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
+	// When it last said what it is, which is at its start.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Its last call when this message was sent; calls alone send no message.
+	LastSeenAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_seen_at,json=lastSeenAt,proto3" json:"last_seen_at,omitempty"`
+	// Ids of the repositories that it watches.
+	Repositories []string `protobuf:"bytes,8,rep,name=repositories,proto3" json:"repositories,omitempty"`
+	// Platform providers as "name (TYPE)", which only pipeds of PipeCD v0 have.
+	PlatformProviders []string `protobuf:"bytes,9,rep,name=platform_providers,json=platformProviders,proto3" json:"platform_providers,omitempty"`
+	// The environment started it.
+	Own           bool `protobuf:"varint,10,opt,name=own,proto3" json:"own,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Piped) Reset() {
+	*x = Piped{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Piped) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Piped) ProtoMessage() {}
+
+func (x *Piped) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Piped.ProtoReflect.Descriptor instead.
+func (*Piped) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Piped) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Piped) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Piped) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Piped) GetState() Piped_State {
+	if x != nil {
+		return x.State
+	}
+	return Piped_STATE_UNSPECIFIED
+}
+
+func (x *Piped) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Piped) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *Piped) GetLastSeenAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastSeenAt
+	}
+	return nil
+}
+
+func (x *Piped) GetRepositories() []string {
+	if x != nil {
+		return x.Repositories
+	}
+	return nil
+}
+
+func (x *Piped) GetPlatformProviders() []string {
+	if x != nil {
+		return x.PlatformProviders
+	}
+	return nil
+}
+
+func (x *Piped) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
 type Application struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1383,13 +1588,15 @@ type Application struct {
 	DeployTargets []string        `protobuf:"bytes,15,rep,name=deploy_targets,json=deployTargets,proto3" json:"deploy_targets,omitempty"`
 	Disabled      bool            `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	Resources     *ResourceCounts `protobuf:"bytes,17,opt,name=resources,proto3" json:"resources,omitempty"`
+	// The piped that deploys it.
+	PipedId       string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1608,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1621,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Application) GetId() string {
@@ -1536,6 +1743,13 @@ func (x *Application) GetResources() *ResourceCounts {
 	return nil
 }
 
+func (x *Application) GetPipedId() string {
+	if x != nil {
+		return x.PipedId
+	}
+	return ""
+}
+
 // What lives of an application, in numbers.
 type ResourceCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1551,7 +1765,7 @@ type ResourceCounts struct {
 
 func (x *ResourceCounts) Reset() {
 	*x = ResourceCounts{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1777,7 @@ func (x *ResourceCounts) String() string {
 func (*ResourceCounts) ProtoMessage() {}
 
 func (x *ResourceCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1790,7 @@ func (x *ResourceCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceCounts.ProtoReflect.Descriptor instead.
 func (*ResourceCounts) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ResourceCounts) GetTotal() uint32 {
@@ -1616,7 +1830,7 @@ type WatchResourcesRequest struct {
 
 func (x *WatchResourcesRequest) Reset() {
 	*x = WatchResourcesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1628,7 +1842,7 @@ func (x *WatchResourcesRequest) String() string {
 func (*WatchResourcesRequest) ProtoMessage() {}
 
 func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1641,7 +1855,7 @@ func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesRequest.ProtoReflect.Descriptor instead.
 func (*WatchResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WatchResourcesRequest) GetApplicationId() string {
@@ -1665,7 +1879,7 @@ type WatchResourcesResponse struct {
 
 func (x *WatchResourcesResponse) Reset() {
 	*x = WatchResourcesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1677,7 +1891,7 @@ func (x *WatchResourcesResponse) String() string {
 func (*WatchResourcesResponse) ProtoMessage() {}
 
 func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1690,7 +1904,7 @@ func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesResponse.ProtoReflect.Descriptor instead.
 func (*WatchResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WatchResourcesResponse) GetResources() []*Resource {
@@ -1738,7 +1952,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1964,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1977,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Resource) GetId() string {
@@ -1860,15 +2074,18 @@ type Deployment struct {
 	// listed before.
 	RollbackOnRequest bool `protobuf:"varint,15,opt,name=rollback_on_request,json=rollbackOnRequest,proto3" json:"rollback_on_request,omitempty"`
 	// The deployment chain that it belongs to, empty for none, and its block there, counted from 0.
-	ChainId       string `protobuf:"bytes,16,opt,name=chain_id,json=chainId,proto3" json:"chain_id,omitempty"`
-	ChainBlock    uint32 `protobuf:"varint,17,opt,name=chain_block,json=chainBlock,proto3" json:"chain_block,omitempty"`
+	ChainId    string `protobuf:"bytes,16,opt,name=chain_id,json=chainId,proto3" json:"chain_id,omitempty"`
+	ChainBlock uint32 `protobuf:"varint,17,opt,name=chain_block,json=chainBlock,proto3" json:"chain_block,omitempty"`
+	PipedId    string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
+	// The commit, in any repository, whose event led to the commit of this deployment; empty for none.
+	EventCommit   *Commit `protobuf:"bytes,19,opt,name=event_commit,json=eventCommit,proto3" json:"event_commit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1880,7 +2097,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1893,7 +2110,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Deployment) GetId() string {
@@ -2015,6 +2232,20 @@ func (x *Deployment) GetChainBlock() uint32 {
 	return 0
 }
 
+func (x *Deployment) GetPipedId() string {
+	if x != nil {
+		return x.PipedId
+	}
+	return ""
+}
+
+func (x *Deployment) GetEventCommit() *Commit {
+	if x != nil {
+		return x.EventCommit
+	}
+	return nil
+}
+
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hash          string                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
@@ -2029,7 +2260,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2272,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2285,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Commit) GetHash() string {
@@ -2130,7 +2361,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2142,7 +2373,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2155,7 +2386,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Stage) GetId() string {
@@ -2283,7 +2514,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2295,7 +2526,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +2539,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -2346,7 +2577,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2589,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2602,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StageTarget) GetName() string {
@@ -2420,14 +2651,16 @@ type Plugin struct {
 	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
 	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
 	// Goroutines, as plugins of our SDK tell them; 0 for others.
-	Goroutines    uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
+	Goroutines uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
+	// The piped that runs it. Names of plugins are unique for each piped only.
+	PipedId       string `protobuf:"bytes,19,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2439,7 +2672,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2452,7 +2685,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Plugin) GetName() string {
@@ -2581,6 +2814,13 @@ func (x *Plugin) GetGoroutines() uint32 {
 	return 0
 }
 
+func (x *Plugin) GetPipedId() string {
+	if x != nil {
+		return x.PipedId
+	}
+	return ""
+}
+
 // One entry of a stage log; text may hold several lines.
 type LogBlock struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2596,7 +2836,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2848,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2861,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -2676,7 +2916,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +2928,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2941,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -2733,7 +2973,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2745,7 +2985,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2758,7 +2998,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -2800,7 +3040,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +3052,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +3065,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -2851,7 +3091,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2863,7 +3103,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2876,7 +3116,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -2898,7 +3138,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2910,7 +3150,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2923,7 +3163,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -2956,7 +3196,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2968,7 +3208,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2981,7 +3221,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -3002,7 +3242,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3254,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3267,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -3060,7 +3300,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3072,7 +3312,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3085,7 +3325,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -3106,7 +3346,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3118,7 +3358,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3131,7 +3371,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -3164,7 +3404,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3176,7 +3416,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3189,7 +3429,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -3212,7 +3452,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3464,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3477,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -3273,7 +3513,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +3525,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +3538,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -3316,15 +3556,17 @@ func (x *OpenApplicationResponse) GetDetail() string {
 }
 
 type RestartPluginRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The piped that runs it. Empty is the only piped with a plugin of that name; FailedPrecondition when there are more.
+	PipedId       string `protobuf:"bytes,2,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3336,7 +3578,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3349,12 +3591,19 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RestartPluginRequest) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *RestartPluginRequest) GetPipedId() string {
+	if x != nil {
+		return x.PipedId
 	}
 	return ""
 }
@@ -3367,7 +3616,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3628,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3641,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 type ShutdownRequest struct {
@@ -3405,7 +3654,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3417,7 +3666,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3430,7 +3679,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -3448,7 +3697,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3460,7 +3709,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3473,7 +3722,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -3484,7 +3733,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\"@\n" +
 	"\rWatchResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xf9\x04\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xaa\x05\n" +
 	"\x05Event\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12A\n" +
 	"\venvironment\x18\x02 \x01(\v2\x1d.pipedeck.deck.v1.EnvironmentH\x00R\venvironment\x12;\n" +
@@ -3499,14 +3748,16 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05reset\x18\t \x01(\v2\x17.pipedeck.deck.v1.ResetH\x00R\x05reset\x125\n" +
 	"\aremoved\x18\n" +
 	" \x01(\v2\x19.pipedeck.deck.v1.RemovedH\x00R\aremoved\x125\n" +
-	"\aproblem\x18\v \x01(\v2\x19.pipedeck.deck.v1.ProblemH\x00R\aproblemB\x06\n" +
+	"\aproblem\x18\v \x01(\v2\x19.pipedeck.deck.v1.ProblemH\x00R\aproblem\x12/\n" +
+	"\x05piped\x18\f \x01(\v2\x17.pipedeck.deck.v1.PipedH\x00R\x05pipedB\x06\n" +
 	"\x04kind\"\b\n" +
 	"\x06Synced\"\a\n" +
-	"\x05Reset\"p\n" +
+	"\x05Reset\"\x8b\x01\n" +
 	"\aRemoved\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1f\n" +
 	"\vplugin_name\x18\x02 \x01(\tR\n" +
-	"pluginName\x12\x1d\n" +
+	"pluginName\x12\x19\n" +
+	"\bpiped_id\x18\x04 \x01(\tR\apipedId\x12\x1d\n" +
 	"\n" +
 	"problem_id\x18\x03 \x01(\tR\tproblemId\"\xb2\x01\n" +
 	"\aProblem\x12\x0e\n" +
@@ -3561,7 +3812,27 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vSTATE_READY\x10\x03\x12\x10\n" +
 	"\fSTATE_FAILED\x10\x04\x12\x11\n" +
 	"\rSTATE_STOPPED\x10\x05\x12\x12\n" +
-	"\x0eSTATE_DEGRADED\x10\x06\"\xea\x05\n" +
+	"\x0eSTATE_DEGRADED\x10\x06\"\xf6\x03\n" +
+	"\x05Piped\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x123\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1d.pipedeck.deck.v1.Piped.StateR\x05state\x12\x18\n" +
+	"\aversion\x18\x05 \x01(\tR\aversion\x129\n" +
+	"\n" +
+	"started_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12<\n" +
+	"\flast_seen_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"lastSeenAt\x12\"\n" +
+	"\frepositories\x18\b \x03(\tR\frepositories\x12-\n" +
+	"\x12platform_providers\x18\t \x03(\tR\x11platformProviders\x12\x10\n" +
+	"\x03own\x18\n" +
+	" \x01(\bR\x03own\"z\n" +
+	"\x05State\x12\x15\n" +
+	"\x11STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
+	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
+	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\x85\x06\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3581,7 +3852,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14latest_deployment_id\x18\x0e \x01(\tR\x12latestDeploymentId\x12%\n" +
 	"\x0edeploy_targets\x18\x0f \x03(\tR\rdeployTargets\x12\x1a\n" +
 	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12>\n" +
-	"\tresources\x18\x11 \x01(\v2 .pipedeck.deck.v1.ResourceCountsR\tresources\x1a9\n" +
+	"\tresources\x18\x11 \x01(\v2 .pipedeck.deck.v1.ResourceCountsR\tresources\x12\x19\n" +
+	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +
@@ -3609,7 +3881,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05drift\x18\t \x01(\tR\x05drift\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xaf\x05\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x87\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -3631,7 +3903,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x13rollback_on_request\x18\x0f \x01(\bR\x11rollbackOnRequest\x12\x19\n" +
 	"\bchain_id\x18\x10 \x01(\tR\achainId\x12\x1f\n" +
 	"\vchain_block\x18\x11 \x01(\rR\n" +
-	"chainBlock\"\xb3\x01\n" +
+	"chainBlock\x12\x19\n" +
+	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12;\n" +
+	"\fevent_commit\x18\x13 \x01(\v2\x18.pipedeck.deck.v1.CommitR\veventCommit\"\xb3\x01\n" +
 	"\x06Commit\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
@@ -3667,7 +3941,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xda\x05\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xf5\x05\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -3694,7 +3968,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"pids_limit\x18\x11 \x01(\rR\tpidsLimit\x12\x1e\n" +
 	"\n" +
 	"goroutines\x18\x12 \x01(\rR\n" +
-	"goroutines\"\x80\x01\n" +
+	"goroutines\x12\x19\n" +
+	"\bpiped_id\x18\x13 \x01(\tR\apipedId\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -3754,9 +4029,10 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06target\x18\x03 \x01(\tR\x06target\"C\n" +
 	"\x17OpenApplicationResponse\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x16\n" +
-	"\x06detail\x18\x02 \x01(\tR\x06detail\"*\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\"E\n" +
 	"\x14RestartPluginRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x17\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
+	"\bpiped_id\x18\x02 \x01(\tR\apipedId\"\x17\n" +
 	"\x15RestartPluginResponse\")\n" +
 	"\x0fShutdownRequest\x12\x16\n" +
 	"\x06remove\x18\x01 \x01(\bR\x06remove\"\x12\n" +
@@ -3821,8 +4097,8 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 	return file_api_deck_v1_deck_proto_rawDescData
 }
 
-var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -3830,118 +4106,125 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(StageStatus)(0),                      // 3: pipedeck.deck.v1.StageStatus
 	(Severity)(0),                         // 4: pipedeck.deck.v1.Severity
 	(Component_State)(0),                  // 5: pipedeck.deck.v1.Component.State
-	(Plugin_State)(0),                     // 6: pipedeck.deck.v1.Plugin.State
-	(CancelDeploymentRequest_Rollback)(0), // 7: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	(*WatchRequest)(nil),                  // 8: pipedeck.deck.v1.WatchRequest
-	(*WatchResponse)(nil),                 // 9: pipedeck.deck.v1.WatchResponse
-	(*Event)(nil),                         // 10: pipedeck.deck.v1.Event
-	(*Synced)(nil),                        // 11: pipedeck.deck.v1.Synced
-	(*Reset)(nil),                         // 12: pipedeck.deck.v1.Reset
-	(*Removed)(nil),                       // 13: pipedeck.deck.v1.Removed
-	(*Problem)(nil),                       // 14: pipedeck.deck.v1.Problem
-	(*Environment)(nil),                   // 15: pipedeck.deck.v1.Environment
-	(*Cluster)(nil),                       // 16: pipedeck.deck.v1.Cluster
-	(*Component)(nil),                     // 17: pipedeck.deck.v1.Component
-	(*Application)(nil),                   // 18: pipedeck.deck.v1.Application
-	(*ResourceCounts)(nil),                // 19: pipedeck.deck.v1.ResourceCounts
-	(*WatchResourcesRequest)(nil),         // 20: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchResourcesResponse)(nil),        // 21: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 22: pipedeck.deck.v1.Resource
-	(*Deployment)(nil),                    // 23: pipedeck.deck.v1.Deployment
-	(*Commit)(nil),                        // 24: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 25: pipedeck.deck.v1.Stage
-	(*StageProgress)(nil),                 // 26: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 27: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 28: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 29: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 30: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 31: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 32: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 33: pipedeck.deck.v1.SyncApplicationResponse
-	(*ApproveStageRequest)(nil),           // 34: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 35: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 36: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 37: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 38: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 39: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 40: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 41: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 42: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 43: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 44: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 45: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 46: pipedeck.deck.v1.Application.LabelsEntry
-	(*timestamppb.Timestamp)(nil),         // 47: google.protobuf.Timestamp
+	(Piped_State)(0),                      // 6: pipedeck.deck.v1.Piped.State
+	(Plugin_State)(0),                     // 7: pipedeck.deck.v1.Plugin.State
+	(CancelDeploymentRequest_Rollback)(0), // 8: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	(*WatchRequest)(nil),                  // 9: pipedeck.deck.v1.WatchRequest
+	(*WatchResponse)(nil),                 // 10: pipedeck.deck.v1.WatchResponse
+	(*Event)(nil),                         // 11: pipedeck.deck.v1.Event
+	(*Synced)(nil),                        // 12: pipedeck.deck.v1.Synced
+	(*Reset)(nil),                         // 13: pipedeck.deck.v1.Reset
+	(*Removed)(nil),                       // 14: pipedeck.deck.v1.Removed
+	(*Problem)(nil),                       // 15: pipedeck.deck.v1.Problem
+	(*Environment)(nil),                   // 16: pipedeck.deck.v1.Environment
+	(*Cluster)(nil),                       // 17: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                     // 18: pipedeck.deck.v1.Component
+	(*Piped)(nil),                         // 19: pipedeck.deck.v1.Piped
+	(*Application)(nil),                   // 20: pipedeck.deck.v1.Application
+	(*ResourceCounts)(nil),                // 21: pipedeck.deck.v1.ResourceCounts
+	(*WatchResourcesRequest)(nil),         // 22: pipedeck.deck.v1.WatchResourcesRequest
+	(*WatchResourcesResponse)(nil),        // 23: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 24: pipedeck.deck.v1.Resource
+	(*Deployment)(nil),                    // 25: pipedeck.deck.v1.Deployment
+	(*Commit)(nil),                        // 26: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 27: pipedeck.deck.v1.Stage
+	(*StageProgress)(nil),                 // 28: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 29: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 30: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 31: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 32: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 33: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 34: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 35: pipedeck.deck.v1.SyncApplicationResponse
+	(*ApproveStageRequest)(nil),           // 36: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 37: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 38: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 39: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 40: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 41: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 42: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 43: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 44: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 45: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 46: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 47: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 48: pipedeck.deck.v1.Application.LabelsEntry
+	(*timestamppb.Timestamp)(nil),         // 49: google.protobuf.Timestamp
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	10, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	47, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	15, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	17, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	18, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	23, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	28, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	29, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	11, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	12, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	13, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	14, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	47, // 12: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	47, // 13: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	16, // 14: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	5,  // 15: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	47, // 16: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	47, // 17: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	46, // 18: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 19: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 20: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	19, // 21: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	22, // 22: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,  // 23: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	47, // 24: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	2,  // 25: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	24, // 26: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	25, // 27: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	47, // 28: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	47, // 29: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	47, // 30: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 31: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	47, // 32: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	47, // 33: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	26, // 34: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	27, // 35: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	3,  // 36: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	6,  // 37: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	47, // 38: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	4,  // 39: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	47, // 40: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	29, // 41: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	7,  // 42: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	8,  // 43: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	30, // 44: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	20, // 45: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	32, // 46: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	34, // 47: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	36, // 48: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	38, // 49: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	40, // 50: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	42, // 51: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	44, // 52: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	9,  // 53: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	31, // 54: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	21, // 55: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	33, // 56: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	35, // 57: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	37, // 58: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	39, // 59: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	41, // 60: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	43, // 61: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	45, // 62: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	53, // [53:63] is the sub-list for method output_type
-	43, // [43:53] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	11, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	49, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	16, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	18, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	20, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	25, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	30, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	31, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	12, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	13, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	14, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	15, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	19, // 12: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	49, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	49, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	17, // 15: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	5,  // 16: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	49, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	49, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	6,  // 19: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	49, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	49, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	48, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,  // 23: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,  // 24: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	21, // 25: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	24, // 26: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,  // 27: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	49, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	2,  // 29: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	26, // 30: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	27, // 31: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	49, // 32: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	49, // 33: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	26, // 34: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	49, // 35: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 36: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	49, // 37: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	49, // 38: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	28, // 39: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	29, // 40: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	3,  // 41: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	7,  // 42: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	49, // 43: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	4,  // 44: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	49, // 45: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	31, // 46: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	8,  // 47: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	9,  // 48: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	32, // 49: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	22, // 50: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	34, // 51: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	36, // 52: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	38, // 53: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	40, // 54: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	42, // 55: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	44, // 56: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	46, // 57: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	10, // 58: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	33, // 59: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	23, // 60: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	35, // 61: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	37, // 62: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	39, // 63: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	41, // 64: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	43, // 65: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	45, // 66: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	47, // 67: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	58, // [58:68] is the sub-list for method output_type
+	48, // [48:58] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -3960,14 +4243,15 @@ func file_api_deck_v1_deck_proto_init() {
 		(*Event_Reset_)(nil),
 		(*Event_Removed)(nil),
 		(*Event_Problem)(nil),
+		(*Event_Piped)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
-			NumEnums:      8,
-			NumMessages:   39,
+			NumEnums:      9,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

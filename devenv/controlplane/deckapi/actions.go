@@ -113,7 +113,7 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 
 // RestartPlugin asks piped to restart a plugin process.
 func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
-	if err := s.store.RestartPlugin(r.GetName()); err != nil {
+	if err := s.store.RestartPlugin(r.GetPipedId(), r.GetName()); err != nil {
 		return nil, err
 	}
 	return &deckv1.RestartPluginResponse{}, nil

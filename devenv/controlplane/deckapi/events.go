@@ -28,21 +28,41 @@ func event(c store.Change) *deckv1.Event {
 		e.Kind = &deckv1.Event_Application{Application: application(c.Application)}
 	case c.Deployment != nil:
 		e.Kind = &deckv1.Event_Deployment{Deployment: deployment(c.Deployment)}
+	case c.Piped != nil:
+		e.Kind = &deckv1.Event_Piped{Piped: piped(c.Piped)}
 	case c.Plugin != nil:
-		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.Plugin)}
+		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.PipedID, c.Plugin)}
 	case c.Problem != nil:
 		e.Kind = &deckv1.Event_Problem{Problem: c.Problem}
 	default:
 		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{
-			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, ProblemId: c.RemovedProblem,
+			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, PipedId: c.PipedID, ProblemId: c.RemovedProblem,
 		}}
 	}
 	return e
 }
 
-func plugin(p *agentv1.Plugin) *deckv1.Plugin {
+func piped(p *store.Piped) *deckv1.Piped {
+	m := p.Model
+	out := &deckv1.Piped{
+		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: deckv1.Piped_State(p.State), Version: m.GetVersion(),
+		LastSeenAt: stamp(p.LastSeen), Own: p.Own,
+	}
+	if m.GetStartedAt() > 0 {
+		out.StartedAt = timestamppb.New(time.Unix(m.GetStartedAt(), 0))
+	}
+	for _, r := range m.GetRepositories() {
+		out.Repositories = append(out.Repositories, r.GetId())
+	}
+	for _, provider := range m.GetPlatformProviders() {
+		out.PlatformProviders = append(out.PlatformProviders, provider.GetName()+" ("+provider.GetType()+")")
+	}
+	return out
+}
+
+func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 	return &deckv1.Plugin{
-		Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(), Pid: p.GetPid(),
+		PipedId: pipedID, Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(), Pid: p.GetPid(),
 		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(), CpuPercent: p.GetCpuPercent(),
 		Stages: p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
 		OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Linked: p.GetLinked(),

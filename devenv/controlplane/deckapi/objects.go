@@ -22,7 +22,7 @@ func application(a *store.Application) *deckv1.Application {
 	m := a.Model
 	running := m.GetMostRecentlySuccessfulDeployment()
 	return &deckv1.Application{
-		Id: m.GetId(), Name: m.GetName(), Description: m.GetDescription(), Labels: m.GetLabels(),
+		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(), Labels: m.GetLabels(),
 		Path: m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
 		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(), SyncReason: m.GetSyncState().GetReason(),
 		Health: health(a.Health), Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
@@ -35,7 +35,7 @@ func application(a *store.Application) *deckv1.Application {
 func deployment(d *store.Deployment) *deckv1.Deployment {
 	m := d.Model
 	out := &deckv1.Deployment{
-		Id: m.GetId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
+		Id: m.GetId(), PipedId: m.GetPipedId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
 		// The numbers follow each other in the same order, one apart.
 		Status: deckv1.DeploymentStatus(m.GetStatus() + 1), StatusReason: m.GetStatusReason(),
 		Summary: m.GetSummary(), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),

@@ -73,6 +73,7 @@ func (s *Store) CheckPipeds() {
 	s.checkedPipeds = now
 	for _, p := range s.pipeds {
 		s.judgePiped(p)
+		s.pipedStateChanged(p)
 	}
 }
 

@@ -37,6 +37,8 @@ type piped struct {
 	problems   map[string]struct{}
 	// It asked for commands without a watch, as a piped does that cannot be told of them.
 	polls bool
+	// shown is its state as it was published last.
+	shown PipedState
 }
 
 // AddPiped makes a piped known. An existing one of that id gets the name, description and key.
@@ -54,6 +56,7 @@ func (s *Store) AddPiped(id, name, desc string, key KeyHash) {
 	}
 	p.key = key
 	p.model.Name, p.model.Desc, p.model.UpdatedAt = name, desc, now
+	s.publishPiped(p)
 }
 
 // PipedKey returns the hash of an enabled piped's key; false when there is no such piped.
@@ -73,6 +76,7 @@ func (s *Store) SawPiped(id string) {
 	defer s.mu.Unlock()
 	if p := s.pipeds[id]; p != nil {
 		p.lastSeen = s.now()
+		s.pipedStateChanged(p)
 		s.clearProblem(problemID(id))
 	}
 }
@@ -121,6 +125,7 @@ func (s *Store) ReportPipedMeta(id string, r *pipedservice.ReportPipedMetaReques
 	m.SecretEncryption = r.GetSecretEncryption()
 	m.StartedAt, m.UpdatedAt = now.Unix(), now.Unix()
 	s.refreshDeployTargets(p)
+	s.publishPiped(p)
 	s.publishPlugins(p, before)
 	return m.GetName(), nil
 }
@@ -134,6 +139,7 @@ func (s *Store) changePiped(id string, change func(*model.Piped)) error {
 	}
 	change(p.model)
 	p.model.UpdatedAt = s.now().Unix()
+	s.publishPiped(p)
 	return nil
 }
 

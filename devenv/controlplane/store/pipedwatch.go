@@ -38,6 +38,7 @@ func (s *Store) WatchPiped(pipedID string) (*PipedWatch, error) {
 	before := p.shownPlugins()
 	p.watches[w] = struct{}{}
 	p.pluginsStale = false
+	s.pipedStateChanged(p)
 	s.publishPlugins(p, before)
 	w.mark(func(d *Dirty) { d.Applications, d.Commands, d.Deployments, d.Events = true, true, true, true })
 	return w, nil
@@ -67,6 +68,9 @@ func (w *PipedWatch) Close() {
 	p := s.pipeds[w.id]
 	delete(p.watches, w)
 	p.lastSeen = s.now()
+	if len(p.watches) == 0 {
+		s.pipedStateChanged(p)
+	}
 	if len(p.watches) > 0 || p.plugins == nil {
 		return
 	}

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -29,28 +30,31 @@ func (s *Store) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error {
 	return nil
 }
 
-// RestartPlugin asks the piped that runs the plugin to restart it.
-func (s *Store) RestartPlugin(name string) error {
+// RestartPlugin asks the piped that runs the plugin to restart it. An empty pipedID is the only piped with a
+// plugin of that name; FailedPrecondition when there are more.
+func (s *Store) RestartPlugin(pipedID, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := false
-	for _, p := range s.pipeds {
-		if !slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name }) {
-			continue
-		}
-		known = true
-		if len(p.watches) > 0 {
-			for w := range p.watches {
-				w.restart(name)
-			}
-			return nil
+	var running []*piped
+	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
+		if (pipedID == "" || pipedID == p.model.GetId()) &&
+			slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name }) {
+			running = append(running, p)
 		}
 	}
-	if !known {
+	switch {
+	case len(running) == 0:
 		return notFound("no plugin is named %q; the plugins pane and `pipedeck plugins` list their names", name)
+	case len(running) > 1:
+		return precondition("%d pipeds run a plugin %q; name the piped, for example %s", len(running), name, running[0].model.GetName())
+	case len(running[0].watches) == 0:
+		return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
+			"plugins; wait until piped is back, or restart piped", name)
 	}
-	return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
-		"plugins; wait until piped is back, or restart piped", name)
+	for w := range running[0].watches {
+		w.restart(name)
+	}
+	return nil
 }
 
 // shownPlugins returns the plugins as users should see them: stopped when their piped is gone, and
@@ -90,11 +94,11 @@ func (s *Store) publishPlugins(p *piped, before []*agentv1.Plugin) {
 	}
 	for _, plugin := range p.shownPlugins() {
 		if !proto.Equal(old[plugin.GetName()], plugin) {
-			s.publish(Change{Plugin: plugin})
+			s.publish(Change{Plugin: plugin, PipedID: p.model.GetId()})
 		}
 		delete(old, plugin.GetName())
 	}
 	for name := range old {
-		s.publish(Change{RemovedPlugin: name})
+		s.publish(Change{RemovedPlugin: name, PipedID: p.model.GetId()})
 	}
 }

@@ -47,8 +47,9 @@ func (s *Store) snapshot(logs bool) []Change {
 		changes = append(changes, Change{Problem: p})
 	}
 	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
+		changes = append(changes, Change{Piped: s.pipedView(p)})
 		for _, plugin := range p.shownPlugins() {
-			changes = append(changes, Change{Plugin: plugin})
+			changes = append(changes, Change{Plugin: plugin, PipedID: p.model.GetId()})
 		}
 	}
 	for _, a := range sorted(s.applications, func(a, b *application) int {

@@ -22,12 +22,15 @@ var ErrFellBehind = errors.New("the watcher fell behind; changes were dropped")
 // Change is one thing that happened; exactly one of the pointers is set, or one of the removals.
 // Values are whole, shared by all watchers and must not be changed.
 type Change struct {
-	Time               time.Time
-	Environment        *deckv1.Environment
-	Component          *deckv1.Component
-	Application        *Application
-	Deployment         *Deployment
-	Plugin             *agentv1.Plugin
+	Time        time.Time
+	Environment *deckv1.Environment
+	Component   *deckv1.Component
+	Application *Application
+	Deployment  *Deployment
+	Piped       *Piped
+	Plugin      *agentv1.Plugin
+	// PipedID is the piped of Plugin or RemovedPlugin.
+	PipedID            string
 	Problem            *deckv1.Problem
 	Log                *LogChange
 	RemovedApplication string
@@ -60,6 +63,8 @@ func (c Change) size() int {
 		n += proto.Size(c.Deployment.Model)
 	case c.Application != nil:
 		n += proto.Size(c.Application.Model)
+	case c.Piped != nil:
+		n += proto.Size(c.Piped.Model)
 	case c.Plugin != nil:
 		n += proto.Size(c.Plugin)
 	case c.Component != nil:
