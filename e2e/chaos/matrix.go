@@ -1,0 +1,181 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// victim is a part that is killed.
+type victim struct {
+	name string
+	// find returns the process; 0 when it is not there at the moment.
+	find func(e *environment) (int, error)
+}
+
+func victims() []victim {
+	all := []victim{
+		{"host", func(e *environment) (int, error) {
+			running, err := e.published()
+			if err != nil {
+				return 0, err
+			}
+			return running.PID, nil
+		}},
+		{"UI", func(e *environment) (int, error) { return e.screen().cmd.Process.Pid, nil }},
+		{"piped", child("piped")},
+		{"cluster", child("kubernetes")},
+	}
+	for _, name := range []string{"wait", "waitapproval", "scriptrun", "kubernetes"} {
+		all = append(all, victim{"plugin " + name, func(e *environment) (int, error) { return e.view.plugin(name), nil }})
+	}
+	return all
+}
+
+// child finds a process that the host has started.
+func child(name string) func(e *environment) (int, error) {
+	return func(e *environment) (int, error) {
+		running, err := e.published()
+		if err != nil {
+			return 0, err
+		}
+		return running.Processes[name].PID, nil
+	}
+}
+
+// plugin is the process id of a plugin that runs, 0 when it does not.
+func (v *view) plugin(name string) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.now.plugins[name]; p.GetState() == deckv1.Plugin_STATE_RUNNING {
+		return int(p.GetPid())
+	}
+	return 0
+}
+
+// moment is what a deployment is at when something is killed.
+type moment struct {
+	name string
+	// app is committed to; nothing is where it is empty.
+	app string
+	// reached tells whether the deployment is there.
+	reached func(d *deckv1.Deployment) bool
+	// status is how the deployment must end.
+	status deckv1.DeploymentStatus
+}
+
+const (
+	succeeded = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	failed    = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE
+)
+
+func moments() []moment {
+	any := func(*deckv1.Stage) bool { return true }
+	return []moment{
+		{name: "idle"},
+		{"planning", appStage, func(*deckv1.Deployment) bool { return true }, succeeded},
+		{"stage", appStage, func(d *deckv1.Deployment) bool {
+			return stageRuns(d, "SCRIPT_RUN", any) || stageRuns(d, "WAIT", any)
+		}, succeeded},
+		{"approval", appApproval, func(d *deckv1.Deployment) bool {
+			return stageRuns(d, "WAIT_APPROVAL", (*deckv1.Stage).GetCanApprove)
+		}, succeeded},
+		{"rollout", appRollout, func(d *deckv1.Deployment) bool {
+			return stageRuns(d, "K8S_CANARY_ROLLOUT", any) || stageRuns(d, "K8S_PRIMARY_ROLLOUT", any)
+		}, succeeded},
+		{"rollback", appRollback, func(d *deckv1.Deployment) bool {
+			return stageRuns(d, "SCRIPT_RUN_ROLLBACK", any)
+		}, failed},
+	}
+}
+
+// cell is one kill.
+type cell struct {
+	victim victim
+	moment moment
+}
+
+func (c cell) String() string { return c.victim.name + " × " + c.moment.name }
+
+// choose orders the kills at random. With fewer kills than cells, every victim and every moment comes at least
+// once; otherwise every cell does.
+func choose(random *rand.Rand, kills int) []cell {
+	var all []cell
+	for _, v := range victims() {
+		for _, m := range moments() {
+			all = append(all, cell{v, m})
+		}
+	}
+	shuffle := func(list []cell) { random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] }) }
+	shuffle(all)
+	var chosen []cell
+	if kills < len(all) {
+		seen := map[string]bool{}
+		for _, c := range all {
+			if !seen[c.victim.name] || !seen[c.moment.name] {
+				seen[c.victim.name], seen[c.moment.name] = true, true
+				chosen = append(chosen, c)
+			}
+		}
+		for _, c := range all {
+			if len(chosen) >= kills {
+				break
+			}
+			if !slices.ContainsFunc(chosen, func(o cell) bool { return o.String() == c.String() }) {
+				chosen = append(chosen, c)
+			}
+		}
+	} else {
+		chosen = all
+		for len(chosen) < kills {
+			chosen = append(chosen, all[random.IntN(len(all))])
+		}
+	}
+	shuffle(chosen)
+	return spread(chosen)
+}
+
+// spread moves apart kills of one victim that follow each other: a plugin that dies often within a minute is
+// quarantined, which is right and not what is tried here.
+func spread(list []cell) []cell {
+	for i := 1; i < len(list); i++ {
+		if list[i].victim.name != list[i-1].victim.name {
+			continue
+		}
+		for j := i + 1; j < len(list); j++ {
+			if list[j].victim.name != list[i-1].victim.name {
+				list[i], list[j] = list[j], list[i]
+				break
+			}
+		}
+	}
+	return list
+}
+
+// begin brings a deployment to the moment, and returns its commit.
+func (e *environment) begin(ctx context.Context, m moment) (string, error) {
+	if m.app == "" {
+		return "", e.view.await(ctx, "nothing is deployed", func(c content) bool {
+			for _, d := range c.deployments {
+				if !ended(d) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	commit, err := e.repository.commit(ctx, m.app)
+	if err != nil {
+		return "", err
+	}
+	return commit, e.view.await(ctx, fmt.Sprintf("the deployment of %s reaches the moment %q", m.app, m.name), func(c content) bool {
+		d := c.of(m.app, commit)
+		return d != nil && (m.reached(d) || ended(d))
+	})
+}
