@@ -13,6 +13,7 @@
 //
 //	kills   {host, UI, piped, each plugin, cluster} × {idle, planning, stage, approval, rollout, rollback}
 //	disk    the disk of the environment is filled, and freed again (Linux, as root)
+//	power   the environment starts from what its disk holds at a random moment (Linux, as root)
 //	flips   random bits of the history are flipped, and its end is cut off
 //	inputs  bad command lines and configurations, with the exit code and the message that each must get
 //	faults  chaos proves itself: it builds programs with a planted fault each, and must find the fault

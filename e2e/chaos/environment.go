@@ -22,6 +22,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
+// exitDegraded is the exit code of `pipedeck status` while anything is degraded.
+const exitDegraded = 5
+
 // patience bounds the wait for any one thing: machines that run this are slow and shared.
 const patience = 2 * time.Minute
 

@@ -48,13 +48,12 @@ func (c *chaos) start(ctx context.Context, name, bin string, flags []string) (*e
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.startIn(ctx, home, bin, flags)
+	return c.startAt(ctx, filepath.Join(home, "state"), home, bin, flags)
 }
 
-func (c *chaos) startIn(ctx context.Context, home, bin string, flags []string) (*environment, func(), error) {
-	e := &environment{
-		bin: bin, state: filepath.Join(home, "state"), ledger: filepath.Join(home, "ledger"), flags: flags, findings: c.findings,
-	}
+// startAt does the same with the state directory and the directory of the witnesses, ledger and repository, given.
+func (c *chaos) startAt(ctx context.Context, state, home, bin string, flags []string) (*environment, func(), error) {
+	e := &environment{bin: bin, state: state, ledger: filepath.Join(home, "ledger"), flags: flags, findings: c.findings}
 	var err error
 	kubernetes := !slices.Contains(flags, "none")
 	if e.repository, err = createRepository(filepath.Join(home, "repository"), c.self, e.ledger, kubernetes); err != nil {
@@ -123,6 +122,8 @@ type matrix struct {
 	*environment
 	random *rand.Rand
 	oracle *oracle
+	// commits counts the steady ones.
+	commits int
 }
 
 // kill is one cell: reach the moment, kill, start again what a user would start, and see that all ends well.
@@ -139,10 +140,12 @@ func (m *matrix) kill(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	if c.moment.name != "planning" {
-		if err := pause(ctx, time.Duration(m.random.Int64N(int64(jitter)))); err != nil {
-			return err
-		}
+	longest := jitter
+	if c.moment.reached == nil && !idle {
+		longest = planningTime
+	}
+	if err := pause(ctx, time.Duration(m.random.Int64N(int64(longest)))); err != nil {
+		return err
 	}
 	approved := false
 	if c.moment.name == "approval" && m.random.IntN(2) == 0 { // an answer to an approval must hold
@@ -170,14 +173,7 @@ func (m *matrix) kill(ctx context.Context, c cell) error {
 	}
 	stop()
 	background.Wait()
-	if err := m.view.await(ctx, "every deployment ends", func(c content) bool {
-		for _, d := range c.deployments {
-			if !ended(d) {
-				return false
-			}
-		}
-		return true
-	}); err != nil {
+	if err := m.settled(ctx); err != nil {
 		return err
 	}
 	return errors.Join(m.healthy(ctx), m.oracle.check(ctx, c.String()))
@@ -272,10 +268,11 @@ func (e *environment) approveOnce(ctx context.Context, id string) error {
 
 // commitSteadily commits to one of the steady applications after the other.
 func (m *matrix) commitSteadily(ctx context.Context) {
-	for i := 0; pause(ctx, steadyPause) == nil; i++ {
-		if _, err := m.repository.commit(ctx, steadyApps[i%len(steadyApps)]); err != nil && ctx.Err() == nil {
+	for ; ctx.Err() == nil; m.commits++ {
+		if _, err := m.repository.commit(ctx, steadyApps[m.commits%len(steadyApps)]); err != nil && ctx.Err() == nil {
 			m.findings.add("commit: %v", err)
 		}
+		_ = pause(ctx, steadyPause) // its end is that of ctx
 	}
 }
 

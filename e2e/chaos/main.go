@@ -22,6 +22,7 @@ import (
 type settings struct {
 	seed         uint64
 	kills, flips int
+	cuts         int
 	short        bool
 	only         string
 }
@@ -34,11 +35,12 @@ func main() {
 	flag.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "seed of every random choice")
 	flag.IntVar(&s.kills, "kills", 80, "kills, at least; every cell of the matrix is tried at least once")
 	flag.IntVar(&s.flips, "flips", 2000, "damaged histories to restore")
+	flag.IntVar(&s.cuts, "cuts", 10, "power cuts")
 	flag.BoolVar(&s.short, "short", false, "the form of CI: every victim and every moment at least once, 24 kills, 200 damaged histories")
 	flag.StringVar(&s.only, "only", "", "try only these parts, separated by commas: "+strings.Join(names(parts), ", "))
 	flag.Parse()
 	if s.short {
-		s.kills, s.flips = min(s.kills, 24), min(s.flips, 200)
+		s.kills, s.flips, s.cuts = min(s.kills, 24), min(s.flips, 200), min(s.cuts, 2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -62,7 +64,7 @@ type part struct {
 	run  func(ctx context.Context, c *chaos) error
 }
 
-var parts = []part{{"kills", tryKills}, {"disk", tryFullDisk}, {"flips", tryFlips}, {"inputs", tryInputs}, {"faults", tryFaults}}
+var parts = []part{{"kills", tryKills}, {"disk", tryFullDisk}, {"power", tryPowerCut}, {"flips", tryFlips}, {"inputs", tryInputs}, {"faults", tryFaults}}
 
 func names(all []part) []string {
 	var list []string

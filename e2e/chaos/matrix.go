@@ -64,7 +64,7 @@ type moment struct {
 	name string
 	// app is committed to; nothing is where it is empty.
 	app string
-	// reached tells whether the deployment is there.
+	// reached tells whether the deployment is there. Without it the kill follows the commit.
 	reached func(d *deckv1.Deployment) bool
 	// status is how the deployment must end.
 	status deckv1.DeploymentStatus
@@ -79,7 +79,8 @@ func moments() []moment {
 	any := func(*deckv1.Stage) bool { return true }
 	return []moment{
 		{name: "idle"},
-		{"planning", appStage, func(*deckv1.Deployment) bool { return true }, succeeded},
+		// Planning takes milliseconds: the kill comes at a random moment after the commit.
+		{"planning", appStage, nil, succeeded},
 		{"stage", appStage, func(d *deckv1.Deployment) bool {
 			return stageRuns(d, "SCRIPT_RUN", any) || stageRuns(d, "WAIT", any)
 		}, succeeded},
@@ -161,21 +162,29 @@ func spread(list []cell) []cell {
 // begin brings a deployment to the moment, and returns its commit.
 func (e *environment) begin(ctx context.Context, m moment) (string, error) {
 	if m.app == "" {
-		return "", e.view.await(ctx, "nothing is deployed", func(c content) bool {
-			for _, d := range c.deployments {
-				if !ended(d) {
-					return false
-				}
-			}
-			return true
-		})
+		return "", e.settled(ctx)
 	}
 	commit, err := e.repository.commit(ctx, m.app)
 	if err != nil {
 		return "", err
 	}
+	if m.reached == nil {
+		return commit, nil
+	}
 	return commit, e.view.await(ctx, fmt.Sprintf("the deployment of %s reaches the moment %q", m.app, m.name), func(c content) bool {
 		d := c.of(m.app, commit)
 		return d != nil && (m.reached(d) || ended(d))
+	})
+}
+
+// settled waits until every deployment has ended.
+func (e *environment) settled(ctx context.Context) error {
+	return e.view.await(ctx, "every deployment ends", func(c content) bool {
+		for _, d := range c.deployments {
+			if !ended(d) {
+				return false
+			}
+		}
+		return true
 	})
 }

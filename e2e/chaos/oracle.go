@@ -53,6 +53,13 @@ func (o *oracle) check(ctx context.Context, where string) error {
 	return nil
 }
 
+// remember takes over the present state, which may be in motion.
+func (o *oracle) remember() {
+	for id, d := range o.environment.view.all() {
+		o.seen[id] = d
+	}
+}
+
 // checkCommand sees that the list that scripts read holds the same deployments.
 func (o *oracle) checkCommand(ctx context.Context, where string, now map[string]*deckv1.Deployment) error {
 	stdout, stderr, code, err := o.environment.pipedeck(ctx, "deployments", "-o", "json")

@@ -90,6 +90,7 @@ metadata:
   name: rollout
 spec:
   replicas: 2
+  minReadySeconds: 1
   selector:
     matchLabels: {app: rollout}
   template:

@@ -2,7 +2,8 @@ package main
 
 import "context"
 
-func tryFullDisk(ctx context.Context, c *chaos) error { return nil }
 func tryFlips(ctx context.Context, c *chaos) error { return nil }
+
 func tryInputs(ctx context.Context, c *chaos) error { return nil }
+
 func tryFaults(ctx context.Context, c *chaos) error { return nil }
