@@ -87,19 +87,29 @@ func random(n int) string {
 	return b.String()
 }
 
-// WriteFile replaces a file by one with mode 0600; a reader sees the old or the new content whole.
+// WriteFile replaces a file by one with mode 0600. A reader sees the old or the new content whole, and so does the
+// next start after a power cut: what others refer to, such as a key, must not be an empty file then.
 func WriteFile(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temporary.Name())
-	if _, err := temporary.Write(data); err != nil {
-		temporary.Close()
+	_, err = temporary.Write(data)
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
-	if err := temporary.Close(); err != nil {
+	if err := os.Rename(temporary.Name(), path); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	return syncDirectory(filepath.Dir(path))
+}
+
+// syncDirectory brings the names in a directory to the disk.
+func syncDirectory(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
