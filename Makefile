@@ -68,6 +68,11 @@ bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and un
 bench-kubernetes: build embeddedk8s ## Measure applying manifests beside kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
 
+.PHONY: chaos
+chaos: build embeddedk8s ## Kill parts at bad moments, fill the disk, cut the power, damage the history (ARGS="-seed N -only kills")
+	go build -o $(CACHE)/chaos ./e2e/chaos
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) $(CACHE)/chaos $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)
 	@tools/fuzz.sh $(FUZZTIME)
