@@ -35,6 +35,8 @@ func (e *Environment) runPiped(ctx context.Context) error {
 	if err != nil {
 		return &StartError{componentPiped, err, ""}
 	}
+	// A piped that had to be killed may have left plugins.
+	defer func() { endPlugins(context.WithoutCancel(ctx), e.Workspace) }()
 	var restarts []time.Time
 	for {
 		piped, err := e.startPiped(args)

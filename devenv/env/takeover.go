@@ -6,6 +6,7 @@ package env
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const (
@@ -45,18 +47,37 @@ func (e *Environment) takeOver(ctx context.Context) string {
 // A remembered process id may belong to somebody else by now, so only a process with the same
 // start time and the environment's directory on its command line counts.
 func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
-	last, err := w.Published()
-	if err != nil {
-		return nil
+	children := map[string]workspace.Child{}
+	if last, err := w.Published(); err == nil {
+		children = last.Processes
 	}
-	for name, child := range last.Processes {
+	for name, child := range children {
 		if p := orphan(w, child); p != nil {
 			ended = append(ended, name)
 			endOrphan(ctx, w, child, p)
 		}
 	}
+	if n := endPlugins(ctx, w); n > 0 {
+		ended = append(ended, fmt.Sprintf("plugins (processes: %d)", n))
+	}
 	slices.Sort(ended)
 	return ended
+}
+
+// endPlugins ends what a piped that is gone has left: its plugins and all that descends from them. It returns the
+// number of these processes.
+func endPlugins(ctx context.Context, w *workspace.Workspace) int {
+	tree := processtree.Kept(filepath.Join(w.PipedDir(), processtree.FileName))
+	if tree == nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, processtree.EndTimeout)
+	defer cancel()
+	ended, err := tree.End(ctx)
+	if err == nil {
+		tree.RemoveGroups()
+	}
+	return len(ended)
 }
 
 // Orphans returns the names of the processes that a killed environment has left; it ends none.

@@ -188,7 +188,7 @@ func (a *Agent) assemble() (err error) {
 			return fmt.Errorf("remove the copies of plugin binaries: %w", err)
 		}
 	}
-	tree, err := processtree.Keep(filepath.Join(a.options.WorkDir, "process-tree"))
+	tree, err := processtree.Keep(filepath.Join(a.options.WorkDir, processtree.FileName))
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ import (
 // GroupPrefix begins the names of the control groups of trees.
 const GroupPrefix = "pipedeck-"
 
+// FileName is the name of the file in piped's work directory that keeps the tree of its plugins.
+const FileName = "process-tree"
+
 // kept is what the file of a tree holds.
 type kept struct {
 	Token  string   `json:"token"`

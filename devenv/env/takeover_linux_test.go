@@ -1,0 +1,38 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+)
+
+// Nothing that could end the process is left: the host, piped and the plugin were killed.
+func TestWhatPluginsOfAKilledPipedHaveStartedEndsWithTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "left")
+	require.NoError(t, os.MkdirAll(w.PipedDir(), 0o700))
+	tree, err := processtree.Keep(filepath.Join(w.PipedDir(), processtree.FileName))
+	require.NoError(t, err)
+	ready := filepath.Join(t.TempDir(), "ready")
+	command, err := tree.Start(func() *exec.Cmd {
+		return exec.Command("/bin/sh", "-c", `(setsid sh -c 'trap "" TERM HUP; echo > `+ready+`; exec sleep 600' &)`)
+	})
+	require.NoError(t, err)
+	require.NoError(t, command.Wait())
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(ready)
+		return err == nil
+	}, wait, time.Millisecond)
+
+	require.Equal(t, []string{"plugins (processes: 1)"}, EndOrphans(t.Context(), w))
+	require.Empty(t, EndOrphans(t.Context(), w))
+}
