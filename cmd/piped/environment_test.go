@@ -168,6 +168,7 @@ type deck struct {
 	changed     chan struct{}
 	deployments []*deckv1.Deployment
 	plugin      *deckv1.Plugin
+	problems    map[string]*deckv1.Problem // by id
 	// history holds what became of the stages, "A RUNNING 0" with the attempt, by deployment.
 	history map[string][]string
 }
@@ -179,7 +180,7 @@ func watch(t *testing.T, address string) *deck {
 	ctx, cancel := context.WithCancel(context.Background())
 	stream, err := deckv1.NewDeckServiceClient(conn).Watch(ctx, &deckv1.WatchRequest{})
 	require.NoError(t, err)
-	d := &deck{changed: make(chan struct{}), history: map[string][]string{}}
+	d := &deck{changed: make(chan struct{}), history: map[string][]string{}, problems: map[string]*deckv1.Problem{}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -209,6 +210,10 @@ func (d *deck) apply(events []*deckv1.Event) {
 		if deployment := event.GetDeployment(); deployment != nil {
 			d.put(deployment)
 		}
+		if p := event.GetProblem(); p != nil {
+			d.problems[p.GetId()] = p
+		}
+		delete(d.problems, event.GetRemoved().GetProblemId())
 	}
 	close(d.changed)
 	d.changed = make(chan struct{})
@@ -356,8 +361,14 @@ func (e *environment) flags(command string) []string {
 // execute starts piped with variables and a whole command line.
 func execute(t *testing.T, variables []string, args ...string) *pipedProcess {
 	t.Helper()
+	return executeProgram(t, pipedBinary, variables, args...)
+}
+
+// executeProgram starts a program that becomes piped.
+func executeProgram(t *testing.T, program string, variables []string, args ...string) *pipedProcess {
+	t.Helper()
 	p := &pipedProcess{output: &output{}, done: make(chan struct{})}
-	p.Cmd = exec.Command(pipedBinary, args...)
+	p.Cmd = exec.Command(program, args...)
 	p.Env = append(os.Environ(), variables...)
 	stdin, err := p.StdinPipe()
 	require.NoError(t, err)

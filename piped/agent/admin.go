@@ -30,7 +30,7 @@ type admin struct {
 	server   *http.Server
 }
 
-func listenAdmin(host string, port int, version string, healthy func() health, metrics http.Handler) (*admin, error) {
+func listenAdmin(host string, port int, version string, healthy func() healthAnswer, metrics http.Handler) (*admin, error) {
 	address := net.JoinHostPort(cmp.Or(host, DefaultAdminHost), strconv.Itoa(port))
 	listener, err := net.Listen("tcp", address)
 	switch {

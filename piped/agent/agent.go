@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/livestate"
 	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
@@ -95,6 +96,7 @@ type Agent struct {
 	masker     *secrets.Masker
 	tracer     *tracing.Tracer
 	decrypter  secrets.Decrypter
+	problems   *health.Registry
 	introduced atomic.Bool
 	unlock     func()
 }
@@ -106,7 +108,7 @@ func New(options Options) (_ *Agent, err error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	masker := secrets.NewMasker()
-	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, commands: pluginservice.NewCommands()}
+	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, commands: pluginservice.NewCommands(), problems: health.New(nil)}
 	if err := os.MkdirAll(options.WorkDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work directory: %w; choose another one with --work-dir", err)
 	}
@@ -154,8 +156,8 @@ func New(options Options) (_ *Agent, err error) {
 	}
 	// Outermost, so that whoever sees reports on their way sees them masked.
 	a.client.PipedServiceClient = secrets.MaskReports(a.client.PipedServiceClient, masker)
-	a.client.AgentServiceClient = secrets.MaskPlugins(a.client.AgentServiceClient, masker)
-	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.logger); err != nil {
+	a.client.AgentServiceClient = secrets.MaskAgent(a.client.AgentServiceClient, masker)
+	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.logger); err != nil {
 		return nil, err
 	}
 	a.repos.tracer = a.tracer
@@ -220,8 +222,10 @@ func (a *Agent) assemble() (err error) {
 	a.trigger = trigger.New(trigger.Options{
 		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
-		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken, Logger: a.logger,
+		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken,
+		Looked: a.looked, Passed: a.passed, Logger: a.logger,
 	})
+	a.watchHealth()
 	return nil
 }
 
@@ -263,6 +267,10 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	a.introduced.Store(true)
 	a.tell(observe.PipedStarted)
 	ground.Go(func() error { return a.spool.Run(base) })
+	ground.Go(func() error { return a.followPlugins(base) })
+	ground.Go(func() error {
+		return health.NewReporter(a.problems, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
+	})
 	ground.Go(func() error {
 		return pluginhost.NewReporter(a.plugins, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
 	})
@@ -284,6 +292,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
 			trigger: a.trigger, previews: a.previews, live: a.live, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
+			listed: a.listed,
 		}
 		return f.Run(ctx)
 	})

@@ -39,6 +39,8 @@ type feed struct {
 	plugins      *pluginhost.Host
 	logger       *slog.Logger
 	restart      context.CancelCauseFunc
+	// listed gets the outcome of each try to read a list.
+	listed func(list string, err error)
 }
 
 // Run feeds until ctx ends.
@@ -75,6 +77,9 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 // deployments submits all deployments that have not ended; false when they could not be listed.
 func (f *feed) deployments(ctx context.Context) bool {
 	open, err := controlplane.OpenDeployments(ctx, f.controlPlane)
+	if ctx.Err() == nil {
+		f.listed("deployments", err)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			f.logger.Warn("could not list the deployments; it is tried again", "error", err)
@@ -89,6 +94,9 @@ func (f *feed) deployments(ctx context.Context) bool {
 // ever. False when they could not be listed.
 func (f *feed) handle(ctx context.Context) bool {
 	answer, err := f.controlPlane.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
+	if ctx.Err() == nil {
+		f.listed("commands", err)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			f.logger.Warn("could not list the commands; it is tried again", "error", err)

@@ -4,7 +4,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,12 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 )
 
-// deliveryTime is how long kept reports may wait over a connection that stands before that counts as trouble:
-// they go out within a moment, in order, and what starts deployments waits behind them.
-const deliveryTime = 10 * time.Second
-
-// health is what /healthz tells. Reasons is empty when deployments can run.
-type health struct {
+// healthAnswer is what /healthz answers. Reasons is empty when deployments can run.
+type healthAnswer struct {
 	Status     string     `json:"status"`
 	Reasons    []string   `json:"reasons"`
 	Components components `json:"components"`
@@ -59,12 +54,10 @@ type pluginHealth struct {
 }
 
 // health asks the parts.
-func (a *Agent) health() health {
-	now, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	h := health{Status: "ok", Reasons: []string{}}
+func (a *Agent) health() healthAnswer {
+	h := healthAnswer{Status: "ok", Reasons: []string{}}
 	h.Components.ControlPlane = controlPlaneHealth{
-		Address: a.options.Config.APIAddress, Connected: a.client.Connected(now) == nil, Accepted: a.introduced.Load(),
+		Address: a.options.Config.APIAddress, Connected: a.connected(), Accepted: a.introduced.Load(),
 	}
 	h.Components.Spool = spoolOf(a.spool.Stats())
 	h.Components.Plugins = []pluginHealth{}
@@ -72,30 +65,21 @@ func (a *Agent) health() health {
 		h.Components.Plugins = append(h.Components.Plugins, pluginHealth{
 			s.GetName(), strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")), a.masker.Mask(s.GetDetail()), s.GetRestarts(),
 		})
-		if reason := a.pluginProblem(s); reason != "" {
-			h.Reasons = append(h.Reasons, reason)
+		if s.GetState() == agentv1.Plugin_STATE_STARTING {
+			h.Reasons = append(h.Reasons, fmt.Sprintf("plugin %s is being started", s.GetName()))
 		}
 	}
 	h.Components.Traces = a.tracer.State()
-	h.Reasons = append(reachProblems(h.Components, time.Now()), h.Reasons...)
+	for _, p := range a.problems.Problems() {
+		h.Reasons = append(h.Reasons, a.masker.Mask(p.Part+": "+p.Reason))
+	}
+	if c := h.Components.ControlPlane; !c.Connected || !c.Accepted {
+		h.Reasons = append([]string{"not connected to the control plane at " + c.Address}, h.Reasons...)
+	}
 	if len(h.Reasons) > 0 {
 		h.Status = "unavailable"
 	}
 	return h
-}
-
-// reachProblems tells what is wrong between piped and the control plane.
-func reachProblems(c components, now time.Time) (reasons []string) {
-	if !c.ControlPlane.Connected || !c.ControlPlane.Accepted {
-		reasons = append(reasons, "not connected to the control plane at "+c.ControlPlane.Address)
-	}
-	switch s := c.Spool; {
-	case s.Full:
-		reasons = append(reasons, fmt.Sprintf("deployments wait: there is no room for more reports to the control plane, %d wait since %s", s.Waiting, s.Since.Format(time.RFC3339)))
-	case c.ControlPlane.Connected && s.Since != nil && now.Sub(*s.Since) > deliveryTime:
-		reasons = append(reasons, fmt.Sprintf("%d reports do not get through to the control plane since %s", s.Waiting, s.Since.Format(time.RFC3339)))
-	}
-	return reasons
 }
 
 func spoolOf(s spool.Stats) spoolHealth {
@@ -107,22 +91,9 @@ func spoolOf(s spool.Stats) spoolHealth {
 	return h
 }
 
-// pluginProblem is empty when the plugin runs.
-func (a *Agent) pluginProblem(s *agentv1.Plugin) string {
-	detail := a.masker.Mask(s.GetDetail())
-	switch s.GetState() {
-	case agentv1.Plugin_STATE_RUNNING:
-		return ""
-	case agentv1.Plugin_STATE_FAILED, agentv1.Plugin_STATE_STOPPED:
-		return fmt.Sprintf("plugin %s does not run: %s", s.GetName(), detail)
-	default:
-		return fmt.Sprintf("plugin %s is being started %s", s.GetName(), detail)
-	}
-}
-
 // tellHealth answers "ok" or what is wrong, and everything when it is asked for more (?verbose). PipeCD v1 answers
 // "ok" before anything works; here it means that deployments can run.
-func tellHealth(w http.ResponseWriter, r *http.Request, h health) {
+func tellHealth(w http.ResponseWriter, r *http.Request, h healthAnswer) {
 	if h.Status == "ok" && !r.URL.Query().Has("verbose") {
 		fmt.Fprint(w, "ok")
 		return

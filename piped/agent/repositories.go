@@ -41,7 +41,10 @@ type repositories struct {
 // updated is told of each look for a new commit of a repository.
 type updated func(repository string, took time.Duration, err error)
 
-func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, logger *slog.Logger) (*repositories, error) {
+// watched is told whether a repository can be watched for changes.
+type watched func(repository string, err error)
+
+func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, watched watched, logger *slog.Logger) (*repositories, error) {
 	sources, err := source.New(source.Options{
 		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
 	})
@@ -65,6 +68,7 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key, KnownHosts: knownHosts, Hosts: hosts,
 			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: logger,
 			Updated: func(took time.Duration, err error) { updated(c.RepoID, took, err) },
+			Watched: func(err error) { watched(c.RepoID, err) },
 		})
 		if err != nil {
 			return nil, err

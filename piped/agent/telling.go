@@ -27,6 +27,7 @@ func (a *Agent) observe() (err error) {
 		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
 		Spool: a.spool.Stats, Connected: func() bool { return a.health().Components.ControlPlane.Connected }, Spans: a.tracer.Exported,
 		Healthy: func() bool { return a.health().Status == "ok" }, ControlPlane: a.client, Logger: a.logger,
+		Degraded: a.degraded,
 	})
 	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify, a.metrics.Observe)
 	a.client.PipedServiceClient = a.tracer.Client(a.observed)

@@ -33,8 +33,7 @@ type Options struct {
 	Branch string
 	// Dir is the bare mirror's directory; created when missing. One process may use it at a time.
 	Dir string
-	// Interval is the polling interval of remotes that cannot be watched, and of a local one that cannot
-	// be watched at the moment. Default 1m.
+	// Interval is the polling interval of remotes that are not on this machine. Default 1m.
 	Interval time.Duration
 	// Username and Password log in to http(s) remotes; SSHKey (PEM) to ssh ones, which the ssh agent does
 	// without one. All may be empty.
@@ -53,6 +52,9 @@ type Options struct {
 	Hosts *Hosts
 	// Updated is told how long each Update took and how it ended; nil for nobody.
 	Updated func(took time.Duration, err error)
+	// Watched is told when a local repository cannot be watched for changes, and with nil when it can again; it is
+	// looked at every 5 s meanwhile. It may be nil, and must return at once.
+	Watched func(err error)
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }

@@ -6,6 +6,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,21 +25,15 @@ func (r *Repository) Run(ctx context.Context) error {
 	defer stop()
 	cleaner.Go(func() { r.keepClean(ctx) })
 	r.cleanUpSoon() // what a former process has left
-	ticker := time.NewTicker(r.options.Interval)
-	defer ticker.Stop()
 	if r.local == nil {
-		return r.poll(ctx, ticker)
+		return r.poll(ctx)
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		r.logger.Warn("cannot watch the repository, polling instead", "interval", r.options.Interval, "error", err)
-		return r.poll(ctx, ticker)
-	}
-	defer watcher.Close()
-	return r.watch(ctx, watcher, ticker)
+	return r.watch(ctx)
 }
 
-func (r *Repository) poll(ctx context.Context, ticker *time.Ticker) error {
+func (r *Repository) poll(ctx context.Context) error {
+	ticker := time.NewTicker(r.options.Interval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -49,43 +44,100 @@ func (r *Repository) poll(ctx context.Context, ticker *time.Ticker) error {
 	}
 }
 
+// lookInterval is the time between two looks at a local repository without an event: the system reports neither that a
+// directory above it was moved, nor changes on network file systems, nor what overflowed its queue.
+const lookInterval = 5 * time.Second
+
 // watch looks at the branch after each event in the directories that can move it. Looking costs one small
 // file, so nothing has to be guessed from the kind of event, and a burst of events is one look. The clock
-// is for what the system does not report: network file systems, an overflown event queue.
-func (r *Repository) watch(ctx context.Context, watcher *fsnotify.Watcher, ticker *time.Ticker) error {
-	// Another value of the storage's location: l.dir belongs to Update.
-	source := &local{path: r.local.path, remote: r.local.remote, branch: r.local.branch}
-	warned := false
-	look := func(last []byte) []byte {
-		if err := watchDirs(watcher, source); err != nil && !warned {
-			warned = true
-			r.logger.Warn("cannot watch all of the repository, polling as well", "interval", r.options.Interval, "error", err)
-		}
-		now := source.state()
-		if !bytes.Equal(now, last) {
-			r.signal()
-		}
-		return now
-	}
-	last := look(nil)
+// is for what the system does not report, and for a system that watches no more directories.
+func (r *Repository) watch(ctx context.Context) error {
+	w := &branchWatch{repository: r, source: &local{path: r.local.path, remote: r.local.remote, branch: r.local.branch}}
+	defer w.close()
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	w.look()
 	r.signal() // What came before the watch was set up.
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-		case _, open := <-watcher.Events:
+		case _, open := <-w.events:
 			if !open {
 				return nil
 			}
-			drain(watcher.Events)
-		case err, open := <-watcher.Errors:
+			drain(w.events)
+		case err, open := <-w.errors:
 			if !open {
 				return nil
 			}
 			r.logger.Debug("a file event was lost", "error", err)
 		}
-		last = look(last)
+		w.look()
+	}
+}
+
+// branchWatch is the watch of a local repository's branch.
+type branchWatch struct {
+	repository *Repository
+	// source is another value of the storage's location: the one of the repository belongs to Update.
+	source *local
+	// watcher is nil while the system gives none.
+	watcher *fsnotify.Watcher
+	events  <-chan fsnotify.Event
+	errors  <-chan error
+	// last is the state of the branch at the last look, problem why it cannot be watched.
+	last    []byte
+	problem string
+}
+
+// look watches what there is to watch, and signals when the branch has moved.
+func (w *branchWatch) look() {
+	w.report(w.watchDirs())
+	now := w.source.state()
+	if !bytes.Equal(now, w.last) {
+		w.repository.signal()
+	}
+	w.last = now
+}
+
+// report passes on whether the branch can be watched.
+func (w *branchWatch) report(err error) {
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	}
+	if problem == w.problem {
+		return
+	}
+	w.problem = problem
+	r := w.repository
+	if err != nil {
+		r.logger.Warn("cannot watch all of the repository; it is looked at regularly", "interval", lookInterval, "error", err)
+	}
+	if r.options.Watched != nil {
+		r.options.Watched(err)
+	}
+}
+
+func (w *branchWatch) watchDirs() error {
+	if w.watcher == nil {
+		watcher, err := fsnotify.NewWatcher()
+		if err != nil {
+			return fmt.Errorf("watch repository %s: %w", w.repository.options.ID, err)
+		}
+		w.watcher, w.events, w.errors = watcher, watcher.Events, watcher.Errors
+	}
+	if err := watchDirs(w.watcher, w.source); err != nil {
+		return fmt.Errorf("watch repository %s: %w", w.repository.options.ID, err)
+	}
+	return nil
+}
+
+func (w *branchWatch) close() {
+	if w.watcher != nil {
+		w.watcher.Close()
 	}
 }
 

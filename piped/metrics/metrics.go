@@ -38,6 +38,8 @@ type Options struct {
 	Notifications func() []notifier.Stats
 	// Healthy is what /healthz says, Connected whether there is a connection to the control plane.
 	Healthy, Connected func() bool
+	// Degraded are the parts that do not work as they should, each once.
+	Degraded func() []string
 	// Spool is what waits for the control plane.
 	Spool func() spool.Stats
 	// Spans counts the spans of traces that have arrived, and those that were lost on their way.

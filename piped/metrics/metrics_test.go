@@ -45,7 +45,7 @@ func newMetrics(adjust ...func(*Options)) *Metrics {
 		Notifications: func() []notifier.Stats {
 			return []notifier.Stats{{Receiver: "hook", Queued: 1, Sent: 2, Failed: 3, Dropped: 4}}
 		},
-		Healthy: func() bool { return true }, Connected: func() bool { return true },
+		Healthy: func() bool { return true }, Connected: func() bool { return true }, Degraded: func() []string { return []string{"disk"} },
 		Spool: func() spool.Stats {
 			return spool.Stats{Reports: 3, Bytes: 4096, Oldest: time.Now().Add(-time.Hour), Dropped: spool.Dropped{NoRoom: 1, Refused: 2, Unreadable: 3}}
 		},

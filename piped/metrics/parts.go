@@ -32,8 +32,9 @@ var (
 	oldestDesc     = prometheus.NewDesc("piped_spool_oldest_age_seconds", "Time that the oldest report has waited for the control plane; 0 when none does.", nil, nil)
 	lostDesc       = prometheus.NewDesc("piped_spool_dropped_reports_total", "Kept reports that never arrived, by reason.", []string{"reason"}, nil)
 	spansDesc      = prometheus.NewDesc("piped_trace_spans_total", "Spans of traces that were sent, by outcome.", []string{"outcome"}, nil)
+	degradedDesc   = prometheus.NewDesc("piped_degraded", "1 for each part that does not work as it should.", []string{"part"}, nil)
 	partsDescribed = []*prometheus.Desc{healthyDesc, pluginDesc, restartsDesc, memoryDesc, cpuDesc, queuedDesc, notifiedDesc,
-		upDesc, connectedDesc, waitingDesc, bytesDesc, oldestDesc, lostDesc, spansDesc}
+		upDesc, connectedDesc, waitingDesc, bytesDesc, oldestDesc, lostDesc, spansDesc, degradedDesc}
 )
 
 // Describe implements prometheus.Collector.
@@ -54,6 +55,9 @@ func (p *parts) Collect(out chan<- prometheus.Metric) {
 	send(spansDesc, prometheus.CounterValue, float64(sent), "sent")
 	send(spansDesc, prometheus.CounterValue, float64(failed), "failed")
 	p.spool(send)
+	for _, part := range p.Degraded() {
+		send(degradedDesc, prometheus.GaugeValue, 1, part)
+	}
 	for _, plugin := range p.Plugins() {
 		name := plugin.GetName()
 		state := strings.ToLower(strings.TrimPrefix(plugin.GetState().String(), "STATE_"))

@@ -166,7 +166,9 @@ func (p *Plugin) keep(ctx context.Context, lifeline *os.File, proc *process) (*p
 			switch {
 			case s.err != nil:
 				p.logger.Warn("a changed plugin does not start; the one before it goes on", "error", s.err)
-				p.set(agentv1.Plugin_STATE_RUNNING, fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err))
+				p.fail(agentv1.Plugin_STATE_RUNNING, fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err), problem{
+					reason: fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err), nextStep: "fix the binary: it is started as soon as it changes",
+				})
 			case s.proc != nil:
 				p.serving(s.proc, s.abilities)
 				return s.proc, nil
@@ -221,16 +223,19 @@ func (p *Plugin) afterCrash(err error) <-chan time.Time {
 	switch {
 	case fetch.Passing(err):
 		pause := p.restartPause(min(count, fetchDoublings))
-		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; piped tries it again", err))
+		p.fail(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; piped tries it again", err), problem{
+			reason: err.Error(), nextStep: "check the plugin's url and the network; piped tries it again",
+		})
 		p.logger.Warn("plugin cannot be fetched and is tried again", "error", err, "pause", pause.Round(time.Millisecond))
 		return time.After(pause)
 	case errors.As(err, &permanent):
-		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()))
+		p.fail(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()), problem{err.Error(), p.nextStep()})
 	case count >= crashLimit:
-		p.set(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("quarantined, for it failed %d times within a minute: %s; %s", count, err, p.wayBack()))
+		reason := fmt.Sprintf("quarantined, for it failed %d times within a minute: %s", count, err)
+		p.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+p.wayBack(), problem{reason, p.nextStep()})
 	default:
 		pause := p.restartPause(count)
-		p.set(agentv1.Plugin_STATE_RESTARTING, err.Error())
+		p.fail(agentv1.Plugin_STATE_RESTARTING, err.Error(), p.restarting(err))
 		p.logger.Warn("plugin ended and is started again", "error", err, "pause", pause.Round(time.Millisecond))
 		return time.After(pause)
 	}
@@ -254,10 +259,13 @@ func (p *Plugin) restartPause(crashes int) time.Duration {
 	return pause/2 + rand.N(pause/2+1)
 }
 
-// set changes the state; a first start that was decided is remembered.
-func (p *Plugin) set(state agentv1.Plugin_State, detail string) {
+// set changes the state of a plugin that works; a first start that was decided is remembered.
+func (p *Plugin) set(state agentv1.Plugin_State, detail string) { p.fail(state, detail, problem{}) }
+
+// fail is set for one that has a problem.
+func (p *Plugin) fail(state agentv1.Plugin_State, detail string, why problem) {
 	p.mu.Lock()
-	p.state, p.detail = state, detail
+	p.state, p.detail, p.problem = state, detail, why
 	if state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {
 		p.settled = true
 	}
@@ -282,7 +290,7 @@ func (p *Plugin) serving(proc *process, able abilities) {
 	}
 	p.usage = usage{} // what it took in its start says little
 	p.ready, p.stages, p.sources, p.settled = true, able.stages, able.sources, true
-	p.state, p.detail = agentv1.Plugin_STATE_RUNNING, ""
+	p.state, p.detail, p.problem = agentv1.Plugin_STATE_RUNNING, "", problem{}
 	p.mu.Unlock()
 	proc.guard(p.options.HealthInterval, p.options.HangTimeout, func(unwell bool) { p.unwell(proc, unwell) })
 	proc.bound(p.limits)
@@ -295,9 +303,10 @@ func (p *Plugin) serving(proc *process, able abilities) {
 func (p *Plugin) unwell(proc *process, unwell bool) {
 	p.mu.Lock()
 	if p.process == proc && p.state == agentv1.Plugin_STATE_RUNNING {
-		p.detail = ""
+		p.detail, p.problem = "", problem{}
 		if unwell {
 			p.detail = "it says of its own health that it does not serve"
+			p.problem = problem{p.detail, "read its output: pipedeck logs --plugin " + p.Name()}
 		}
 	}
 	p.mu.Unlock()
@@ -309,7 +318,7 @@ func (p *Plugin) ended(proc *process) {
 	p.mu.Lock()
 	p.process, p.ready, p.usage = nil, false, usage{}
 	if p.state == agentv1.Plugin_STATE_RUNNING {
-		p.state, p.detail = agentv1.Plugin_STATE_RESTARTING, proc.exit.Error()
+		p.state, p.detail, p.problem = agentv1.Plugin_STATE_RESTARTING, proc.exit.Error(), p.restarting(proc.exit)
 	}
 	p.mu.Unlock()
 	p.noteLeft(proc)

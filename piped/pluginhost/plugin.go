@@ -47,8 +47,9 @@ type Plugin struct {
 	mu      sync.Mutex
 	state   agentv1.Plugin_State
 	detail  string
-	note    string // what a running plugin is shown with when it has no detail
-	settled bool   // the outcome of the first start is known
+	problem problem // why it does not work as it should; zero when it does
+	note    string  // what a running plugin is shown with when it has no detail
+	settled bool    // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int

@@ -107,16 +107,20 @@ func (c *masked) forgetOldest() {
 	delete(c.logs, oldest)
 }
 
-// MaskPlugins is the client with secrets masked in what it tells of plugin processes.
-func MaskPlugins(client agentv1.AgentServiceClient, masker *Masker) agentv1.AgentServiceClient {
-	return &maskedPlugins{client, masker}
+// MaskAgent is the client with secrets masked in what it reports of plugin processes and of piped's health.
+func MaskAgent(client agentv1.AgentServiceClient, masker *Masker) agentv1.AgentServiceClient {
+	return &maskedAgent{client, masker}
 }
 
-type maskedPlugins struct {
+type maskedAgent struct {
 	agentv1.AgentServiceClient
 	masker *Masker
 }
 
-func (c *maskedPlugins) ReportPlugins(ctx context.Context, request *agentv1.ReportPluginsRequest, options ...grpc.CallOption) (*agentv1.ReportPluginsResponse, error) {
+func (c *maskedAgent) ReportPlugins(ctx context.Context, request *agentv1.ReportPluginsRequest, options ...grpc.CallOption) (*agentv1.ReportPluginsResponse, error) {
 	return c.AgentServiceClient.ReportPlugins(ctx, c.masker.Message(request).(*agentv1.ReportPluginsRequest), options...)
+}
+
+func (c *maskedAgent) ReportHealth(ctx context.Context, request *agentv1.ReportHealthRequest, options ...grpc.CallOption) (*agentv1.ReportHealthResponse, error) {
+	return c.AgentServiceClient.ReportHealth(ctx, c.masker.Message(request).(*agentv1.ReportHealthRequest), options...)
 }

@@ -38,8 +38,8 @@ type repository struct {
 	logger *slog.Logger
 	// ask has a value while a look is wanted.
 	ask chan struct{}
-	// tell is called after each look.
-	tell func()
+	// looked is called after each look.
+	looked func(error)
 
 	mu      sync.Mutex
 	current snapshot
@@ -48,9 +48,9 @@ type repository struct {
 	rescan  bool            // extra has grown
 }
 
-func newRepository(mirror *git.Repository, clock Clock, logger *slog.Logger, tell func()) *repository {
+func newRepository(mirror *git.Repository, clock Clock, logger *slog.Logger, looked func(error)) *repository {
 	return &repository{
-		git: mirror, clock: clock, logger: logger.With("repository", mirror.ID()), tell: tell,
+		git: mirror, clock: clock, logger: logger.With("repository", mirror.ID()), looked: looked,
 		ask: make(chan struct{}, 1), extra: map[string]bool{},
 	}
 }
@@ -95,13 +95,13 @@ func (r *repository) include(name string) {
 func (r *repository) run(ctx context.Context) {
 	pause := firstPause
 	for {
-		failed := r.update(ctx) != nil
+		err := r.update(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		r.tell()
+		r.looked(err)
 		var again <-chan time.Time
-		if failed {
+		if err != nil {
 			again = r.clock.After(pause)
 			pause = min(2*pause, longestPause)
 		} else {

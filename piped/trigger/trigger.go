@@ -48,6 +48,10 @@ type Options struct {
 	// Broken is told, once for each change, of a configuration that cannot be used, which keeps the
 	// application from being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
+	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return at
+	// once.
+	Looked func(repository *git.Repository, err error)
+	Passed func(err error)
 	// Interval is the time between two looks at sync states, which no event tells of, while any application
 	// has onOutOfSync or a broken configuration. Default 1m (PipeCD v1: syncInterval).
 	Interval time.Duration
@@ -104,6 +108,12 @@ func New(options Options) *Trigger {
 	if options.Interval <= 0 {
 		options.Interval = time.Minute
 	}
+	if options.Looked == nil {
+		options.Looked = func(*git.Repository, error) {}
+	}
+	if options.Passed == nil {
+		options.Passed = func(error) {}
+	}
 	t := &Trigger{
 		options:      options,
 		logger:       options.Logger,
@@ -116,7 +126,10 @@ func New(options Options) *Trigger {
 		looks:        map[string]int{},
 	}
 	for _, mirror := range options.Repositories {
-		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, t.nudge)
+		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, func(err error) {
+			options.Looked(mirror, err)
+			t.nudge()
+		})
 	}
 	return t
 }
@@ -159,9 +172,11 @@ func (t *Trigger) Run(ctx context.Context) error {
 			t.ApplicationsChanged() // sync states come with the list
 		}
 		err := t.pass(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
+		}
+		t.options.Passed(err)
+		switch {
 		case err == nil:
 			pause, told = firstPause, ""
 			later = t.inTime(t.next)

@@ -1,0 +1,180 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
+	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
+)
+
+// noticed bounds the time from a cause to its problem. 15 s are promised; a busy machine gets more.
+const noticed = 15 * time.Second
+
+// awaitProblem waits until a part has a problem with these words, and returns it.
+func (d *deck) awaitProblem(t *testing.T, part, words string) (found *deckv1.Problem) {
+	t.Helper()
+	began := time.Now()
+	d.awaitAll(t, "a problem of "+part+" with "+words, func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, p := range d.problems {
+			if p.GetPart() == part && strings.Contains(p.GetReason(), words) {
+				found = p
+				return true
+			}
+		}
+		return false
+	})
+	require.NotEmpty(t, found.GetNextStep())
+	require.NotNil(t, found.GetSince())
+	if took := time.Since(began); took > noticed {
+		t.Logf("the problem of %s was noticed after %s", part, took)
+	}
+	return found
+}
+
+func (d *deck) awaitNoProblem(t *testing.T) {
+	t.Helper()
+	d.awaitAll(t, "the end of all problems", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.problems) == 0
+	})
+}
+
+func TestARepositoryThatIsGoneIsAProblemUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	aside := filepath.Join(e.dir, "aside")
+	dotGit := filepath.Join(e.repository, ".git")
+
+	require.NoError(t, os.Rename(e.repository, aside))
+	p := e.deck.awaitProblem(t, "repository local", "not a Git repository")
+	require.Contains(t, p.GetNextStep(), "no such directory")
+	require.NoError(t, os.Rename(aside, e.repository))
+	e.deck.awaitNoProblem(t)
+
+	require.NoError(t, os.Rename(dotGit, aside))
+	e.deck.awaitProblem(t, "repository local", "not a Git repository")
+	require.NoError(t, os.Rename(aside, dotGit))
+	e.deck.awaitNoProblem(t)
+
+	e.git(t, "branch", "-m", "main", "other")
+	p = e.deck.awaitProblem(t, "repository local", "no such branch")
+	require.Contains(t, p.GetNextStep(), "main is missing, there is other")
+	e.git(t, "branch", "-m", "other", "main")
+	e.deck.awaitNoProblem(t)
+
+	e.commit(t, "goes on", pipeline("{}", "{}"))
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 1).GetStatus())
+}
+
+func TestARepositoryWhoseParentWasMovedIsAProblem(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	above := filepath.Join(e.dir, "above")
+	require.NoError(t, os.Mkdir(above, 0o755))
+	moved := filepath.Join(above, "repository")
+	require.NoError(t, os.Rename(e.repository, moved))
+	e.reconfigure(t, "file://"+e.repository+"\"", "file://"+moved+"\"")
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	require.NoError(t, os.Rename(above, above+"2"), "which the system reports to nobody who watches the repository")
+	e.deck.awaitProblem(t, "repository local", "not a Git repository")
+	require.NoError(t, os.Rename(above+"2", above))
+	e.deck.awaitNoProblem(t)
+}
+
+func TestAPipedThatHangsIsAProblemUntilItGoesOn(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	p := e.start(t)
+	e.deck.awaitEnd(t, 0)
+	e.deck.awaitNoProblem(t)
+	require.NoError(t, p.Process.Signal(syscall.SIGSTOP))
+	e.deck.awaitProblem(t, "piped", "no call from it since")
+	require.NoError(t, p.Process.Signal(syscall.SIGCONT))
+	e.deck.awaitNoProblem(t)
+}
+
+func TestARefusedPipedIsAProblemUntilItIsLetIn(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	conn, err := client.Dial(e.address, apiKey)
+	require.NoError(t, err)
+	defer conn.Close()
+	api := apiservice.NewAPIServiceClient(conn)
+	_, err = api.DisablePiped(t.Context(), &apiservice.DisablePipedRequest{PipedId: "piped"})
+	require.NoError(t, err)
+	problem := e.deck.awaitProblem(t, "piped", "disabled in the control plane")
+	require.Contains(t, problem.GetNextStep(), "pipectl piped enable")
+	_, err = api.EnablePiped(t.Context(), &apiservice.EnablePipedRequest{PipedId: "piped"})
+	require.NoError(t, err)
+	e.deck.awaitNoProblem(t)
+}
+
+func TestAPluginThatKeepsEndingIsAProblemUntilItIsFixed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	program := filepath.Join(e.dir, "program")
+	install := func(content []byte) {
+		require.NoError(t, os.WriteFile(program+".new", content, 0o755))
+		require.NoError(t, os.Rename(program+".new", program))
+	}
+	good, err := os.ReadFile(pluginBinary)
+	require.NoError(t, err)
+	install(good)
+	e.reconfigure(t, "file://"+pluginBinary, "file://"+program)
+	p := e.start(t)
+	e.deck.awaitEnd(t, 0)
+
+	install([]byte("#!/bin/sh\necho broken >&2\nexit 3\n"))
+	e.deck.awaitProblem(t, "plugin p", "its changed binary does not start")
+	status, _ := p.admin(t, "/healthz")
+	require.Equal(t, 503, status, "/healthz reads the same registry")
+	_, metrics := p.admin(t, "/metrics")
+	require.Regexp(t, `piped_degraded\{[^}]*part="plugin p"[^}]*\} 1`, metrics)
+
+	require.NoError(t, syscall.Kill(e.deck.pluginPID(), syscall.SIGKILL))
+	problem := e.deck.awaitProblem(t, "plugin p", "quarantined")
+	require.Contains(t, problem.GetNextStep(), "pipedeck restart p")
+	install(good)
+	e.deck.awaitNoProblem(t)
+	require.Eventually(t, func() bool { status, _ := p.admin(t, "/healthz"); return status == 200 }, wait, 10*time.Millisecond)
+}
+
+func TestAListThatIsTooLongIsAProblem(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	e := newEnvironment(t, pipeline("{do: hold-once, file: \""+gate.Path+"\"}"))
+	e.git(t, "commit", "-q", "--amend", "-m", strings.Repeat("x", 40_000))
+	p := e.start(t)
+	gate.Await(t)
+	require.NoError(t, p.Process.Kill())
+	p.exit(t)
+	p = e.start(t, "--max-recv-msg-size", "20000")
+	problem := e.deck.awaitProblem(t, "list of deployments", "larger than max")
+	require.Contains(t, problem.GetNextStep(), "--max-recv-msg-size")
+	require.NoError(t, p.Process.Kill())
+	p.exit(t)
+	gate.Open()
+	e.start(t)
+	e.deck.awaitNoProblem(t)
+	e.deck.awaitEnd(t, 0)
+}
