@@ -28,10 +28,7 @@ type spoken struct {
 	// about is what the call's order counts within: one deployment, application or plugin.
 	about string
 	// title is the method with what tells it from others of the method: status and stage.
-	title string
-	// lane is the stage of a rollback: such stages run side by side with us and one after another with PipeCD, so only
-	// the order within each counts.
-	lane   string
+	title  string
 	fields map[string]string
 }
 
@@ -72,7 +69,6 @@ var (
 	timeField = regexp.MustCompile(`((_at|timestamp)$|^from$)`)
 	textField = regexp.MustCompile(`(^|\.)(summary|status_reason|strategy_summary|status_description|short_reason|reason)$`)
 	dirField  = regexp.MustCompile(`_directory$`)
-	rollback  = regexp.MustCompile(`\S*_ROLLBACK \d+ of plan \d+`)
 	jsonField = regexp.MustCompile(`(^|\.)(application_config|stage_config|config|output|object)$`)
 )
 
@@ -92,7 +88,6 @@ func (n *names) write(t *testing.T, calls []call) []spoken {
 		s := spoken{about: about(c), title: title(c), fields: map[string]string{}}
 		flatten(s.fields, "", fields, replace)
 		s.about, s.title = replace.Replace(s.about), replace.Replace(s.title)
-		s.lane = rollback.FindString(s.title)
 		list = append(list, s)
 	}
 	return list
@@ -242,9 +237,6 @@ func compare(recorded, ours []spoken) []difference {
 		for _, s := range calls {
 			things[s.about] = append(things[s.about], s)
 		}
-		for _, list := range things {
-			together(list)
-		}
 		return things
 	}
 	then, now := byThing(recorded), byThing(ours)
@@ -264,18 +256,6 @@ func compare(recorded, ours []spoken) []difference {
 		}
 	}
 	return list
-}
-
-// together sorts calls of a rollback that follow each other by their stage.
-func together(calls []spoken) {
-	for i := 0; i < len(calls); i++ {
-		j := i
-		for j < len(calls) && calls[j].lane != "" {
-			j++
-		}
-		slices.SortStableFunc(calls[i:j], func(a, b spoken) int { return strings.Compare(a.lane, b.lane) })
-		i = max(i, j-1)
-	}
 }
 
 func compareFields(recorded, ours spoken, add func(difference)) {

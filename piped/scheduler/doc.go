@@ -13,9 +13,12 @@
 //
 // A stage that fails stops the others at once, as a cancellation does, and they are reported as
 // cancelled: a rollback must not wait for an approval or a wait that runs beside it. (Spinnaker does the
-// same; build tools let the others end.) A stage that exits only keeps new ones from starting, for nothing
-// is wrong with those that run. The rollback begins when no stage runs any more; its stages follow those
-// that were executed last, and those that require the same run together.
+// same; build tools let the others end.) A stage that exits only keeps new ones from starting, because nothing
+// is wrong with those that run. The rollback begins when no stage runs any more. Its stages run one after
+// another by index, together only where the configuration lets the stages that they undo run side by side.
+//
+// A cancel wins over a stage that finishes while it arrives: the stage keeps its status, no other one starts,
+// and the deployment is cancelled.
 //
 // Nothing here waits for a clock where an event will do: the agent submits new deployments and commands
 // as they arrive.

@@ -137,9 +137,17 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 			a.commands.Replace(approvals)
 			a.controlPlane.awaitEnd(t, d.GetId())
 		}},
-		// Both rollback stages require the same and run together. PipeCD runs them one after another, so
-		// their reports are put side by side on both sides; see callsOf.
-		"a3-failure-rollback": {},
+		"a3-failure-rollback": {differ: func(calls []string) []string {
+			// Of each rollback stage PipeCD says that it requires the failed stage. The second one follows the first one.
+			second := calls[len(calls)-2]
+			require.Contains(t, second, `"requires":["#02"],"stage_id":"#04","status":"STAGE_SUCCESS"`)
+			for i := range calls {
+				if strings.Contains(calls[i], `"stage_id":"#04"`) {
+					calls[i] = strings.Replace(calls[i], `"requires":["#02"]`, `"requires":["#03"]`, 1)
+				}
+			}
+			return calls
+		}},
 		"a4-cancel": {meanwhile: func(t *testing.T, a *agent, d *model.Deployment) {
 			a.controlPlane.awaitCall(t, "Stage WAIT RUNNING 0")
 			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", d.GetId())})
@@ -213,24 +221,7 @@ func callsOf(t *testing.T, calls []proto.Message) []string {
 		require.NoError(t, err)
 		list = append(list, fmt.Sprintf("%s %s", call.ProtoReflect().Descriptor().Name(), text))
 	}
-	return together(list)
-}
-
-// together sorts reports of stages that follow each other after the rollback began.
-func together(calls []string) []string {
-	stage := regexp.MustCompile(`^ReportStageStatusChangedRequest.*"stage_id":"([^"]*)"`)
-	from := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, "ROLLING_BACK") })
-	if from < 0 {
-		return calls
-	}
-	to := from + 1
-	for to < len(calls) && stage.MatchString(calls[to]) {
-		to++
-	}
-	slices.SortStableFunc(calls[from+1:to], func(a, b string) int {
-		return strings.Compare(stage.FindStringSubmatch(a)[1], stage.FindStringSubmatch(b)[1])
-	})
-	return calls
+	return list
 }
 
 // normal gives ids numbers in the order in which they appear.

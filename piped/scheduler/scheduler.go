@@ -6,8 +6,6 @@ package scheduler
 import (
 	"context"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -224,100 +222,4 @@ func (r *run) workContext(ctx context.Context) (context.Context, func()) {
 		unwatch()
 		cancel(context.Canceled)
 	}
-}
-
-// wantsRollback: there is something to undo, something to undo it with, and the user who has cancelled
-// wants it, or else the application.
-func (r *run) wantsRollback(outcome Outcome) bool {
-	can, automatic := false, false
-	for _, stage := range r.deployment.GetStages() {
-		if stage.GetRollback() {
-			can = true
-			automatic = automatic || stage.GetMetadata()[planner.RollbackMetadataKey] != planner.RollbackOnRequest
-		}
-	}
-	by := r.cancellation.by()
-	switch {
-	case !can || !outcome.Begun:
-		return false
-	case by != nil && (by.Rollback || by.NoRollback):
-		return by.Rollback
-	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withRollback):
-		return true
-	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withoutRollback):
-		return false
-	default:
-		return automatic
-	}
-}
-
-// begunAny tells whether a stage has been begun, so that there may be something to undo.
-func (r *run) begunAny() bool {
-	return slices.ContainsFunc(r.deployment.GetStages(), func(stage *model.PipelineStage) bool {
-		return !stage.GetRollback() && stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET
-	})
-}
-
-// rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
-// cancel them. Those that no plan has put in an order follow the stages that were executed last, all of
-// them together; PipeCD v1 runs them one after another.
-func (r *run) rollBack(ctx context.Context) error {
-	last := r.lastExecuted()
-	var rollbacks []*model.PipelineStage
-	for _, stage := range r.deployment.GetStages() {
-		if !stage.GetRollback() {
-			continue
-		}
-		if len(stage.GetRequires()) == 0 {
-			stage.Requires = last
-		}
-		rollbacks = append(rollbacks, stage)
-	}
-	w := r.walk(rollbacks)
-	w.whatever = true
-	return w.toEnd(ctx, ctx)
-}
-
-// lastExecuted are the ids of the started stages that no other started stage requires.
-func (r *run) lastExecuted() []string {
-	required := map[string]bool{}
-	var started []*model.PipelineStage
-	for _, stage := range r.deployment.GetStages() {
-		if stage.GetRollback() || stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET {
-			continue
-		}
-		started = append(started, stage)
-		for _, id := range stage.GetRequires() {
-			required[id] = true
-		}
-	}
-	var last []string
-	for _, stage := range started {
-		if !required[stage.GetId()] {
-			last = append(last, stage.GetId())
-		}
-	}
-	return last
-}
-
-// interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back. A failed stage
-// says more than cancelled ones, which it may have stopped; without either the reason tells.
-func (r *run) interruptedOutcome() Outcome {
-	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: r.deployment.GetStatusReason()}
-	if strings.HasPrefix(outcome.Reason, cancelledBy) {
-		outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
-	}
-	for _, stage := range r.deployment.GetStages() {
-		if stage.GetRollback() {
-			continue
-		}
-		switch stage.GetStatus() {
-		case model.StageStatus_STAGE_FAILURE:
-			outcome.Status = model.DeploymentStatus_DEPLOYMENT_FAILURE
-			return outcome
-		case model.StageStatus_STAGE_CANCELLED:
-			outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
-		}
-	}
-	return outcome
 }

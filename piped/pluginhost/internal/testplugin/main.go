@@ -48,8 +48,10 @@ type settings struct {
 	// Quick is the name of its quick sync stage; empty for none.
 	Quick string `json:"quick"`
 	// Rollback is the name of the rollback stage that it adds for each of its stages; empty for none.
-	Rollback string   `json:"rollback"`
-	Versions []string `json:"versions"`
+	Rollback string `json:"rollback"`
+	// RollbackOnce adds it for the first stage only.
+	RollbackOnce bool     `json:"rollbackOnce"`
+	Versions     []string `json:"versions"`
 	// Preview is how it answers plan previews: "value", "error", "hang" or "recorded"; empty for not at all.
 	Preview string `json:"preview"`
 	// Previews are recorded answers, by application id.

@@ -91,12 +91,12 @@ func (p *plugin) DetermineStrategy(context.Context, *deployment.DetermineStrateg
 
 func (p *plugin) BuildPipelineSyncStages(_ context.Context, request *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
 	response := &deployment.BuildPipelineSyncStagesResponse{}
-	for _, stage := range request.GetStages() {
+	for i, stage := range request.GetStages() {
 		if stage.GetName() == "NOTHING" {
 			continue // a stage that the plugin leaves out
 		}
 		response.Stages = append(response.Stages, newStage(stage.GetName(), stage.GetIndex(), false))
-		if request.GetRollback() && p.settings.Rollback != "" {
+		if request.GetRollback() && p.settings.Rollback != "" && (i == 0 || !p.settings.RollbackOnce) {
 			response.Stages = append(response.Stages, newStage(p.settings.Rollback, stage.GetIndex(), true))
 		}
 	}
