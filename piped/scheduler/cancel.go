@@ -148,7 +148,7 @@ func unmet(command *model.Command, outcome Outcome) string {
 	how := command.GetCancelDeployment()
 	switch {
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
-		return "" // it was over before the command could stop it
+		return "the deployment had succeeded before the command arrived"
 	case how.GetForceNoRollback() && outcome.RolledBack:
 		return "the rollback had begun before the command arrived"
 	case how.GetForceRollback() && outcome.Begun && !outcome.RolledBack:

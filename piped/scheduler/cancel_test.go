@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
@@ -32,7 +33,7 @@ func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
-	require.Equal(t, "Cancelled by carol during stage A", end.GetStatusReason())
+	require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
 	require.Contains(t, a.controlPlane.recorded(), "Stage A CANCELLED 0")
 	require.Contains(t, a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0")
 	a.controlPlane.await(t, "the command", func() bool {
@@ -62,6 +63,41 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 	}
 }
 
+func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stages []string
+		status string
+	}{
+		"others follow":           {[]string{"with: {}", "with: {}"}, "SUCCESS"},
+		"it is the last one":      {[]string{"with: {}"}, "SUCCESS"},
+		"it ends the deployment":  {[]string{"with: {do: exit}", "with: {}"}, "EXITED"},
+		"it was skipped at once":  {[]string{"with: {do: skip}", "with: {}"}, "SKIPPED"},
+		"another one runs beside": {[]string{"with: {}", "needs: [], with: {do: exit}"}, "SUCCESS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := failpointtest.NewGate(t)
+			points, err := failpoint.Parse("stage-report=1*hold(" + gate.Path + ")->off")
+			require.NoError(t, err)
+			a := startAgentAt(t, startControlPlane(t), pipeline(c.stages...), func(o *scheduler.Options) { o.Failpoints, o.Parallel = points, 1 })
+			a.Submit(newDeployment("d", "app"))
+			gate.Await(t)
+			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+			gate.Open()
+			end := a.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
+			require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
+			calls := a.controlPlane.recorded()
+			require.Equal(t, []string{"Stage A RUNNING 0", "Stage A " + c.status + " 0", "Status ROLLING_BACK"}, calls[2:5])
+			require.Contains(t, calls, "Stage ROLLBACK SUCCESS 0")
+			a.controlPlane.await(t, "the command", func() bool {
+				return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
+			})
+		})
+	}
+}
+
 func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 	t.Parallel()
 	const off = "  planner: {alwaysUsePipeline: true, autoRollback: false}\n"
@@ -70,12 +106,12 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		rolledBack      bool
 		reason          string
 	}{
-		"autoRollback":                      {rolledBack: true, reason: "Cancelled by carol during stage A"},
-		"autoRollback, none is wanted":      {none: true, reason: "Cancelled by carol without a rollback during stage A"},
-		"autoRollback, one is wanted":       {want: true, rolledBack: true, reason: "Cancelled by carol with a rollback during stage A"},
-		"no autoRollback":                   {off: true, reason: "Cancelled by carol during stage A"},
-		"no autoRollback, none is wanted":   {off: true, none: true, reason: "Cancelled by carol without a rollback during stage A"},
-		"no autoRollback and one is wanted": {off: true, want: true, rolledBack: true, reason: "Cancelled by carol with a rollback during stage A"},
+		"autoRollback":                      {rolledBack: true, reason: "Cancelled by carol while executing stage A"},
+		"autoRollback, none is wanted":      {none: true, reason: "Cancelled by carol without a rollback while executing stage A"},
+		"autoRollback, one is wanted":       {want: true, rolledBack: true, reason: "Cancelled by carol with a rollback while executing stage A"},
+		"no autoRollback":                   {off: true, reason: "Cancelled by carol while executing stage A"},
+		"no autoRollback, none is wanted":   {off: true, none: true, reason: "Cancelled by carol without a rollback while executing stage A"},
+		"no autoRollback and one is wanted": {off: true, want: true, rolledBack: true, reason: "Cancelled by carol with a rollback while executing stage A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

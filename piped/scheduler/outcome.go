@@ -103,7 +103,7 @@ func success(reason string) Outcome {
 func failedStage(stage *model.PipelineStage) Outcome {
 	why := stage.GetStatusReason()
 	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
-		reason := fmt.Sprintf("%s during stage %s", cmp.Or(why, "Cancelled"), stage.GetName())
+		reason := fmt.Sprintf("%s while executing stage %s", cmp.Or(why, "Cancelled"), stage.GetName())
 		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: reason}
 	}
 	reason := fmt.Sprintf("Stage %s failed", stage.GetName())
@@ -121,7 +121,7 @@ func interruption(work context.Context, during []*model.PipelineStage) Outcome {
 	cause := context.Cause(work)
 	where := ""
 	if len(during) > 0 {
-		where = " during " + names(during)
+		where = " while executing " + names(during)
 	}
 	switch {
 	case errors.As(cause, &cancelled):

@@ -5,6 +5,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -173,11 +174,15 @@ func (r *run) forward(ctx context.Context) (Outcome, error) {
 		return Outcome{}, context.Cause(ctx)
 	}
 	left := w.left()
+	var cancelled *CancelledError
 	switch {
 	case w.failed != nil:
 		return failedStage(w.failed), nil
-	case len(w.stopped) > 0, work.Err() != nil && w.exited == nil && len(left) > 0:
-		return interruption(work, w.stopped), nil
+	case errors.As(context.Cause(work), &cancelled):
+		// Also when all stages succeeded, or one ended the deployment: the command came first.
+		return interruption(work, w.interrupted), nil
+	case w.stoppedAny(), work.Err() != nil && w.exited == nil && len(left) > 0:
+		return interruption(work, w.interrupted), nil
 	case w.exited != nil:
 		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it"), nil
 	case len(left) > 0:

@@ -6,6 +6,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -25,9 +26,10 @@ type walk struct {
 	running  int
 	ends     chan stageEnd
 
-	failed  *model.PipelineStage   // the first that failed by itself
-	exited  *model.PipelineStage   // the first that ended the deployment as a success
-	stopped []*model.PipelineStage // those that a cancellation or the deployment's timeout stopped
+	failed *model.PipelineStage // the first that failed by itself
+	exited *model.PipelineStage // the first that ended the deployment as a success
+	// interrupted are those that ran when a cancellation or the deployment's timeout came, also when they succeeded.
+	interrupted []*model.PipelineStage
 }
 
 // stageEnd says that a stage has ended, or with err that piped stops and the stage stays as reported last.
@@ -106,15 +108,16 @@ func (w *walk) review(ctx context.Context) {
 
 // settle takes in the end of a stage.
 func (w *walk) settle(work context.Context, stage *model.PipelineStage) {
+	if work.Err() != nil && w.failed == nil {
+		w.interrupted = append(w.interrupted, stage)
+	}
 	switch {
 	case passed(stage):
 	case stage.GetStatus() == model.StageStatus_STAGE_EXITED:
 		if w.exited == nil {
 			w.exited = stage
 		}
-	case w.failed != nil:
-	case work.Err() != nil:
-		w.stopped = append(w.stopped, stage)
+	case w.failed != nil, work.Err() != nil:
 	default:
 		w.failed = stage
 	}
@@ -165,6 +168,13 @@ func (w *walk) over(stage *model.PipelineStage) bool {
 		return false
 	}
 	return passed(stage) || (w.whatever && ended(stage))
+}
+
+// stoppedAny tells whether a stage did not succeed for the interruption.
+func (w *walk) stoppedAny() bool {
+	return slices.ContainsFunc(w.interrupted, func(stage *model.PipelineStage) bool {
+		return !passed(stage) && stage.GetStatus() != model.StageStatus_STAGE_EXITED
+	})
 }
 
 // left are the stages that could not start.
