@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 // Push moves the branch of the repository from the base of the row to its head. The error is ErrMoved when
@@ -134,5 +136,5 @@ func (r *Repository) pushError(branch string, err error) error {
 			return r.problem(refusal.reason, fmt.Sprintf(refusal.hint, branch))
 		}
 	}
-	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, WithoutCredentials(r.options.Remote), err)
+	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, address.WithoutCredentials(r.options.Remote), err)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 const (
@@ -216,9 +218,9 @@ func (r *Repository) fetchError(err error) error {
 	if problem := r.accessProblem(err); problem != nil {
 		return problem
 	}
-	return fmt.Errorf("fetch branch %s of git repository %s: %w", r.options.Branch, WithoutCredentials(r.options.Remote), err)
+	return fmt.Errorf("fetch branch %s of git repository %s: %w", r.options.Branch, address.WithoutCredentials(r.options.Remote), err)
 }
 
 func (r *Repository) problem(reason error, hint string) error {
-	return &RepositoryError{Remote: WithoutCredentials(r.options.Remote), Reason: reason, Hint: hint}
+	return &RepositoryError{Remote: address.WithoutCredentials(r.options.Remote), Reason: reason, Hint: hint}
 }

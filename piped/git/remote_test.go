@@ -202,3 +202,20 @@ func TestTheMirrorStaysUsableWhileAServerIsSilent(t *testing.T) {
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
+
+func TestWhatIsNoAddressOrBranchIsRefusedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		remote, branch string
+		reason         error
+	}{
+		{"rsync://ada:hunter2@example.com/a", "main", ErrNotRepository},
+		{"ext::sh -c hunter2", "main", ErrNotRepository},
+		{"https://ada:hunter2@example.com/a", "--upload-pack=touch x", ErrNoBranch},
+		{"https://ada:hunter2@example.com/a", "a..b", ErrNoBranch},
+	} {
+		_, err := Open(t.Context(), Options{ID: "apps", Remote: c.remote, Branch: c.branch, Dir: t.TempDir()})
+		require.ErrorIs(t, err, c.reason)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+}

@@ -19,6 +19,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 // cacheSize bounds the objects kept in memory for one repository.
@@ -74,7 +76,7 @@ type Repository struct {
 	options Options
 	logger  *slog.Logger
 	changed chan struct{}
-	address Address
+	address address.Address
 	// local is nil when the remote is not on this machine.
 	local *local
 
@@ -109,20 +111,20 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	if options.Idle <= 0 {
 		options.Idle = idleTimeout
 	}
-	branch := plumbing.NewBranchReferenceName(options.Branch)
-	if err := branch.Validate(); err != nil {
-		return nil, &RepositoryError{Remote: WithoutCredentials(options.Remote), Reason: ErrNoBranch, Hint: fmt.Sprintf("%q cannot be the name of a branch", options.Branch)}
+	if err := address.CheckBranch(options.Branch); err != nil {
+		return nil, &RepositoryError{Remote: address.WithoutCredentials(options.Remote), Reason: ErrNoBranch, Hint: err.Error()}
 	}
-	address, err := ParseAddress(options.Remote)
+	branch := plumbing.NewBranchReferenceName(options.Branch)
+	remote, err := address.Parse(options.Remote)
 	if err != nil {
 		return nil, &RepositoryError{Remote: options.ID, Reason: ErrNotRepository, Hint: err.Error()}
 	}
 	r := &Repository{
-		options: options, address: address, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1),
+		options: options, address: remote, logger: options.Logger.With("repository", options.ID), changed: make(chan struct{}, 1),
 		packs: make(chan struct{}, 1), due: make(chan struct{}, 1), histories: make(chan struct{}, 1), bounds: defaultBounds(),
 	}
-	if address.Scheme == "file" {
-		r.local = &local{path: address.Path, remote: options.Remote, branch: branch}
+	if remote.Scheme == "file" {
+		r.local = &local{path: remote.Path, remote: options.Remote, branch: branch}
 	}
 	if err := r.openMirror(); err != nil {
 		return nil, fmt.Errorf("open mirror of repository %s in %s: %w", options.ID, options.Dir, err)
@@ -323,7 +325,7 @@ func (r *Repository) tryPacks() (release func(), err error) {
 func (r *Repository) unlockPacks() { <-r.packs }
 
 func (r *Repository) noCommit(hash string) error {
-	return &RepositoryError{Remote: WithoutCredentials(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}
+	return &RepositoryError{Remote: address.WithoutCredentials(r.options.Remote), Reason: ErrNoCommit, Hint: fmt.Sprintf("%q is neither in the mirror nor in the repository; it may have been removed by a force push", hash)}
 }
 
 func (r *Repository) commit(id plumbing.Hash) (Commit, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 // Names that PipeCD v1 gives to facts outside of its messages.
@@ -107,7 +108,7 @@ func commitOf(head git.Commit, branch, remote string) *model.Commit {
 // commitURL is where a browser finds the commit: <scheme>://<host>/<path>/commit/<hash> (PipeCD v1), with
 // https in place of ssh and git, without user names. It is empty when the remote has no such form.
 func commitURL(remote, hash string) string {
-	a, err := git.ParseAddress(remote)
+	a, err := address.Parse(remote)
 	if err != nil {
 		return ""
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package git
+package address
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestRemotesAreTakenApart(t *testing.T) {
 		"./a:b":                              {Scheme: "file", Path: "./a:b"},
 		"relative/x":                         {Scheme: "file", Path: "relative/x"},
 	} {
-		got, err := ParseAddress(remote)
+		got, err := Parse(remote)
 		require.NoError(t, err, remote)
 		require.Equal(t, want, got, remote)
 	}
@@ -48,27 +48,47 @@ func TestRemotesThatAreNoneAreRefusedWithoutTheirPassword(t *testing.T) {
 		"ssh://-oProxyCommand=x/a":            "names no host",
 		"https://ada:hunter2@example.com/":    "names no repository",
 		"git@example.com:":                    "names no repository",
+		"ext::sh -c 'touch x' hunter2":        "names a program for Git to run",
+		"fd::17":                              "names a program for Git to run",
+		"a+b::https://example.com/a":          "names a program for Git to run",
+		"--upload-pack=touch":                 "begins with a dash",
+		"ssh://example.com:99999/a":           "the port 99999",
+		"https://example.com:0/a":             "the port 0",
+		"git@example.com:99999:a":             "the port 99999",
 	} {
-		_, err := ParseAddress(remote)
+		_, err := Parse(remote)
 		require.ErrorContains(t, err, want, remote)
 		require.NotContains(t, err.Error(), "hunter2")
 		require.NotContains(t, WithoutCredentials(remote), "hunter2")
-		_, err = Open(t.Context(), Options{ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir()})
-		require.ErrorIs(t, err, ErrNotRepository)
-		require.NotContains(t, err.Error(), "hunter2")
 	}
 	require.Equal(t, "https://example.com/a", WithoutCredentials("https://ada:hunter2@example.com/a"))
 	require.Equal(t, "file:///a%20b", WithoutCredentials("file:///a%20b"))
 }
 
-func FuzzParseAddress(f *testing.F) {
+func TestNamesOfBranchesFollowTheRulesOfGit(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"main": true, "feature/a-b_c.d": true, "ümlaut": true, "@": false, "a@b": true, "refs/heads/main": true,
+		"": false, "--upload-pack=touch x": false, "-x": false, "a..b": false, "a b": false, "a~1": false, "a^": false, "a:b": false,
+		"a?": false, "a*": false, "[a": false, `a\b`: false, "a@{1}": false, ".a": false, "a/.b": false, "a.": false, "a/": false, "/a": false,
+		"a//b": false, "a.lock": false, "a.lock/b": false, "a\x00b": false, "a\x7f": false, "HEAD": false, "\xff": false,
+	} {
+		if err := CheckBranch(name); ok {
+			require.NoError(t, err, "%q", name)
+		} else {
+			require.ErrorContains(t, err, "is not the name of a branch", "%q", name)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
 	for _, remote := range []string{
 		"git@example.com:a/b.git", "ssh://git@[::1]:22/a?b#c", "https://u:p@h/a", "file:///a%20b", "a:b:c", "://", "x://@:/", "h:22:a",
 	} {
 		f.Add(remote)
 	}
 	f.Fuzz(func(t *testing.T, remote string) {
-		a, err := ParseAddress(remote)
+		a, err := Parse(remote)
 		if err != nil {
 			return
 		}
@@ -76,7 +96,7 @@ func FuzzParseAddress(f *testing.F) {
 		if a.Scheme == "file" {
 			return
 		}
-		again, err := ParseAddress(WithoutCredentials(remote))
+		again, err := Parse(WithoutCredentials(remote))
 		if a.Password != "" && len(a.Password) > 8 && strings.Contains(shown, a.Password) && !strings.Contains(a.Path+a.Host, a.Password) {
 			t.Fatalf("%q shows its password: %q", remote, shown)
 		}

@@ -1,17 +1,35 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package git
+package address
 
 import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // maxRemote bounds the length of a remote, in bytes.
 const maxRemote = 4096
+
+// helperForm is how Git names a remote helper: the rest of such a remote is an argument of the program
+// git-remote-NAME, with ext:: any command.
+var helperForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9+.-]*)::`)
+
+// CheckBranch returns why a name cannot be the name of a branch by the rules of Git, and nil when it can.
+func CheckBranch(name string) error {
+	if err := plumbing.NewBranchReferenceName(name).Validate(); err != nil || name == "HEAD" || !utf8.ValidString(name) {
+		return fmt.Errorf("%q is not the name of a branch: Git allows no space, no control character, none of ~^:?*[\\, no \"..\", "+
+			"no dash or dot at the start, and no \".lock\", dot or slash at the end", name)
+	}
+	return nil
+}
 
 // Address is a remote as users write it, taken apart.
 type Address struct {
@@ -27,9 +45,9 @@ type Address struct {
 	Path string
 }
 
-// ParseAddress reads a path, or a URL of one of the schemes (also git+ssh and ssh+git), or the form of scp
+// Parse reads a path, or a URL of one of the schemes (also git+ssh and ssh+git), or the form of scp
 // (git@example.com:a/b.git). Its errors do not repeat the remote, which may hold a password.
-func ParseAddress(remote string) (Address, error) {
+func Parse(remote string) (Address, error) {
 	switch {
 	case remote == "":
 		return Address{}, errors.New("the remote is empty")
@@ -37,6 +55,9 @@ func ParseAddress(remote string) (Address, error) {
 		return Address{}, fmt.Errorf("the remote is longer than %d bytes", maxRemote)
 	case strings.ContainsFunc(remote, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return Address{}, errors.New("the remote has a control character in it")
+	}
+	if helper := helperForm.FindStringSubmatch(remote); helper != nil {
+		return Address{}, fmt.Errorf("the remote %s:: names a program for Git to run, which piped does not do: use ssh, https, http, git or file", helper[1])
 	}
 	if scheme, rest, ok := strings.Cut(remote, "://"); ok {
 		if strings.EqualFold(scheme, "file") {
@@ -47,6 +68,9 @@ func ParseAddress(remote string) (Address, error) {
 	// The form of scp has a colon before the first slash.
 	if before, path, ok := strings.Cut(remote, ":"); ok && !strings.Contains(before, "/") && before != "" {
 		return parseSCP(before, path)
+	}
+	if strings.HasPrefix(remote, "-") {
+		return Address{}, errors.New("the remote begins with a dash, as an option does: write ./ before a path")
 	}
 	return Address{Scheme: "file", Path: remote}, nil
 }
@@ -103,6 +127,9 @@ func (a Address) check() error {
 	case strings.Trim(a.Path, "/") == "":
 		return errors.New("the remote names no repository on its host")
 	}
+	if port, err := strconv.ParseUint(a.Port, 10, 16); a.Port != "" && (err != nil || port == 0) {
+		return fmt.Errorf("the remote has the port %.20s: want 1 to 65535", a.Port)
+	}
 	return nil
 }
 
@@ -123,7 +150,7 @@ func (a Address) String() string {
 
 // WithoutCredentials is a remote for messages: as written if it holds no user, and never with a password.
 func WithoutCredentials(remote string) string {
-	a, err := ParseAddress(remote)
+	a, err := Parse(remote)
 	switch {
 	case err != nil:
 		return "(a remote that cannot be read)"
