@@ -33,7 +33,7 @@ type Application struct {
 	// PostSync says what follows a successful deployment.
 	PostSync *PostSync `json:"postSync,omitempty"`
 	// Timeout bounds the whole deployment. Default 6h.
-	Timeout Duration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitempty" config:"positive"`
 	// Encryption names secrets and the files that use them.
 	Encryption *Encryption `json:"encryption,omitempty"`
 	// Attachment names files whose content is put into other files.

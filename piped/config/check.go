@@ -12,9 +12,12 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/moby/patternmatcher"
+
+	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 // checkPiped checks what no single key shows.
@@ -27,15 +30,20 @@ func checkPiped(d *decoder, p *Piped) {
 	d.httpURL("spec.webAddress", p.WebAddress)
 	d.exactlyOne("spec", "pipedKeyFile", p.PipedKeyFile, "pipedKeyData", p.PipedKeyData)
 	d.base64("spec.pipedKeyData", p.PipedKeyData)
-	if _, _, err := net.SplitHostPort(p.APIAddress); p.APIAddress != "" && err != nil {
-		d.fieldf("spec.apiAddress", "%q is not host:port", shorten(p.APIAddress))
-	}
+	d.identifier("spec.projectID", p.ProjectID, ",")
+	d.identifier("spec.pipedID", p.PipedID, ",")
+	checkAPIAddress(d, p.APIAddress)
+	d.identifier("spec.git.username", p.Git.Username, "<>")
+	d.identifier("spec.git.email", p.Git.Email, "<>")
 	checkGitLogin(d, "spec.git", p.Git.Password, p.Git.SSHKeyFile, p.Git.SSHKeyData)
 	repositories := newUnique(d)
 	for i, repository := range p.Repositories {
-		repositories.add(fmt.Sprintf("spec.repositories[%d].repoId", i), repository.RepoID)
+		at := fmt.Sprintf("spec.repositories[%d]", i)
+		repositories.add(at+".repoId", repository.RepoID)
+		d.repositoryID(at+".repoId", repository.RepoID)
+		checkSource(d, at, repository)
 		if own := repository.Git; own != nil {
-			checkGitLogin(d, fmt.Sprintf("spec.repositories[%d].git", i), own.Password, own.SSHKeyFile, own.SSHKeyData)
+			checkGitLogin(d, at+".git", own.Password, own.SSHKeyFile, own.SSHKeyData)
 		}
 	}
 	checkPlugins(d, p)
@@ -50,10 +58,35 @@ func checkPiped(d *decoder, p *Piped) {
 		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
 			d.fieldf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID), suggestion(repository.RepoID, repositories.values()))
 		}
+		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].includes", i), repository.Includes)
+		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].excludes", i), repository.Excludes)
 	}
-	for field, value := range map[string]int{"workerNum": p.PlanPreview.WorkerNum, "commandQueueBufferSize": p.PlanPreview.CommandQueueBufferSize} {
-		if value < 0 {
-			d.fieldf("spec.planPreview."+field, "%d is negative", value)
+}
+
+func checkAPIAddress(d *decoder, address string) {
+	if address == "" {
+		return
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		d.fieldf("spec.apiAddress", "%q is not host:port", shorten(address))
+		return
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+		d.fieldf("spec.apiAddress", "%q is not a TCP port: want 1 to 65535", shorten(port))
+	}
+}
+
+// checkSource checks where a repository is. Package git refuses the same by the same rules.
+func checkSource(d *decoder, at string, r Repository) {
+	if r.Remote != "" {
+		if _, err := address.Parse(r.Remote); err != nil {
+			d.fieldf(at+".remote", "%s", err)
+		}
+	}
+	if r.Branch != "" {
+		if err := address.CheckBranch(r.Branch); err != nil {
+			d.fieldf(at+".branch", "%s", err)
 		}
 	}
 }
@@ -80,6 +113,9 @@ func checkPlugins(d *decoder, p *Piped) {
 	for i, plugin := range p.Plugins {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
 		names.add(at+".name", plugin.Name)
+		if plugin.Name != "" && !IsPluginName(plugin.Name) {
+			d.fieldf(at+".name", "%q is not the name of a plugin: want at most 100 letters, digits, dots, dashes and underscores, the first one a letter or digit", shorten(plugin.Name))
+		}
 		if plugin.Port != 0 {
 			ports.add(at+".port", fmt.Sprint(plugin.Port))
 		}
@@ -112,7 +148,7 @@ func checkNotifications(d *decoder, n Notifications) {
 			checkSlack(d, at+".slack", s)
 		}
 		if w := receiver.Webhook; w != nil {
-			d.httpURL(at+".webhook.url", w.URL)
+			d.postURL(at+".webhook.url", w.URL)
 			d.atMostOne(at+".webhook", "signatureValue", w.SignatureValue, "signatureValueFile", w.SignatureValueFile)
 		}
 	}
@@ -139,7 +175,7 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 	case tokens == 1 && s.ChannelID == "":
 		d.fieldf(at+".channelID", "is required with an oauth token")
 	}
-	d.httpURL(at+".hookURL", s.HookURL)
+	d.postURL(at+".hookURL", s.HookURL)
 	if s.OAuthToken != "" {
 		d.warnf(d.place(at+".oauthToken"), at+".oauthToken", "is deprecated; use oauthTokenData or oauthTokenFile")
 	}
@@ -176,13 +212,7 @@ func checkApplication(d *decoder, a *Application) {
 		}
 	}
 	for i, rule := range a.EventWatcher {
-		for j, replacement := range rule.Handler.Config.Replacements {
-			at := fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements[%d]", i, j)
-			d.regexp(at+".regex", replacement.Regex)
-			if replacement.YAMLField == "" && replacement.JSONField == "" && replacement.HCLField == "" && replacement.Regex == "" {
-				d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
-			}
-		}
+		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i), rule.Handler.Config.Replacements)
 	}
 	if a.DriftDetection != nil {
 		for i, field := range a.DriftDetection.IgnoreFields {
@@ -221,10 +251,21 @@ func (d *decoder) base64(field, value string) {
 // httpURL warns, because piped itself works without what is behind the address. The address is not
 // shown: it may hold a secret.
 func (d *decoder) httpURL(field, address string) {
-	parsed, err := url.Parse(address)
-	if address != "" && (err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https")) {
+	if address != "" && !isHTTP(address) {
 		d.warnf(d.place(field), field, "is not an http:// or https:// URL")
 	}
+}
+
+// postURL refuses what nothing can be posted to.
+func (d *decoder) postURL(field, address string) {
+	if address != "" && !isHTTP(address) {
+		d.fieldf(field, "is not an http:// or https:// URL")
+	}
+}
+
+func isHTTP(address string) bool {
+	parsed, err := url.Parse(address)
+	return err == nil && parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https")
 }
 
 func (d *decoder) regexp(field, pattern string) {

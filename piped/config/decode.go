@@ -189,6 +189,7 @@ func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value,
 			d.errorf(at, full, "is required and must not be empty")
 		}
 		d.names(rule, full, value)
+		d.bounds(rule, full, value)
 		allowed, ok := strings.CutPrefix(rule, "oneof=")
 		if !ok || empty(value) {
 			continue

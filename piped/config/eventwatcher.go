@@ -3,7 +3,10 @@
 
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"path"
+)
 
 // KindEventWatcher is the kind of files in the folder .pipe of a repository.
 const KindEventWatcher = "EventWatcher"
@@ -39,16 +42,24 @@ func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) 
 func eventWatcherTarget(file *EventWatcherFile) target {
 	return target{[]string{KindEventWatcher}, file, func(d *decoder) {
 		for i, entry := range file.Events {
-			for j, replacement := range entry.Replacements {
-				checkReplacement(d, fmt.Sprintf("spec.events[%d].replacements[%d]", i, j), replacement)
-			}
+			checkReplacements(d, fmt.Sprintf("spec.events[%d].replacements", i), entry.Replacements)
 		}
 	}}
 }
 
-func checkReplacement(d *decoder, at string, r EventReplacement) {
-	d.regexp(at+".regex", r.Regex)
-	if r.YAMLField == "" && r.JSONField == "" && r.HCLField == "" && r.Regex == "" {
-		d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
+// checkReplacements warns of what fails the event only: the application can be deployed without.
+func checkReplacements(d *decoder, field string, list []EventReplacement) {
+	if len(list) == 0 {
+		d.warnf(d.place(field), field, "is empty: the event changes nothing and fails")
+	}
+	for i, r := range list {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		d.regexp(at+".regex", r.Regex)
+		if path.IsAbs(r.File) {
+			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a path relative to the application's directory", shorten(r.File))
+		}
+		if r.YAMLField == "" && r.JSONField == "" && r.HCLField == "" && r.Regex == "" {
+			d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
+		}
 	}
 }

@@ -9,13 +9,13 @@ type terraformApplication struct {
 	// TerraformVersion is the version of terraform.
 	TerraformVersion string `json:"terraformVersion"`
 	// Vars are variables, each as key=value.
-	Vars []string `json:"vars"`
+	Vars []string `json:"vars" config:"assignments"`
 	// VarFiles are files with variables.
 	VarFiles []string `json:"varFiles"`
 	// CommandFlags are more flags of the commands.
 	CommandFlags terraformCommands `json:"commandFlags"`
 	// CommandEnvs are the environment of the commands, each as KEY=value.
-	CommandEnvs terraformCommands `json:"commandEnvs"`
+	CommandEnvs terraformEnvironments `json:"commandEnvs"`
 }
 
 func (*terraformApplication) v0Keys() map[string]string {
@@ -33,6 +33,17 @@ type terraformCommands struct {
 	Apply []string `json:"apply"`
 }
 
+type terraformEnvironments struct {
+	// Shared is for all commands.
+	Shared []string `json:"shared" config:"assignments"`
+	// Init is for terraform init.
+	Init []string `json:"init" config:"assignments"`
+	// Plan is for terraform plan.
+	Plan []string `json:"plan" config:"assignments"`
+	// Apply is for terraform apply.
+	Apply []string `json:"apply" config:"assignments"`
+}
+
 type terraformPlan struct {
 	// ExitOnNoChanges ends the deployment when the plan is empty. Default false.
 	ExitOnNoChanges bool `json:"exitOnNoChanges"`
@@ -40,7 +51,7 @@ type terraformPlan struct {
 
 type terraformTarget struct {
 	// Vars are variables, each as key=value, before those of the application.
-	Vars []string `json:"vars"`
+	Vars []string `json:"vars" config:"assignments"`
 	// DriftDetectionEnabled looks for drift. Default true.
 	DriftDetectionEnabled bool `json:"driftDetectionEnabled"`
 }
@@ -93,7 +104,7 @@ type ecsTargetGroup struct {
 	// ContainerName is the container that gets the traffic.
 	ContainerName string `json:"containerName"`
 	// ContainerPort is its port.
-	ContainerPort int `json:"containerPort"`
+	ContainerPort int `json:"containerPort" config:"from=1,to=65535"`
 }
 
 type ecsSync struct {
@@ -103,14 +114,14 @@ type ecsSync struct {
 
 type ecsCanary struct {
 	// Scale is the percentage of tasks.
-	Scale amount `json:"scale"`
+	Scale amount `json:"scale" config:"percentage"`
 }
 
 type ecsTraffic struct {
 	// Primary is the percentage for primary; canary gets the rest.
-	Primary amount `json:"primary"`
+	Primary amount `json:"primary" config:"percentage"`
 	// Canary is the percentage for canary; primary gets the rest.
-	Canary amount `json:"canary"`
+	Canary amount `json:"canary" config:"percentage"`
 }
 
 type ecsTarget struct {
@@ -142,7 +153,7 @@ type cloudRunInput struct {
 
 type cloudRunPromote struct {
 	// Percent is the percentage of traffic.
-	Percent amount `json:"percent"`
+	Percent amount `json:"percent" config:"percentage"`
 }
 
 type cloudRunTarget struct {

@@ -234,11 +234,11 @@ type kubernetesTraffic struct {
 	// All is the variant that gets all traffic.
 	All string `json:"all" config:"oneof=primary|canary|baseline"`
 	// Primary is the percentage for primary. Default: what the others leave.
-	Primary amount `json:"primary"`
+	Primary amount `json:"primary" config:"percentage"`
 	// Canary is the percentage for canary.
-	Canary amount `json:"canary"`
+	Canary amount `json:"canary" config:"percentage"`
 	// Baseline is the percentage for baseline.
-	Baseline amount `json:"baseline"`
+	Baseline amount `json:"baseline" config:"percentage"`
 	// MultiTargets are names of deploy targets (K8S_MULTI_ stages). Default: all.
 	MultiTargets []string `json:"multiTargets"`
 	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets of a K8S_MULTI_ stage may fail. Default all. PipeCD does not read it.
@@ -286,7 +286,7 @@ type kubernetesTarget struct {
 	// KubeContext is the context in the kubeconfig. Default: the current one.
 	KubeContext string `json:"kubeContext"`
 	// ConnectTimeout is how long a stage waits for the cluster to answer. Default 10m. PipeCD does not read it.
-	ConnectTimeout Duration `json:"connectTimeout"`
+	ConnectTimeout Duration `json:"connectTimeout" config:"positive"`
 	// ImageBuilder builds images from the sources of applications. PipeCD does not read it.
 	ImageBuilder kubernetesImageBuilder `json:"imageBuilder"`
 	// KubectlVersion is the version of kubectl, where the plugin uses it.

@@ -14,14 +14,14 @@ type waitApprovalOptions struct {
 	// Approvers are the users who may approve. PipeCD's own plugin wants at least one.
 	Approvers []string `json:"approvers"`
 	// MinApproverNum is how many have to approve. Default 1.
-	MinApproverNum int `json:"minApproverNum"`
+	MinApproverNum int `json:"minApproverNum" config:"positive"`
 }
 
 type scriptRunOptions struct {
 	// Run is the script, for /bin/sh.
 	Run string `json:"run" config:"required"`
 	// Env is the environment of the script.
-	Env map[string]string `json:"env"`
+	Env map[string]string `json:"env" config:"environment"`
 	// OnRollback is the script that a rollback runs.
 	OnRollback string `json:"onRollback"`
 }
@@ -30,7 +30,7 @@ type analysisOptions struct {
 	// Duration is how long the analysis lasts.
 	Duration Duration `json:"duration" config:"required"`
 	// RestartThreshold is read and not used, as in PipeCD.
-	RestartThreshold int `json:"restartThreshold"`
+	RestartThreshold int `json:"restartThreshold" config:"from=0"`
 	// Metrics are queries of metrics.
 	Metrics []analysisMetrics `json:"metrics"`
 	// Logs are queries of logs.
@@ -49,13 +49,13 @@ type analysisMetrics struct {
 	// Expected is the range of good values (THRESHOLD).
 	Expected analysisExpected `json:"expected"`
 	// Interval is the time between two queries.
-	Interval Duration `json:"interval"`
+	Interval Duration `json:"interval" config:"positive"`
 	// FailureLimit is how many queries may fail. Default 0.
-	FailureLimit int `json:"failureLimit"`
+	FailureLimit int `json:"failureLimit" config:"from=0"`
 	// SkipOnNoData takes a query without data for good. Default false.
 	SkipOnNoData bool `json:"skipOnNoData"`
 	// Timeout bounds one query. Default 30s.
-	Timeout Duration `json:"timeout"`
+	Timeout Duration `json:"timeout" config:"positive"`
 	// Deviation is the direction of bad values. Default EITHER.
 	Deviation string `json:"deviation" config:"oneof=EITHER|LOW|HIGH"`
 	// CanaryArgs are variables of the query for canary.
@@ -81,13 +81,13 @@ type analysisLog struct {
 	// Query is the query.
 	Query string `json:"query"`
 	// Interval is the time between two queries.
-	Interval Duration `json:"interval"`
+	Interval Duration `json:"interval" config:"positive"`
 	// FailureLimit is how many queries may fail. Default 0.
-	FailureLimit int `json:"failureLimit"`
+	FailureLimit int `json:"failureLimit" config:"from=0"`
 	// SkipOnNoData takes a query without data for good. Default false.
 	SkipOnNoData bool `json:"skipOnNoData"`
 	// Timeout bounds one query.
-	Timeout Duration `json:"timeout"`
+	Timeout Duration `json:"timeout" config:"positive"`
 	// Template is an analysis template to take the rest from.
 	Template analysisTemplate `json:"template"`
 }
@@ -100,17 +100,17 @@ type analysisHTTP struct {
 	// Headers are sent.
 	Headers []analysisHeader `json:"headers"`
 	// ExpectedCode is the good status.
-	ExpectedCode int `json:"expectedCode"`
+	ExpectedCode int `json:"expectedCode" config:"from=100,to=599"`
 	// ExpectedResponse is the good body.
 	ExpectedResponse string `json:"expectedResponse"`
 	// Interval is the time between two requests.
-	Interval Duration `json:"interval"`
+	Interval Duration `json:"interval" config:"positive"`
 	// FailureLimit is how many requests may fail. Default 0.
-	FailureLimit int `json:"failureLimit"`
+	FailureLimit int `json:"failureLimit" config:"from=0"`
 	// SkipOnNoData takes a request without an answer for good. Default false.
 	SkipOnNoData bool `json:"skipOnNoData"`
 	// Timeout bounds one request.
-	Timeout Duration `json:"timeout"`
+	Timeout Duration `json:"timeout" config:"positive"`
 	// Template is an analysis template to take the rest from.
 	Template analysisTemplate `json:"template"`
 }

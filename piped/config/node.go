@@ -152,9 +152,9 @@ func (r *resolver) resolve(tree ast.Node, depth int) *node {
 	case nil:
 	case *ast.NullNode:
 	case *ast.StringNode:
-		n.kind, n.text = stringNode, tree.Value
+		n.kind, n.text = stringNode, r.checked(tree.Value, n.at)
 	case *ast.LiteralNode:
-		n.kind, n.text = stringNode, tree.Value.Value
+		n.kind, n.text = stringNode, r.checked(tree.Value.Value, n.at)
 	case *ast.BoolNode:
 		n.kind, n.text = boolNode, strconv.FormatBool(tree.Value)
 	case *ast.IntegerNode:
@@ -191,6 +191,14 @@ func (r *resolver) resolve(tree ast.Node, depth int) *node {
 		r.report(n.at, "this form of YAML is not supported here")
 	}
 	return n
+}
+
+// checked reports a character that no program, file or protocol takes as text.
+func (r *resolver) checked(text string, at position) string {
+	if strings.ContainsRune(text, 0) {
+		r.report(at, "holds the NUL character, which no value can have")
+	}
+	return text
 }
 
 func (r *resolver) count(values int, at position) bool {

@@ -35,9 +35,9 @@ type Piped struct {
 	// the control plane says.
 	WebAddress string `json:"webAddress,omitempty"`
 	// SyncInterval is the polling interval of repositories that cannot be watched. Default 1m.
-	SyncInterval Duration `json:"syncInterval,omitempty"`
+	SyncInterval Duration `json:"syncInterval,omitempty" config:"positive"`
 	// AppConfigSyncInterval is the longest time between two scans of application configurations. Default 1m.
-	AppConfigSyncInterval Duration `json:"appConfigSyncInterval,omitempty"`
+	AppConfigSyncInterval Duration `json:"appConfigSyncInterval,omitempty" config:"positive"`
 	// AppSelector limits which unregistered applications are reported: those that have all these labels.
 	AppSelector map[string]string `json:"appSelector,omitempty"`
 	// Git says how piped talks to Git servers.
@@ -219,7 +219,7 @@ type SecretKeys struct {
 // EventWatcher says where events change files.
 type EventWatcher struct {
 	// CheckInterval is the longest time until new events are seen. Default 1m.
-	CheckInterval Duration `json:"checkInterval,omitempty"`
+	CheckInterval Duration `json:"checkInterval,omitempty" config:"positive"`
 	// GitRepos narrows the event watcher for single repositories.
 	GitRepos []EventWatcherRepository `json:"gitRepos,omitempty"`
 }
@@ -241,13 +241,13 @@ type EventWatcherRepository struct {
 // PlanPreview bounds the plan preview workers.
 type PlanPreview struct {
 	// WorkerNum is how many plan previews are made at a time. Default 3.
-	WorkerNum int `json:"workerNum,omitempty"`
+	WorkerNum int `json:"workerNum,omitempty" config:"positive"`
 	// CommandQueueBufferSize is how many requests may wait. Default 10.
-	CommandQueueBufferSize int `json:"commandQueueBufferSize,omitempty"`
+	CommandQueueBufferSize int `json:"commandQueueBufferSize,omitempty" config:"positive"`
 	// CommandCheckInterval is the longest time until a request is seen. Default 5s.
-	CommandCheckInterval Duration `json:"commandCheckInterval,omitempty"`
+	CommandCheckInterval Duration `json:"commandCheckInterval,omitempty" config:"positive"`
 	// CommandHandleTimeout bounds the making of one plan preview. Default 5m.
-	CommandHandleTimeout Duration `json:"commandHandleTimeout,omitempty"`
+	CommandHandleTimeout Duration `json:"commandHandleTimeout,omitempty" config:"positive"`
 }
 
 func (p *PlanPreview) setDefaults() {

@@ -36,7 +36,7 @@ type Stage struct {
 	// this rule. Agents that do not know the key run the stages in their order.
 	Needs []string `json:"needs,omitzero"`
 	// Timeout bounds the stage. Default 6h.
-	Timeout Duration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitempty" config:"positive"`
 	// With is the plugin's options for the stage.
 	//
 	// It is JSON; empty when the file has none.

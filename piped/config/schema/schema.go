@@ -167,7 +167,23 @@ func (g *generator) rules(property object, tag string) {
 		if allowed, ok := strings.CutPrefix(rule, "oneof="); ok {
 			property["enum"] = strings.Split(allowed, "|")
 		}
+		if bound, ok := strings.CutPrefix(rule, "from="); ok {
+			property["minimum"] = json.Number(bound)
+		}
+		if bound, ok := strings.CutPrefix(rule, "to="); ok {
+			property["maximum"] = json.Number(bound)
+		}
 		switch rule {
+		case "positive":
+			property["exclusiveMinimum"] = 0
+			delete(property, "minimum")
+		case "percentage":
+			property["pattern"] = `^(100|[0-9]{1,2})%?$`
+			property["maximum"] = 100
+		case "environment":
+			property["propertyNames"] = object{"pattern": `^[^=]+$`}
+		case "assignments":
+			property["items"].(object)["pattern"] = "^[^=]+="
 		case "required":
 			switch property["type"] {
 			case "string":
