@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/address"
 	"github.com/pipedeck/pipedeck/piped/health"
 )
 
@@ -69,7 +70,7 @@ func (a *Agent) looked(repository *git.Repository, err error) {
 	case errors.As(err, &known):
 		a.problems.Set(part, fmt.Sprintf("%s: %v", known.Remote, known.Reason), known.Hint)
 	default:
-		a.problems.Set(part, err.Error(), cmp.Or(health.Advice(err), "see whether Git can read it: git ls-remote "+git.WithoutCredentials(repository.Remote())))
+		a.problems.Set(part, err.Error(), cmp.Or(health.Advice(err), "see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
 	}
 }
 
