@@ -31,6 +31,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
+	"k8s.io/kubernetes/pkg/controller/replication"
 	serviceaccountcontroller "k8s.io/kubernetes/pkg/controller/serviceaccount"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
@@ -114,11 +115,13 @@ func (m *maker) workloads(ctx context.Context) ([]loop, error) {
 		return nil, fmt.Errorf("create workload controllers: %w", err)
 	}
 	replicas := replicaset.NewReplicaSetController(ctx, apps.ReplicaSets(), pods, m.client, replicaset.BurstReplicas)
+	replications := replication.NewReplicationManager(ctx, pods, m.informers.Core().V1().ReplicationControllers(), m.client, replication.BurstReplicas)
 	stateful := statefulset.NewStatefulSetController(ctx, pods, apps.StatefulSets(),
 		m.informers.Core().V1().PersistentVolumeClaims(), apps.ControllerRevisions(), m.client)
 	return []loop{
 		{"deployment", func(ctx context.Context) { deployments.Run(ctx, workers) }},
 		{"replicaset", func(ctx context.Context) { replicas.Run(ctx, workers) }},
+		{"replicationcontroller", func(ctx context.Context) { replications.Run(ctx, workers) }},
 		{"statefulset", func(ctx context.Context) { stateful.Run(ctx, workers) }},
 		{"daemonset", func(ctx context.Context) { daemons.Run(ctx, workers) }},
 	}, nil

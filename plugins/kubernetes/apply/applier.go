@@ -40,6 +40,8 @@ type Applier struct {
 	// Restore is set to go back to an earlier commit. What the failed one has deleted and created again, because of its
 	// annotation, is then created again, too, where its fields cannot be changed back.
 	Restore *Restoration
+	// Began is when this deployment began to change the cluster, by the clock of the API: hooks that ran before run again.
+	Began time.Time
 
 	client *cluster.Client
 	log    Log
@@ -166,6 +168,8 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			switch annotations := m.GetAnnotations(); {
 			case untouched != nil:
 				live, how, err = a.restoreUntouched(ctx, r, m, untouched)
+			case m.RunsAsHook():
+				live, how, err = a.runHook(ctx, r, m)
 			case annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
 				live, how, err = a.forceReplace(ctx, r, m)
 			case annotations[manifest.AnnotationReplace] == manifest.Enabled:

@@ -26,6 +26,8 @@ type RefusedError struct {
 	Err            error
 	// unsettled: right after its definition has changed, it may still be taken.
 	unsettled bool
+	// immutable: the manifest changes a field that cannot be changed.
+	immutable bool
 }
 
 func (e *RefusedError) Error() string {
@@ -43,7 +45,7 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Immutable tells whether the manifest changes a field that cannot be changed: the object has to be made anew.
-func (e *RefusedError) Immutable() bool { return apierrors.IsInvalid(e.Err) && saysImmutable(e.Reason) }
+func (e *RefusedError) Immutable() bool { return e.immutable }
 
 var (
 	// Server-side apply: ".spec.replica: field not declared in schema".
@@ -134,6 +136,7 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
 	}
 	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
+	refused.immutable = immutable
 	if immutable {
 		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in the manifest to delete and create it anew "+
 			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)

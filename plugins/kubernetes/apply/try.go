@@ -45,7 +45,7 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 		annotations := m.GetAnnotations()
 		replaced := annotations[manifest.AnnotationReplace] == manifest.Enabled
 		switch {
-		case trial.Live != nil && annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
+		case trial.Live != nil && (annotations[manifest.AnnotationForceReplace] == manifest.Enabled || m.RunsAsHook()):
 			trial.Anew, trial.After = true, m.Unstructured
 		case trial.Live != nil && replaced:
 			next := m.Clone()

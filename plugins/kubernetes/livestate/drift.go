@@ -97,6 +97,7 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 	f := finding{key: p.manifest.Key(), live: live}
 	switch {
 	case isIgnored(p.manifest.Unstructured), live != nil && isIgnored(live):
+	case p.manifest.RunsAsHook(): // it runs at its moments, and need not be there between them
 	case !p.known:
 		f.what = "is missing, and the cluster does not know " + p.manifest.GetAPIVersion() + " " + f.key.Kind
 		if p.versions != "" {

@@ -25,6 +25,9 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 	if isReplaced(o) {
 		return model.ResourceState_HEALTHY, shorten(podProblem(o) + "; what made it goes on without it")
 	}
+	if isSuspended(o) {
+		return model.ResourceState_HEALTHY, ""
+	}
 	if problem := problemOf(o); problem != "" {
 		return model.ResourceState_UNHEALTHY, shorten(problem)
 	}
@@ -93,11 +96,17 @@ func isReplaced(o *unstructured.Unstructured) bool {
 	}
 	for _, owner := range o.GetOwnerReferences() {
 		switch owner.Kind {
-		case "ReplicaSet", "StatefulSet", "DaemonSet", "Job":
+		case "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job":
 			return true
 		}
 	}
 	return false
+}
+
+// isSuspended reports whether a Job is not to run now: kstatus takes it for one that is about to begin.
+func isSuspended(o *unstructured.Unstructured) bool {
+	suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
+	return suspended && o.GetKind() == "Job" && text(o, "status", "startTime") == ""
 }
 
 func hasAddress(o *unstructured.Unstructured) bool {

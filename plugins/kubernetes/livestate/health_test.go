@@ -38,6 +38,7 @@ func TestHealthOfEachKind(t *testing.T) {
 		{"config map", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", healthy, ""},
 		{"secret", "{apiVersion: v1, kind: Secret, metadata: {name: a}}", healthy, ""},
 		{"object that is being deleted", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}", unhealthy, "is being deleted"},
+		{"job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}}", healthy, ""},
 		{
 			"deployment", `
 apiVersion: apps/v1

@@ -6,7 +6,6 @@ package manifest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
@@ -24,12 +23,6 @@ type Chart struct {
 	Release string
 	Options helm.Options
 }
-
-// annotationHook names the moments at which Helm makes a resource.
-const annotationHook = "helm.sh/hook"
-
-// deployHooks are the moments that a deployment has.
-var deployHooks = []string{"pre-install", "post-install", "pre-upgrade", "post-upgrade", "crd-install"}
 
 // renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
 // hook is); those of tests, deletions and rollbacks are left out.
@@ -50,7 +43,7 @@ func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir strin
 			return nil, fmt.Errorf("chart %s %s: %w", rendered.Name, rendered.Version, err)
 		}
 		for _, m := range parsed {
-			if moments := hookMoments(m); len(moments) == 0 {
+			if len(Hooks(m)) == 0 {
 				out.manifests = append(out.manifests, m)
 			} else {
 				hooks = append(hooks, m)
@@ -81,16 +74,6 @@ func parseRendered(file helm.File) ([]Manifest, error) {
 	return manifests, err
 }
 
-func hookMoments(m Manifest) []string {
-	var moments []string
-	for moment := range strings.SplitSeq(m.GetAnnotations()[annotationHook], ",") {
-		if moment = strings.TrimSpace(moment); moment != "" {
-			moments = append(moments, moment)
-		}
-	}
-	return moments
-}
-
 // addHooks adds the hooks of moments that a deployment has, unless the chart has the same resource without a hook, too.
 func (r *result) addHooks(hooks []Manifest) {
 	regular := map[Key]bool{}
@@ -98,10 +81,10 @@ func (r *result) addHooks(hooks []Manifest) {
 		regular[m.Key().Fold()] = true
 	}
 	for _, m := range hooks {
-		moments := hookMoments(m)
+		moments := Hooks(m)
 		what := fmt.Sprintf("hook %s: %s of %s", strings.Join(moments, ", "), m.Key().Human(), strings.TrimSuffix(m.Origin.File, renderedMark))
 		switch {
-		case !slices.ContainsFunc(moments, func(moment string) bool { return slices.Contains(deployHooks, moment) }):
+		case !isDeployed(moments):
 			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: a deployment has no such moment", what))
 		case regular[m.Key().Fold()]:
 			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: the chart has the same resource without a hook", what))

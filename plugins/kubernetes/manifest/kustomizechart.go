@@ -123,7 +123,7 @@ func setValues(options *helm.Options, c types.HelmChart) error {
 func skip(manifests []Manifest, c types.HelmChart) []Manifest {
 	var kept []Manifest
 	for _, m := range manifests {
-		if m.Is(KindCRD) && !c.IncludeCRDs && !m.Origin.rendered() || c.SkipHooks && len(hookMoments(m)) > 0 {
+		if m.Is(KindCRD) && !c.IncludeCRDs && !m.Origin.rendered() || c.SkipHooks && len(Hooks(m)) > 0 {
 			continue
 		}
 		kept = append(kept, m)

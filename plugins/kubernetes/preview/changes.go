@@ -35,6 +35,8 @@ type changes struct {
 	// stuck are the changed objects that have a field which cannot be changed.
 	stuck   int
 	objects []string
+	// unapplied are objects that are in the commit and that the deployment would not apply.
+	unapplied []manifest.Key
 	// left are objects that are not in the commit and stay.
 	left  []manifest.Key
 	notes []string

@@ -4,6 +4,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,6 +203,10 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running [
 		items = inventory.Union(slices.DeleteFunc(were, func(i inventory.Item) bool {
 			return rule.onlyPrimary && i.Meta.Annotations[app.VariantLabel.Key] != app.VariantLabel.PrimaryValue
 		}), items)
+	}
+	for _, key := range found.unapplied {
+		key.Namespace = cmp.Or(key.Namespace, c.Namespace)
+		stay.keys = append(stay.keys, key)
 	}
 	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids), func(i inventory.Item) bool {
 		return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())

@@ -66,6 +66,9 @@ func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *ch
 			found.added(key, m.Unstructured)
 		}
 	}
+	for _, key := range found.unapplied {
+		delete(before, key.Fold())
+	}
 	for _, m := range running {
 		_, gone := before[m.Key().Fold()]
 		reason := manifest.Exclusion(m)

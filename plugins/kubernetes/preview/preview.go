@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -93,12 +94,17 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
+	wanted, notDue := stage.DueHooks(wanted, stage.MomentOf(q.Running))
 	if rule.onlyPrimary { // a pipeline, which may end with a share of the traffic other than in Git
 		if wanted, err = stage.AsRouted(wanted, q.Wanted); err != nil {
 			return sdk.PlanPreview{}, fmt.Errorf("a stage of the pipeline would fail: %w", err)
 		}
 	}
 	found := &changes{}
+	for _, m := range notDue {
+		found.unapplied = append(found.unapplied, m.Key())
+		found.notes = append(found.notes, fmt.Sprintf("%s would not run: its hook is %s, and this deployment is an %s", m.Key().Human(), strings.Join(manifest.Hooks(m), ", "), stage.MomentOf(q.Running)))
+	}
 	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
 	case err == nil:

@@ -13,6 +13,19 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
+// compute is kstatus, which takes a ReplicationController for ready whatever its status says: that has the same fields as the
+// status of a ReplicaSet.
+func compute(live *unstructured.Unstructured) (*status.Result, error) {
+	if live.GetKind() == kindReplicationController {
+		live = live.DeepCopy()
+		live.SetAPIVersion("apps/v1")
+		live.SetKind(manifest.KindReplicaSet)
+	}
+	return status.Compute(live)
+}
+
+const kindReplicationController = "ReplicationController"
+
 // describe says how far a workload is: "1 of 3 ready".
 func describe(live *unstructured.Unstructured, result *status.Result) string {
 	var wanted, updated, ready, all int64
@@ -27,7 +40,7 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 		updated = number(live, 0, "status", "updatedNumberScheduled")
 		ready = number(live, 0, "status", "numberReady")
 		all = number(live, 0, "status", "currentNumberScheduled")
-	case manifest.KindReplicaSet, "ReplicationController":
+	case manifest.KindReplicaSet, kindReplicationController:
 		wanted = number(live, 1, "spec", "replicas")
 		ready = number(live, 0, "status", "readyReplicas")
 		return fmt.Sprintf("%d of %d ready", ready, wanted)

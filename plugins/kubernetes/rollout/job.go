@@ -17,13 +17,20 @@ import (
 const kindJob = "Job"
 
 // jobStatus is that of kstatus, but that a Job which has begun is not done yet: whoever puts one among the manifests wants to
-// know whether it succeeds. A suspended one is not waited for.
+// know whether it succeeds.
 func jobStatus(live *unstructured.Unstructured, result *status.Result) status.Status {
-	suspended, _, _ := unstructured.NestedBool(live.Object, "spec", "suspend")
-	if _, complete := condition(live, "Complete"); result.Status == status.CurrentStatus && !suspended && !complete {
+	if _, complete := condition(live, "Complete"); result.Status == status.CurrentStatus && !complete {
 		return status.InProgressStatus
 	}
 	return result.Status
+}
+
+// isSuspended reports whether a Job that has not ended is not to run now: it cannot end by itself.
+func isSuspended(live *unstructured.Unstructured) bool {
+	suspended, _, _ := unstructured.NestedBool(live.Object, "spec", "suspend")
+	_, complete := condition(live, "Complete")
+	_, failed := condition(live, "Failed")
+	return live.GetKind() == kindJob && suspended && !complete && !failed
 }
 
 func describeJob(live *unstructured.Unstructured) string {

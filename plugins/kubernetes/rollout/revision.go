@@ -52,7 +52,7 @@ func (t *tracker) newRevision(ctx context.Context) (revision, error) {
 	switch live.GetKind() {
 	case manifest.KindDeployment:
 		return t.newestReplicaSet(ctx, live)
-	case manifest.KindReplicaSet, "ReplicationController":
+	case manifest.KindReplicaSet, kindReplicationController:
 		return revision{failure: replicaFailure(live)}, nil
 	case manifest.KindStatefulSet:
 		hash, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")

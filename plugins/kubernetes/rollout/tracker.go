@@ -170,7 +170,11 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 		t.log.Infof("%s is paused (spec.paused): not waited for", t.name())
 		return true, nil
 	}
-	result, err := status.Compute(live)
+	if isSuspended(live) {
+		t.log.Infof("%s is suspended (spec.suspend): not waited for", t.name())
+		return true, nil
+	}
+	result, err := compute(live)
 	if err != nil {
 		return false, fmt.Errorf("read the status of %s: %w", t.key().Human(), err)
 	}

@@ -57,7 +57,7 @@ var waited = map[schema.GroupKind]bool{
 	{Group: "apps", Kind: manifest.KindStatefulSet}: true,
 	{Group: "apps", Kind: manifest.KindDaemonSet}:   true,
 	{Group: "apps", Kind: manifest.KindReplicaSet}:  true,
-	{Group: "", Kind: "ReplicationController"}:      true,
+	{Group: "", Kind: kindReplicationController}:    true,
 	{Group: "", Kind: "Pod"}:                        true,
 	{Group: "batch", Kind: "Job"}:                   true,
 }
@@ -111,7 +111,7 @@ func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {
 	if err != nil || !found {
 		return metav1.ListOptions{}, false
 	}
-	if o.GetKind() == "ReplicationController" {
+	if o.GetKind() == kindReplicationController {
 		return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: texts(raw)})}, true
 	}
 	selector := &metav1.LabelSelector{}

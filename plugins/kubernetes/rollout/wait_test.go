@@ -380,10 +380,52 @@ status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state:
 			require.Contains(t, log.String(), "is gone, as its ttlSecondsAfterFinished tells")
 		})
 	})
-	t.Run("it is suspended", func(t *testing.T) {
+	for name, status := range map[string]string{
+		"it is suspended": `conditions: [{type: Suspended, status: "True"}]`,
+		"it is suspended and no controller has seen it": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := &lines{}
+				live := job(t, "suspend: true", status)
+				unstructured.RemoveNestedField(live.Object, "status", "startTime") // as long as it never ran
+				require.NoError(t, <-begin(t, newFakeCluster(), live, log))
+				require.Equal(t, "Job migrate is suspended (spec.suspend): not waited for\n", log.String())
+			})
+		})
+	}
+	t.Run("it failed before it was suspended", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			require.NoError(t, <-begin(t, newFakeCluster(), job(t, "suspend: true", `conditions: [{type: Suspended, status: "True"}]`), &lines{}))
+			require.ErrorContains(t, <-begin(t, newFakeCluster(), job(t, "suspend: true", failed), &lines{}), "it failed")
 		})
+	})
+}
+
+func TestAReplicationControllerIsWaitedForUntilItsPodsAreReady(t *testing.T) {
+	t.Parallel()
+	controller := func(t *testing.T, ready int) *unstructured.Unstructured {
+		return object(t, fmt.Sprintf(`
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: web, namespace: prod, uid: web, generation: 1}
+spec: {replicas: 1, minReadySeconds: 1, selector: {app: web}}
+status: {observedGeneration: 1, replicas: 1, fullyLabeledReplicas: 1, readyReplicas: %[1]d, availableReplicas: %[1]d}
+`, ready))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c, log := newFakeCluster(), &lines{}
+		live := controller(t, 0)
+		c.resource("replicationcontrollers").set(live)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource("replicationcontrollers")}}, options, log)
+		}()
+		synctest.Wait()
+		require.Empty(t, ended, log.String())
+		c.resource("replicationcontrollers").set(controller(t, 1))
+		require.NoError(t, <-ended)
+		require.Contains(t, log.String(), "ReplicationController web: 0 of 1 ready\nReplicationController web: 1 of 1 ready\n")
 	})
 }

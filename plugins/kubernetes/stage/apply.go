@@ -33,14 +33,18 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 	}
 	stamp.Apply(manifests)
 	applier := apply.New(c, req.Log)
-	if name, _ := config.SingleName(req.Stage.GetName()); name == config.StageRollback {
-		since, err := began(ctx, req)
-		if err != nil {
+	if !isStage(req, config.StageRollback) {
+		if err := noteBegan(ctx, req, c); err != nil {
 			return nil, err
 		}
-		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
-	} else if err := noteBegan(ctx, req, c); err != nil {
+	}
+	since, err := began(ctx, req)
+	if err != nil {
 		return nil, err
+	}
+	applier.Began = since
+	if isStage(req, config.StageRollback) {
+		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
 	}
 	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {

@@ -85,6 +85,12 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	}
 }
 
+// isStage reports whether the stage of the request has a name, for one cluster or for many.
+func isStage(req *Request, stage string) bool {
+	name, _ := config.SingleName(req.Stage.GetName())
+	return name == stage
+}
+
 func (e *Executor) connect(ctx context.Context, req *Request) (*cluster.Client, error) {
 	target := req.Targets[0]
 	client, err := e.pool.Connect(ctx, target.Config, req.Log)

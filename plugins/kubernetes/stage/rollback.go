@@ -6,6 +6,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -42,6 +43,10 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	manifests, err := variant.Primary(loaded, &s.App, options)
 	if err != nil {
 		return err
+	}
+	manifests, notDue := DueHooks(manifests, manifest.Rollback)
+	for _, m := range notDue {
+		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment", strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err

@@ -6,8 +6,10 @@ package stage
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
@@ -43,6 +45,12 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 		if manifests, p.keep, err = e.keepRouting(ctx, req, manifests); err != nil {
 			return err
 		}
+	}
+	var notDue []manifest.Manifest
+	manifests, notDue = DueHooks(manifests, MomentOf(req.Running))
+	for _, m := range notDue {
+		p.keep = append(p.keep, m.Key())
+		req.Log.Infof("Not run, hook %s: %s, because this deployment is an %s", strings.Join(manifest.Hooks(m), ", "), m.Key().Human(), MomentOf(req.Running))
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
