@@ -6,8 +6,9 @@
 //
 // It listens on 127.0.0.1 only, checks every request against the rules of its message, forwards logs,
 // metadata and shared objects to the control plane, and answers from memory what it can. Metadata of one
-// deployment is merged and saved in the order in which it arrives, and waits for a control plane that is
-// away. Plugins see the control plane's own error codes when a forwarded call fails.
+// deployment is saved in the order in which it arrives, and waits for a control plane that is away; it is
+// bounded for each value, stage, plugin and deployment (metadatabounds.go), and a plugin that exceeds a bound
+// gets ResourceExhausted with a message that names it. Plugins see the control plane's own error codes when a forwarded call fails.
 //
 // A guarded Server lets a plugin touch only what the plugin host has put into its hands (permission.go). Who
 // calls is known for plugins with a private link; those on loopback share what they hold, and on Linux other

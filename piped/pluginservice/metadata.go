@@ -77,8 +77,8 @@ func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, val
 	if err != nil {
 		return err
 	}
-	return d.merge(ctx, d.stages, stageID, values, func(ctx context.Context, merged map[string]string) error {
-		closed := d.seals.close(place(deploymentID, "stage", stageID), merged)
+	at := group{place(deploymentID, "stage", stageID), "stage " + stageID}
+	return d.put(ctx, d.stages, stageID, at, values, func(ctx context.Context, closed map[string]string) error {
 		return s.persist(ctx, func() error {
 			_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
 				DeploymentId: deploymentID, StageId: stageID, Metadata: closed,
@@ -93,8 +93,8 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 	if err != nil {
 		return err
 	}
-	return d.merge(ctx, d.plugins, plugin, values, func(ctx context.Context, merged map[string]string) error {
-		closed := d.seals.close(place(deploymentID, "plugin", plugin), merged)
+	at := group{place(deploymentID, "plugin", plugin), "plugin " + plugin}
+	return d.put(ctx, d.plugins, plugin, at, values, func(ctx context.Context, closed map[string]string) error {
 		return s.persist(ctx, func() error {
 			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
 				DeploymentId: deploymentID, PluginName: plugin, Metadata: closed,

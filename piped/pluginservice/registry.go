@@ -44,6 +44,7 @@ func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
 type deployment struct {
 	saving sync.Mutex
 	seals  *seals
+	sizes  *metadataSizes
 
 	mu      sync.Mutex
 	shared  map[string]string
@@ -92,6 +93,7 @@ type runningStage struct {
 func (r *Registry) Add(d *model.Deployment) (remove func()) {
 	entry := &deployment{
 		seals:    &seals{Sealer: r.sealer, logger: r.logger.With("deployment", d.GetId()), kept: map[string]bool{}},
+		sizes:    newMetadataSizes(),
 		shared:   maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues()),
 		plugins:  map[string]map[string]string{},
 		stages:   map[string]map[string]string{},
@@ -101,9 +103,11 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		hands:    map[string]map[string]bool{},
 	}
 	for plugin, values := range d.GetMetadataV2().GetPlugins() {
+		entry.sizes.note(place(d.GetId(), "plugin", plugin), values.GetKeyValues())
 		entry.plugins[plugin] = entry.seals.open(place(d.GetId(), "plugin", plugin), values.GetKeyValues())
 	}
 	for _, stage := range d.GetStages() {
+		entry.sizes.note(place(d.GetId(), "stage", stage.GetId()), stage.GetMetadata())
 		entry.stages[stage.GetId()] = entry.seals.open(place(d.GetId(), "stage", stage.GetId()), stage.GetMetadata())
 	}
 	r.mu.Lock()
@@ -282,29 +286,36 @@ func (d *deployment) get(pick func(*deployment) map[string]string, key string) (
 	return value, found
 }
 
-// merge adds values to in[name], which save has sent as a whole before.
-// A failed save changes nothing.
-func (d *deployment) merge(
+// group is a stage or plugin that metadata belongs to: its place, and what users call it.
+type group struct{ place, owner string }
+
+// put adds values to in[name], after save has sent them as the control plane gets them. Control planes merge metadata,
+// so that only new values are sent. A failed save changes nothing.
+func (d *deployment) put(
 	ctx context.Context,
 	in map[string]map[string]string,
 	name string,
+	at group,
 	added map[string]string,
 	save func(context.Context, map[string]string) error,
 ) error {
 	d.saving.Lock()
 	defer d.saving.Unlock()
+	closed := d.seals.close(at.place, added)
+	if err := d.sizes.check(at.place, at.owner, closed); err != nil {
+		return err
+	}
+	if err := save(ctx, closed); err != nil {
+		return err
+	}
+	d.sizes.note(at.place, closed)
 	d.mu.Lock()
-	merged := maps.Clone(in[name])
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	merged := maps.Clone(in[name]) // a message to a plugin may be reading the old values
 	if merged == nil {
 		merged = map[string]string{}
 	}
 	maps.Copy(merged, added)
-	if err := save(ctx, merged); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	in[name] = merged
 	return nil
 }

@@ -6,6 +6,7 @@ package pluginservice
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -32,11 +33,22 @@ type upstream struct {
 
 	mu      sync.Mutex
 	fail    error
-	away    int // calls to come that find nobody
+	away    int                 // calls to come that find nobody
+	saved   []map[string]string // the metadata of each save
 	stages  map[string]map[string]string
 	plugins map[string]map[string]string
 	objects map[string][]byte
 	logs    []*pipedservice.ReportStageLogsFromLastCheckpointRequest
+}
+
+// merged is what control planes make of metadata: new values win.
+func merged(old, added map[string]string) map[string]string {
+	all := maps.Clone(old)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, added)
+	return all
 }
 
 func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStageMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveStageMetadataResponse, error) {
@@ -49,14 +61,16 @@ func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStag
 	if u.fail != nil {
 		return nil, u.fail
 	}
-	u.stages[r.GetStageId()] = r.GetMetadata()
+	u.saved = append(u.saved, r.GetMetadata())
+	u.stages[r.GetStageId()] = merged(u.stages[r.GetStageId()], r.GetMetadata())
 	return &pipedservice.SaveStageMetadataResponse{}, nil
 }
 
 func (u *upstream) SaveDeploymentPluginMetadata(_ context.Context, r *pipedservice.SaveDeploymentPluginMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.plugins[r.GetPluginName()] = r.GetMetadata()
+	u.saved = append(u.saved, r.GetMetadata())
+	u.plugins[r.GetPluginName()] = merged(u.plugins[r.GetPluginName()], r.GetMetadata())
 	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
@@ -127,9 +141,10 @@ func TestUnknownDeploymentIsCodeUnknown(t *testing.T) {
 	require.Equal(t, codes.Unknown, status.Code(err))
 }
 
-func TestMetadataOfConcurrentPutsIsMergedAndSavedWhole(t *testing.T) {
+func TestMetadataOfConcurrentPutsIsMerged(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
+	s.upstream.stages["s"] = map[string]string{"old": "1"}
 	remove := s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}})
 	defer remove()
 	var puts sync.WaitGroup

@@ -56,6 +56,9 @@ func (s *Store) createDeployment(pipedID string, m *model.Deployment) error {
 	if len(s.deployments)-len(s.completed) >= s.limits.OpenDeployments {
 		return exhausted("%d deployments have not ended yet; cancel some before starting more", s.limits.OpenDeployments)
 	}
+	if err := s.room(m, 1); err != nil {
+		return err
+	}
 	now := s.now()
 	d := &deployment{
 		model: proto.CloneOf(m), sequence: s.nextSequence(), created: now,
@@ -131,9 +134,12 @@ func (s *Store) ReportPlanned(pipedID string, r *pipedservice.ReportDeploymentPl
 		if m.GetStatus() > model.DeploymentStatus_DEPLOYMENT_PLANNED {
 			return precondition("deployment %s is %s already and cannot be planned again", m.GetId(), m.GetStatus())
 		}
+		if err := s.room(m, proto.Size(r)); err != nil {
+			return err
+		}
 		r = proto.CloneOf(r)
 		m.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
-		m.Summary, m.StatusReason = r.GetSummary(), r.GetStatusReason()
+		m.Summary, m.StatusReason = r.GetSummary(), shortReason(r.GetStatusReason())
 		m.Trigger.SyncStrategy = r.GetSyncStrategy()
 		m.RunningCommitHash, m.RunningConfigFilename = r.GetRunningCommitHash(), r.GetRunningConfigFilename()
 		m.Versions, m.Stages = r.GetVersions(), r.GetStages()
@@ -150,7 +156,7 @@ func (s *Store) ReportStatus(pipedID, id string, status model.DeploymentStatus, 
 		if d.model.GetStatus() > status {
 			return precondition("deployment %s is %s already and cannot become %s", id, d.model.GetStatus(), status)
 		}
-		d.model.Status, d.model.StatusReason = status, reason
+		d.model.Status, d.model.StatusReason = status, shortReason(reason)
 		return nil
 	})
 }
@@ -173,7 +179,7 @@ func (s *Store) ReportCompleted(pipedID string, r *pipedservice.ReportDeployment
 		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), old)
 	}
 	m, now := d.model, s.now()
-	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), r.GetStatusReason(), r.GetCompletedAt()
+	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), shortReason(r.GetStatusReason()), r.GetCompletedAt()
 	for _, stage := range m.GetStages() {
 		status, ok := r.GetStageStatuses()[stage.GetId()]
 		if !ok || status == stage.GetStatus() {
@@ -190,18 +196,20 @@ func (s *Store) ReportCompleted(pipedID string, r *pipedservice.ReportDeployment
 
 // MergeSharedMetadata adds to the notes that every plugin can read; new values win.
 func (s *Store) MergeSharedMetadata(pipedID, id string, metadata map[string]string) error {
-	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) {
-		m.Shared = mergeInto(m.GetShared(), metadata)
+	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) (int, func()) {
+		return growth(m.GetShared().GetKeyValues(), metadata), func() { m.Shared = mergeInto(m.GetShared(), metadata) }
 	})
 }
 
 // MergePluginMetadata adds to the notes of one plugin; new values win.
 func (s *Store) MergePluginMetadata(pipedID, id, plugin string, metadata map[string]string) error {
-	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) {
-		if m.Plugins == nil {
-			m.Plugins = map[string]*model.DeploymentMetadata_KeyValues{}
+	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) (int, func()) {
+		return growth(m.GetPlugins()[plugin].GetKeyValues(), metadata), func() {
+			if m.Plugins == nil {
+				m.Plugins = map[string]*model.DeploymentMetadata_KeyValues{}
+			}
+			m.Plugins[plugin] = mergeInto(m.Plugins[plugin], metadata)
 		}
-		m.Plugins[plugin] = mergeInto(m.Plugins[plugin], metadata)
 	})
 }
 
@@ -213,6 +221,9 @@ func (s *Store) MergeMetadata(pipedID, id string, metadata map[string]string) er
 	if err != nil {
 		return err
 	}
+	if err := s.room(d.model, growth(d.model.GetMetadata(), metadata)); err != nil {
+		return err
+	}
 	if d.model.Metadata == nil {
 		d.model.Metadata = map[string]string{}
 	}
@@ -222,7 +233,8 @@ func (s *Store) MergeMetadata(pipedID, id string, metadata map[string]string) er
 	return nil
 }
 
-func (s *Store) mergeMetadata(pipedID, id string, merge func(*model.DeploymentMetadata)) error {
+// mergeMetadata has plan say how much larger the metadata gets, and changes it when there is room.
+func (s *Store) mergeMetadata(pipedID, id string, plan func(*model.DeploymentMetadata) (more int, merge func())) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, err := s.ownedDeployment(pipedID, id)
@@ -232,7 +244,11 @@ func (s *Store) mergeMetadata(pipedID, id string, merge func(*model.DeploymentMe
 	if d.model.MetadataV2 == nil {
 		d.model.MetadataV2 = &model.DeploymentMetadata{}
 	}
-	merge(d.model.MetadataV2)
+	more, merge := plan(d.model.MetadataV2)
+	if err := s.room(d.model, more); err != nil {
+		return err
+	}
+	merge()
 	d.model.UpdatedAt = s.now().Unix()
 	s.keepDeployment(d)
 	return nil

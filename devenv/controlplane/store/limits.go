@@ -9,6 +9,11 @@ type Limits struct {
 	DeploymentsPerApplication, Deployments int
 	// Deployments that have not ended; more are refused.
 	OpenDeployments int
+	// Bytes of one deployment, with its plan and metadata; what would take it beyond is refused. At most a third of
+	// what fits into a message to piped (10 MiB), and less than what pipectl takes (4 MiB).
+	DeploymentBytes int
+	// Bytes of one event, and of one shared object; larger ones are refused.
+	EventBytes, SharedObjectBytes int
 	// Registered applications of all pipeds together; more are refused. As many deleted ones are remembered.
 	Applications int
 	// Handled commands kept, and commands waiting for one piped; more waiting ones are refused.
@@ -33,6 +38,9 @@ func (l Limits) withDefaults() Limits {
 		{&l.DeploymentsPerApplication, 200},
 		{&l.Deployments, 1000},
 		{&l.OpenDeployments, 5000},
+		{&l.DeploymentBytes, 3 << 20},
+		{&l.EventBytes, 64 << 10},
+		{&l.SharedObjectBytes, 8 << 20},
 		{&l.Applications, 20_000},
 		{&l.HandledCommands, 500},
 		{&l.WaitingCommands, 1000},

@@ -34,6 +34,9 @@ func (s *Store) PutSharedObject(pipedID, application, plugin, key string, object
 	if _, err := s.ownedApplication(pipedID, application); err != nil {
 		return err
 	}
+	if len(object) > s.limits.SharedObjectBytes {
+		return invalid("the shared object %q of plugin %s has %d bytes; at most %d are kept", key, plugin, len(object), s.limits.SharedObjectBytes)
+	}
 	k := objectKey{application, plugin, key}
 	grown := len(object) - len(s.objects[k])
 	if s.objectBytes+grown > s.limits.ObjectBytes {

@@ -35,7 +35,7 @@ func (s *Store) ReportStage(pipedID string, r *pipedservice.ReportStageStatusCha
 	if r.GetRetriedCount() != stage.GetRetriedCount() {
 		delete(d.stages, stage.GetId())
 	}
-	stage.Status, stage.StatusReason = r.GetStatus(), r.GetStatusReason()
+	stage.Status, stage.StatusReason = r.GetStatus(), shortReason(r.GetStatusReason())
 	stage.RetriedCount, stage.UpdatedAt = r.GetRetriedCount(), now.Unix()
 	if r.GetVisible() {
 		stage.Visible = true
@@ -63,6 +63,9 @@ func (s *Store) MergeStageMetadata(pipedID, deploymentID, stageID string, metada
 	stage := d.stage(stageID)
 	if stage == nil {
 		return invalid("deployment %s has no stage %s", deploymentID, stageID)
+	}
+	if err := s.room(d.model, growth(stage.GetMetadata(), metadata)); err != nil {
+		return err
 	}
 	if stage.Metadata == nil {
 		stage.Metadata = map[string]string{}

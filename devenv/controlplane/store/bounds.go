@@ -1,0 +1,45 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// maxReasonBytes bounds the reason of a status. A longer one is cut.
+const maxReasonBytes = 32 << 10
+
+// room reports a deployment that would exceed its bound with so many more bytes. The caller holds s.mu.
+func (s *Store) room(m *model.Deployment, more int) error {
+	if size := proto.Size(m) + more; more > 0 && size > s.limits.DeploymentBytes {
+		return invalid("deployment %s would take %d bytes; at most %d are kept: store less metadata with it", m.GetId(), size, s.limits.DeploymentBytes)
+	}
+	return nil
+}
+
+// growth is what metadata takes more, in bytes, once added is merged into old.
+func growth(old, added map[string]string) int {
+	const framing = 12 // tags and lengths of an entry
+	n := 0
+	for key, value := range added {
+		if before, known := old[key]; known {
+			n += len(value) - len(before)
+		} else {
+			n += len(key) + len(value) + framing
+		}
+	}
+	return n
+}
+
+// shortReason cuts the reason of a status.
+func shortReason(reason string) string {
+	if len(reason) <= maxReasonBytes {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:maxReasonBytes], "") + "…"
+}
