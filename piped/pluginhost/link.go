@@ -26,6 +26,10 @@ const linkVariable = "PIPEDECK_PLUGIN_LINK_V1"
 // linkValue names the descriptors after the pipe at 3 that tells of the end of piped.
 const linkValue = linkVariable + "=4,5,6"
 
+// logsValue names the descriptor of the pipe for stage logs, after those of the link. Plugins that do not know it
+// ignore it.
+const logsValue = "PIPEDECK_STAGE_LOG_FD=7"
+
 // link is the private connection of piped and one plugin process: two pairs of sockets without a name, so
 // that there is nothing for anybody else to connect to, and a pipe for the configuration, which holds
 // secrets and so must not be on a command line.
@@ -35,6 +39,8 @@ type link struct {
 	config *os.File
 	serve  net.Conn // piped calls the plugin
 	called net.Conn // the plugin calls piped
+	// logs is where the plugin writes what it passes to stage logs, before it reports that.
+	logs *os.File
 }
 
 func newLink() (_ *link, err error) {
@@ -53,8 +59,14 @@ func newLink() (_ *link, err error) {
 	if l.serve, err = l.pair(); err != nil {
 		return nil, err
 	}
-	l.called, err = l.pair()
-	return l, err
+	if l.called, err = l.pair(); err != nil {
+		return nil, err
+	}
+	if l.logs, writer, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	l.theirs = append(l.theirs, writer)
+	return l, nil
 }
 
 // pair makes two connected sockets, keeps one for the plugin and returns the other.
@@ -92,7 +104,7 @@ func (l *link) closeTheirs() {
 
 func (l *link) close() {
 	l.closeTheirs()
-	for _, c := range []io.Closer{l.config, l.serve, l.called} {
+	for _, c := range []io.Closer{l.config, l.serve, l.called, l.logs} {
 		switch c := c.(type) {
 		case *os.File:
 			if c != nil {

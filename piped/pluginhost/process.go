@@ -42,6 +42,9 @@ type process struct {
 	// release ends what the plugin service grants to the process.
 	release func()
 
+	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
+	finishLogs atomic.Pointer[func()]
+
 	// stopping is set before piped sends a signal, reason before that when it is not a user who wants it.
 	stopping atomic.Bool
 	// gone is set when the process itself has ended, which may be before what it started has.
@@ -80,7 +83,7 @@ func (s *start) command(argument string, output *os.File) *exec.Cmd {
 	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
 	if s.link != nil {
 		command.ExtraFiles = append(command.ExtraFiles, s.link.theirs...)
-		command.Env = append(command.Env, linkValue)
+		command.Env = append(command.Env, linkValue, logsValue)
 	}
 	command.Env = append(command.Env, s.room.environment()...)
 	command.SysProcAttr = processAttributes()
@@ -150,6 +153,9 @@ func launch(s start, out *output) (*process, error) {
 		err = command.Wait()
 		p.gone.Store(true)
 		p.endTree()
+		if finish := p.finishLogs.Load(); finish != nil {
+			(*finish)()
+		}
 		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 		pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
 		p.exit = p.exitError(err, out.since(p.mark), out.crash())

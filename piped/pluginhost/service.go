@@ -5,14 +5,17 @@ package pluginhost
 
 import (
 	"net"
+	"os"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
 // Service is piped's side of the calls that plugins make. The host tells it who may call and about what.
 type Service interface {
-	// Attach serves one plugin process over its private connection until that closes.
-	Attach(plugin string, conn net.Conn)
+	// Attach serves one plugin process over its private connection until that closes. It owns logs, from which it reads
+	// what the process passes to stage logs. Finish is called once the process is gone, and returns when everything in
+	// logs was reported.
+	Attach(plugin string, conn net.Conn, logs *os.File) (finish func())
 	// Expect says that a process of the plugin, which calls over loopback, runs until release is called.
 	Expect(plugin string) (release func())
 	// Hand says that the plugin gets a deployment to work on, and a stage of it unless that is empty.
@@ -42,8 +45,9 @@ func (p *Plugin) connect(proc *process) (release func()) {
 	case p.options.Service == nil:
 		return func() {}
 	case proc.link != nil:
-		p.options.Service.Attach(p.Name(), proc.link.called)
-		return func() {}
+		finish := p.options.Service.Attach(p.Name(), proc.link.called, proc.link.logs)
+		proc.finishLogs.Store(&finish)
+		return finish
 	default:
 		return p.options.Service.Expect(p.Name())
 	}

@@ -20,6 +20,8 @@ type caller struct {
 	// plugin is the name of the plugin whose private link it is; empty for loopback, where it may be any of
 	// the plugins that were started without a link.
 	plugin string
+	// journal is that of the plugin process; nil for none.
+	journal *journal
 }
 
 // AuthType makes caller a credentials.AuthInfo.
@@ -38,7 +40,8 @@ func callerOf(ctx context.Context) caller {
 // linkConn is a plugin's private connection.
 type linkConn struct {
 	net.Conn
-	plugin string
+	plugin  string
+	journal *journal
 }
 
 // identify tells gRPC whose connection it is. Nothing is encrypted: nobody else has the sockets of a link,
@@ -47,7 +50,7 @@ type identify struct{}
 
 func (identify) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if link, ok := conn.(linkConn); ok {
-		return conn, caller{plugin: link.plugin}, nil
+		return conn, caller{plugin: link.plugin, journal: link.journal}, nil
 	}
 	if err := sameUser(conn); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())

@@ -6,6 +6,7 @@ package pluginservice
 import (
 	"context"
 	"net"
+	"os"
 	"slices"
 	"sync"
 
@@ -115,9 +116,22 @@ func (s *Server) guard(ctx context.Context, request any, _ *grpc.UnaryServerInfo
 	return handle(ctx, request)
 }
 
-// Attach serves a plugin process over its private connection until that closes.
-func (s *Server) Attach(plugin string, conn net.Conn) {
-	s.links.add(linkConn{conn, plugin})
+// Attach serves a plugin process over its private connection until that closes. Logs is the read end of the pipe to
+// which the process writes what it passes to stage logs (agentv1.StageLogRecord); Attach owns it. Finish is called when
+// the process is gone: it reports what the process has written and not reported, and returns when that is done.
+func (s *Server) Attach(plugin string, conn net.Conn, logs *os.File) (finish func()) {
+	j := newJournal(s, plugin, logs)
+	s.links.add(linkConn{conn, plugin, j})
+	return j.finish
+}
+
+// holds reports whether a stage is in the hands of a plugin.
+func (s *Server) holds(plugin, deploymentID, stageID string) bool {
+	d, err := s.options.Registry.find(deploymentID)
+	if err != nil {
+		d = s.options.Registry.findEnded(deploymentID)
+	}
+	return d != nil && (!s.options.Guarded || d.inHandsOf(plugin, stageID))
 }
 
 // Expect lets callers over loopback act for a plugin until release is called.

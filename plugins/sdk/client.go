@@ -24,6 +24,8 @@ type Client struct {
 	commands agentv1.StageCommandServiceClient
 	// poll is the pause between two questions for commands when piped cannot push them.
 	poll time.Duration
+	// journal takes what stages write to their logs; nil for nothing.
+	journal *logJournal
 }
 
 func newClient(name string, conn grpc.ClientConnInterface, poll time.Duration) *Client {

@@ -132,7 +132,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.Ex
 	ctx, cancel := s.stageContext(ctx, in)
 	defer cancel(nil)
 
-	sender := startLogSender(s.client.piped, in.GetDeployment().GetId(), in.GetStage(), s.logger)
+	sender := startLogSender(s.client.piped, s.client.journal, in.GetDeployment().GetId(), in.GetStage(), s.logger)
 	stopLimit := context.AfterFunc(ctx, func() {
 		if context.Cause(s.stopping) == errParentGone {
 			sender.giveUp()

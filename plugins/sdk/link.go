@@ -29,6 +29,8 @@ type link struct {
 	config  string
 	serve   net.Conn
 	service net.Conn
+	// journal is nil under a piped that does not take stage logs that way.
+	journal *logJournal
 }
 
 // openLink takes what the agent offers; nil when it offers nothing, as PipeCD's piped. The variable is

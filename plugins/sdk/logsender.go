@@ -4,15 +4,19 @@
 package sdk
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
@@ -45,6 +49,10 @@ type entry struct {
 	createdAt int64
 	// joinable entries that follow each other become one block while they wait.
 	joinable bool
+	// sequence is the number of the entry, or of the last one that was joined to it.
+	sequence int64
+	// writer is the number of the LineWriter that the text comes from, 0 for none.
+	writer int64
 }
 
 func (e entry) size() int { return len(e.text) + blockOverhead }
@@ -53,6 +61,7 @@ func (e entry) size() int { return len(e.text) + blockOverhead }
 // next one, so nothing waits for a clock.
 type logSender struct {
 	piped        pluginservice.PluginServiceClient
+	journal      *logJournal
 	deploymentID string
 	stageID      string
 	retriedCount int32
@@ -69,9 +78,12 @@ type logSender struct {
 	queued int // bytes
 	closed bool
 	lost   int // entries that piped did not take
+	// sequence is the number of the last entry, writers the number of LineWriters.
+	sequence, writers int64
 
 	// Only the sending goroutine uses the rest.
 	nextIndex      int64
+	through        int64             // the number of the last entry that was taken from the queue
 	since          []*model.LogBlock // sent since the last checkpoint
 	sinceBytes     int
 	lastCheckpoint time.Time
@@ -81,11 +93,11 @@ type logSender struct {
 //
 // Block indexes start at the clock's microseconds: later attempts of the stage never meet an index that
 // the control plane has seen (it drops those), and the numbers stay exact in JavaScript.
-func startLogSender(piped pluginservice.PluginServiceClient, deploymentID string, stage *model.PipelineStage, logger *slog.Logger) *logSender {
+func startLogSender(piped pluginservice.PluginServiceClient, journal *logJournal, deploymentID string, stage *model.PipelineStage, logger *slog.Logger) *logSender {
 	ctx, cancel := context.WithCancel(context.Background())
 	now := time.Now()
 	s := &logSender{
-		piped: piped, deploymentID: deploymentID, stageID: stage.GetId(), retriedCount: stage.GetRetriedCount(),
+		piped: piped, journal: journal, deploymentID: deploymentID, stageID: stage.GetId(), retriedCount: stage.GetRetriedCount(),
 		logger: logger, ctx: ctx, giveUp: cancel, done: make(chan struct{}),
 		nextIndex: now.UnixMicro(), lastCheckpoint: now,
 	}
@@ -111,9 +123,13 @@ func (s *logSender) push(e entry) {
 		s.lost++
 		return
 	}
+	s.sequence++
+	e.sequence = s.sequence
+	s.note(e)
 	switch last := len(s.queue) - 1; {
 	case last >= 0 && joins(s.queue[last], e):
 		s.queue[last].text = append(s.queue[last].text, e.text...)
+		s.queue[last].sequence = e.sequence
 		s.queued += len(e.text)
 	case s.crowd(e):
 	default:
@@ -121,6 +137,48 @@ func (s *logSender) push(e entry) {
 		s.queued += e.size()
 	}
 	s.change.Broadcast()
+}
+
+// note has piped know an entry, whatever becomes of this process.
+func (s *logSender) note(e entry) {
+	if s.journal == nil {
+		return
+	}
+	record := s.record()
+	record.Sequence, record.Severity, record.Text, record.CreatedAt, record.Writer = e.sequence, e.severity, string(e.text), e.createdAt, e.writer
+	s.journal.write(record)
+}
+
+// noteStart has piped know the start of a line that has not ended.
+func (s *logSender) noteStart(writer int64, text []byte) {
+	if s.journal == nil {
+		return
+	}
+	record := s.record()
+	record.Text, record.CreatedAt, record.Writer = string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), time.Now().Unix(), writer
+	s.journal.write(record)
+}
+
+// noteDone has piped forget what it knows of this log.
+func (s *logSender) noteDone() {
+	if s.journal == nil {
+		return
+	}
+	record := s.record()
+	record.Done = true
+	s.journal.write(record)
+}
+
+func (s *logSender) record() *agentv1.StageLogRecord {
+	return &agentv1.StageLogRecord{DeploymentId: s.deploymentID, StageId: s.stageID, RetriedCount: s.retriedCount}
+}
+
+// newWriter numbers a LineWriter.
+func (s *logSender) newWriter() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writers++
+	return s.writers
 }
 
 // joins is whether b may become part of a: whole lines of output of the same second.
@@ -144,6 +202,7 @@ func (s *logSender) crowd(b entry) bool {
 		a.text = append(a.text, '\n')
 	}
 	a.text = append(a.text, b.text...)
+	a.sequence = b.sequence
 	s.queued += len(a.text) - before
 	return true
 }
@@ -165,7 +224,9 @@ func (s *logSender) close() {
 	<-s.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lost > 0 {
+	if s.lost == 0 {
+		s.noteDone()
+	} else {
 		s.logger.Warn("piped did not take the whole stage log", "deployment", s.deploymentID, "stage", s.stageID, "lost_entries", s.lost)
 	}
 }
@@ -208,6 +269,7 @@ func (s *logSender) take() (batch []*model.LogBlock, bytes int, last bool) {
 		e := s.queue[n]
 		batch = append(batch, s.block(e.severity, string(e.text), e.createdAt))
 		bytes += e.size()
+		s.through = e.sequence
 		n++
 	}
 	s.queue = s.queue[n:]
@@ -250,6 +312,9 @@ func (s *logSender) checkpoint(blocks []*model.LogBlock, completed bool) {
 func (s *logSender) send(call func(context.Context) error) error {
 	for backoff := 20 * time.Millisecond; ; backoff = min(2*backoff, maxBackoff) {
 		ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
+		if s.journal != nil {
+			ctx = metadata.AppendToOutgoingContext(ctx, sequenceKey, strconv.FormatInt(s.through, 10))
+		}
 		err := call(ctx)
 		cancel()
 		if err == nil || refused(err) {

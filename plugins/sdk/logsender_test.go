@@ -67,7 +67,7 @@ func (s *logSender) queuedBytes() int {
 }
 
 func startTestSender(piped pluginservice.PluginServiceClient) *logSender {
-	return startLogSender(piped, "deployment", &model.PipelineStage{Id: "stage"}, slog.New(slog.DiscardHandler))
+	return startLogSender(piped, nil, "deployment", &model.PipelineStage{Id: "stage"}, slog.New(slog.DiscardHandler))
 }
 
 func TestWhatIsQueuedDuringACallGoesWithTheNext(t *testing.T) {

@@ -59,6 +59,10 @@ func Run(ctx context.Context, plugin Plugin, args []string, stderr io.Writer) er
 	}
 	if agent != nil {
 		defer agent.close()
+		if agent.journal, err = openJournal(); err != nil {
+			return err
+		}
+		defer agent.journal.close()
 	}
 	root := newCommand(plugin, agent, stderr)
 	root.SetArgs(args)
@@ -141,7 +145,7 @@ func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer)
 	if f.agent != nil {
 		return Serve(ctx, plugin, ServeOptions{
 			Settings: settings, Piped: f.agent.service, Listener: newSoleConn(f.agent.serve),
-			Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger,
+			Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger, journal: f.agent.journal,
 		})
 	}
 	var creds credentials.TransportCredentials

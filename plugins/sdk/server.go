@@ -53,6 +53,8 @@ type ServeOptions struct {
 	// CommandPoll is the pause between questions for commands; 0 is PipeCD v1's five seconds.
 	CommandPoll time.Duration
 	Logger      *slog.Logger
+
+	journal *logJournal
 }
 
 // Serve answers piped until ctx ends; then it cancels the running stages with ErrShuttingDown, waits for
@@ -69,6 +71,7 @@ func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 		opts.CommandPoll = commandPoll
 	}
 	client := newClient(opts.Settings.Name, conn, opts.CommandPoll)
+	client.journal = opts.journal
 
 	h, err := plugin.bind(opts.Settings, client, opts.Logger)
 	if err != nil {

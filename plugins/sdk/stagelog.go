@@ -78,7 +78,9 @@ func (l *StageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
 
 // Lines makes a writer of its own for one stream of output, so that the lines of two programs do not
 // mix. Close it to pass on a last line without a line end.
-func (l *StageLog) Lines() *LineWriter { return &LineWriter{sender: l.sender, prefix: l.prefix} }
+func (l *StageLog) Lines() *LineWriter {
+	return &LineWriter{sender: l.sender, prefix: l.prefix, number: l.sender.newWriter()}
+}
 
 func (l *StageLog) write(severity model.LogSeverity, text string) {
 	_ = l.out.Close()
@@ -108,6 +110,7 @@ func prefixLines(text []byte, prefix string) []byte {
 type LineWriter struct {
 	sender *logSender
 	prefix string
+	number int64
 
 	mu   sync.Mutex
 	rest []byte
@@ -127,6 +130,9 @@ func (w *LineWriter) Write(p []byte) (int, error) {
 		w.pass(w.rest[:end])
 		w.rest = append(w.rest[:0], w.rest[end:]...)
 	}
+	if len(w.rest) > 0 {
+		w.sender.noteStart(w.number, prefixLines(w.rest, w.prefix))
+	}
 	return len(p), nil
 }
 
@@ -143,7 +149,7 @@ func (w *LineWriter) Close() error {
 
 func (w *LineWriter) pass(data []byte) {
 	for _, piece := range splitBlocks(prefixLines(data, w.prefix)) {
-		w.sender.push(entry{text: piece, joinable: true})
+		w.sender.push(entry{text: piece, joinable: true, writer: w.number})
 	}
 }
 

@@ -730,11 +730,128 @@ func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
 	return nil
 }
 
+// StageLogRecord is what a plugin of our SDK writes about the log of a stage to the descriptor that piped names in
+// PIPEDECK_STAGE_LOG_FD, each after its length as a varint. It is written before the entry is queued for
+// ReportStageLogs; so piped has what a plugin could not report before its end.
+type StageLogRecord struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	StageId      string                 `protobuf:"bytes,2,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
+	RetriedCount int32                  `protobuf:"varint,3,opt,name=retried_count,json=retriedCount,proto3" json:"retried_count,omitempty"`
+	// The entries of one attempt are numbered from 1. The calls that report log blocks have the number of the last entry
+	// that they hold as the gRPC metadata pipedeck-log-sequence. 0 for the start of a line.
+	Sequence int64             `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Severity model.LogSeverity `protobuf:"varint,5,opt,name=severity,proto3,enum=model.LogSeverity" json:"severity,omitempty"`
+	Text     string            `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
+	// Unix seconds.
+	CreatedAt int64 `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// What the text was written by, when it may be followed by more of the same line. An entry ends what was known of the
+	// line; without a sequence, text is the start of a line that has not ended.
+	Writer int64 `protobuf:"varint,8,opt,name=writer,proto3" json:"writer,omitempty"`
+	// The log is complete; nothing follows.
+	Done          bool `protobuf:"varint,9,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StageLogRecord) Reset() {
+	*x = StageLogRecord{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StageLogRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StageLogRecord) ProtoMessage() {}
+
+func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
+func (*StageLogRecord) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *StageLogRecord) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *StageLogRecord) GetStageId() string {
+	if x != nil {
+		return x.StageId
+	}
+	return ""
+}
+
+func (x *StageLogRecord) GetRetriedCount() int32 {
+	if x != nil {
+		return x.RetriedCount
+	}
+	return 0
+}
+
+func (x *StageLogRecord) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *StageLogRecord) GetSeverity() model.LogSeverity {
+	if x != nil {
+		return x.Severity
+	}
+	return model.LogSeverity(0)
+}
+
+func (x *StageLogRecord) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *StageLogRecord) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *StageLogRecord) GetWriter() int64 {
+	if x != nil {
+		return x.Writer
+	}
+	return 0
+}
+
+func (x *StageLogRecord) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x17api/model/command.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x17api/model/command.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
 	"\fWatchRequest\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
@@ -791,7 +908,18 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\"H\n" +
 	"\x1aWatchStageCommandsResponse\x12*\n" +
-	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands2\xa7\x02\n" +
+	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands\"\xa0\x02\n" +
+	"\x0eStageLogRecord\x12#\n" +
+	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
+	"\bstage_id\x18\x02 \x01(\tR\astageId\x12#\n" +
+	"\rretried_count\x18\x03 \x01(\x05R\fretriedCount\x12\x1a\n" +
+	"\bsequence\x18\x04 \x01(\x03R\bsequence\x12.\n" +
+	"\bseverity\x18\x05 \x01(\x0e2\x12.model.LogSeverityR\bseverity\x12\x12\n" +
+	"\x04text\x18\x06 \x01(\tR\x04text\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x16\n" +
+	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
+	"\x04done\x18\t \x01(\bR\x04done2\xa7\x02\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
@@ -812,7 +940,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                  // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),               // 1: pipedeck.agent.v1.WatchRequest
@@ -825,29 +953,32 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*Plugin)(nil),                     // 8: pipedeck.agent.v1.Plugin
 	(*WatchStageCommandsRequest)(nil),  // 9: pipedeck.agent.v1.WatchStageCommandsRequest
 	(*WatchStageCommandsResponse)(nil), // 10: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*timestamppb.Timestamp)(nil),      // 11: google.protobuf.Timestamp
-	(*model.Command)(nil),              // 12: model.Command
+	(*StageLogRecord)(nil),             // 11: pipedeck.agent.v1.StageLogRecord
+	(*timestamppb.Timestamp)(nil),      // 12: google.protobuf.Timestamp
+	(*model.Command)(nil),              // 13: model.Command
+	(model.LogSeverity)(0),             // 14: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
 	8,  // 0: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
 	7,  // 1: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	11, // 2: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	12, // 2: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	0,  // 3: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	11, // 4: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	12, // 5: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	1,  // 6: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 7: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	5,  // 8: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	9,  // 9: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 10: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 11: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	6,  // 12: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	10, // 13: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	10, // [10:14] is the sub-list for method output_type
-	6,  // [6:10] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	12, // 4: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	13, // 5: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	14, // 6: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 7: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 8: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	5,  // 9: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	9,  // 10: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 11: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 12: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	6,  // 13: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	10, // 14: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -861,7 +992,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -1,0 +1,74 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// dyingPlugin builds a plugin of the SDK that dies after it has written to the log of its stage, once.
+var dyingPlugin = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(testPlugin), "dying")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/sdk/internal/dyingplugin").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func startDying(t *testing.T) (*pluginhost.Plugin, *logs) {
+	t.Helper()
+	path, err := dyingPlugin()
+	require.NoError(t, err)
+	server, registry, controlPlane := service(t)
+	host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() },
+		config.Plugin{Name: "dying", URL: "file://" + path})
+	p, err := host.Owner(t.Context(), "DIE")
+	require.NoError(t, err)
+	t.Cleanup(registry.Add(stageDeployment("DIE")))
+	return p, controlPlane
+}
+
+func TestWhatAStageWroteBeforeItsPluginDiedArrives(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"exit", "panic", "kill"} {
+		for _, lines := range []int{6, 5000} {
+			t.Run(fmt.Sprint(how, " after ", lines), func(t *testing.T) {
+				t.Parallel()
+				p, controlPlane := startDying(t)
+				err := executeNamed(t.Context(), p, "DIE", fmt.Sprintf(`{"lines": %d, "how": %q}`, lines, how))
+				var exit *pluginhost.ExitError
+				require.ErrorAs(t, err, &exit)
+				var want strings.Builder
+				for i := range lines {
+					fmt.Fprintf(&want, "entry %d\n", i+1)
+				}
+				text := controlPlane.text()
+				for strings.Contains(text, "\n\n") {
+					text = strings.ReplaceAll(text, "\n\n", "\n") // blocks of whole lines
+				}
+				require.Equal(t, want.String()+"a whole line\n[east] replaced, not repeated\nhalf a line\n[east] unfinished\n", text)
+				require.Equal(t, 1, controlPlane.completed)
+			})
+		}
+	}
+}
+
+func TestTheLogOfAStageThatEndsByItselfIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	p, controlPlane := startDying(t)
+	require.NoError(t, executeNamed(t.Context(), p, "DIE", `{"lines": 5000}`))
+	require.Equal(t, 1, controlPlane.completed)
+	require.Equal(t, 5000, strings.Count(controlPlane.text(), "entry "))
+}
