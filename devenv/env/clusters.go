@@ -89,6 +89,9 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	e.components.starting(c.component, "starting")
 	var recognising sync.WaitGroup
 	defer recognising.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	beating := sync.OnceFunc(func() { recognising.Go(func() { e.watchCluster(ctx, c) }) })
 	err := c.provider.Run(ctx,
 		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
 		func(detail string) {
@@ -99,6 +102,7 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 			e.server.SetEnvironment(e.describe())
 			e.components.ready(c.component, detail)
 			recognising.Go(func() { e.recognise(ctx, c) })
+			beating()
 		})
 	if err != nil {
 		hint := e.seeLogs()

@@ -165,6 +165,10 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		return nil
 	})
 	children.Go(func() error {
+		e.watchDirs(ctx)
+		return nil
+	})
+	children.Go(func() error {
 		if err := e.openRepository(ctx); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/live"
 )
 
@@ -34,6 +35,7 @@ func (e *Environment) openTree(ctx context.Context) error {
 
 // tellSnapshot shows what is deployed.
 func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
+	e.reportTree(err)
 	repository := e.repository.Load()
 	detail := fmt.Sprintf("%s, branch %s, live: ", repository.Root, repository.Branch)
 	switch {
@@ -49,4 +51,17 @@ func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
 		detail += " (without the repositories within: " + strings.Join(s.LeftOut, ", ") + ")"
 	}
 	e.components.told(componentRepository, detail)
+}
+
+// reportTree reports a working tree that is not deployed as it is, with what to do about it.
+func (e *Environment) reportTree(err error) {
+	if err == nil {
+		e.server.ClearProblem(partTree)
+		return
+	}
+	problem := store.Problem{Part: partTree, Component: componentRepository, Reason: "what was saved is not deployed: " + err.Error(), NextStep: e.seeLogs()}
+	if held := (*live.HeldError)(nil); errors.As(err, &held) {
+		problem.Reason, problem.NextStep = "what was saved is not deployed: "+held.Problem, held.Hint
+	}
+	e.server.SetProblem(problem)
 }

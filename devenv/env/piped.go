@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/process"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -26,6 +27,8 @@ const (
 	restartWindow = time.Minute
 	// restartPause is multiplied by the number of recent restarts.
 	restartPause = 300 * time.Millisecond
+	// bootTime is how long piped may take to connect to the control plane.
+	bootTime = 12 * time.Second
 )
 
 // runPiped keeps piped running until ctx ends.
@@ -53,6 +56,7 @@ func (e *Environment) runPiped(ctx context.Context) error {
 			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), e.seeLogs()}
 		}
 		e.Logger.Error("piped ended and is started again", "error", piped.Err())
+		e.pipedProblem(fmt.Sprintf("it ended and is started again: %v", piped.Err()))
 		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", len(restarts)))
 		if !pause(ctx, time.Duration(min(len(restarts), restartLimit))*restartPause) {
 			e.components.stopped(componentPiped)
@@ -64,9 +68,15 @@ func (e *Environment) runPiped(ctx context.Context) error {
 // watchPiped waits until piped ends. It tells whether that was asked for, and gives an error when
 // starting it again would not help.
 func (e *Environment) watchPiped(ctx context.Context, piped *process.Process) (ended bool, err error) {
+	boot := time.NewTimer(bootTime)
+	defer boot.Stop()
 	for {
 		select {
+		case <-boot.C:
+			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s", piped.PID(), bootTime))
 		case version := <-e.connected:
+			boot.Stop()
+			e.server.ClearProblem(partPiped)
 			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
 		case <-piped.Done():
 			if piped.ExitCode() == exitUsage {
@@ -79,6 +89,15 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process) (e
 			return true, nil
 		}
 	}
+}
+
+// partPiped is piped as this process sees it: as a process. What it does is reported by its heartbeats.
+const partPiped = "piped process"
+
+func (e *Environment) pipedProblem(reason string) {
+	e.server.SetProblem(store.Problem{
+		Part: partPiped, Component: componentPiped, Reason: reason, NextStep: "read its log: " + e.Workspace.Path("logs", "piped.log"),
+	})
 }
 
 func (e *Environment) startPiped(args []string) (*process.Process, error) {

@@ -82,6 +82,11 @@ func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, lost <-ch
 				failed = ""
 				tell(snapshot, nil)
 			}
+			if held := (*HeldError)(nil); err != nil && !errors.As(err, &held) {
+				// Nothing tells when the tree can be read again: it may have been moved, or its disk was full.
+				w.stale = w.watcher != nil
+				due.Reset(pollInterval)
+			}
 			if w.incomplete {
 				due.Reset(pollInterval)
 			}
