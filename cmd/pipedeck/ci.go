@@ -68,7 +68,11 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		return usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none")
 	}
 	// What was there before holds somebody's work: only what this run makes is removed.
-	keep = keep || w.Exists()
+	existed, err := w.Exists()
+	if err != nil {
+		return err
+	}
+	keep = keep || existed
 	if err := flags.check(w, args); err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	}
 	if err != nil {
 		if !keep {
-			err = errors.Join(err, w.Remove())
+			err = errors.Join(err, discard(w))
 		}
 		return err
 	}
@@ -106,6 +110,15 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		}
 		return checkHealth(ctx, deck)
 	})
+}
+
+// discard removes an environment that this process has created and that no process runs.
+func discard(w *workspace.Workspace) error {
+	lock, err := w.Acquire()
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Remove(lock), lock.Release())
 }
 
 // checkApplications reads every application configuration at HEAD, so that all mistakes are told

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // downTimeout covers the grace of every child of an environment and the removal of its clusters,
@@ -31,45 +34,86 @@ func newDownCommand(t *target) *cobra.Command {
 		Long:    "Stop the environment and remove its cluster, its data and its sample repository.\nA repository of your own is left as it is.",
 		Example: "  pipedeck down\n  pipedeck down --name demo\n  pipedeck down --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !all {
-				w, err := t.workspace()
-				if err != nil {
-					return err
-				}
-				return explain(cmd.Context(), tearDown(cmd.Context(), w, cmd.OutOrStdout()))
+			if all {
+				return tearDownAll(cmd.Context(), t, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			root, err := t.root()
+			w, err := t.workspace()
 			if err != nil {
 				return err
 			}
-			found, err := workspace.List(root)
-			if err != nil {
-				return err
-			}
-			if len(found) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "there is no environment")
-			}
-			var failures []error
-			for _, w := range found {
-				if err := tearDown(cmd.Context(), w, cmd.OutOrStdout()); err != nil {
-					failures = append(failures, fmt.Errorf("environment %q: %w", w.Name, err))
-				}
-			}
-			if len(failures) == 0 {
-				return nil
-			}
-			return &exitError{exitFailed, errors.Join(failures...), "run pipedeck down --name NAME for each that is left"}
+			return explain(cmd.Context(), tearDown(cmd.Context(), w, cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every environment below the state directory")
 	return cmd
 }
 
+// tearDownAll ends and removes every environment below the state directory. It reports each failure at once, and
+// goes on with the next environment.
+func tearDownAll(ctx context.Context, t *target, out, errOut io.Writer) error {
+	root, err := t.root()
+	if err != nil {
+		return err
+	}
+	found, others, err := workspace.List(root)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		fmt.Fprintf(out, "there is no environment in %s\n", root)
+	}
+	var left []string
+	for _, w := range found {
+		if err := explain(ctx, tearDown(ctx, w, out)); err != nil {
+			left = append(left, w.Name)
+			fmt.Fprintln(errOut, text.Clean(fmt.Sprintf("environment %q is left: %s", w.Name, err)))
+			if exit := (*exitError)(nil); errors.As(err, &exit) && exit.hint != "" {
+				fmt.Fprintln(errOut, "next step:", exit.hint)
+			}
+		}
+	}
+	for _, dir := range others {
+		fmt.Fprintln(errOut, text.Clean(fmt.Sprintf("%s is not an environment that you may remove with pipedeck; it is left as it is", dir)))
+	}
+	switch {
+	case len(left) > 0:
+		return &exitError{exitFailed, fmt.Errorf("%d of %d environments are left: %s", len(left), len(found), strings.Join(left, ", ")), "run pipedeck down --name NAME for each"}
+	case len(others) > 0:
+		return &exitError{exitFailed, fmt.Errorf("%d directories in %s are not environments", len(others), root), "keep only environments there, or choose another --state-dir"}
+	case len(found) > 1:
+		fmt.Fprintf(out, "all %d environments are gone\n", len(found))
+	}
+	return nil
+}
+
+// noEnvironment says which other environments there are: a user who forgot --name believes otherwise that nothing runs.
+func noEnvironment(w *workspace.Workspace, out io.Writer) error {
+	fmt.Fprintf(out, "there is no environment %q\n", w.Name)
+	found, _, err := workspace.List(filepath.Dir(w.Dir))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for _, other := range found {
+		state := "is kept"
+		switch alive, err := other.Alive(); {
+		case err != nil:
+			state = "cannot be read: " + text.Clean(err.Error())
+		case alive:
+			state = "is running"
+		}
+		fmt.Fprintf(out, "environment %q %s; remove it with: pipedeck down%s\n", other.Name, state, nameFlag(other))
+	}
+	return nil
+}
+
 // tearDown ends and removes one environment, running or not.
 func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error {
-	if !w.Exists() {
-		fmt.Fprintf(out, "there is no environment %q\n", w.Name)
-		return nil
+	exists, err := w.Exists()
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return noEnvironment(w, out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
@@ -87,13 +131,15 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
-	env.EndOrphans(ctx, w)
-	if err := kind.DeleteRecorded(ctx, w); err != nil {
-		return notDeleted(w, err)
-	}
-	if err := w.Remove(); err != nil {
-		return err
+	if lock != nil {
+		defer lock.Release()
+		env.EndOrphans(ctx, w)
+		if err := kind.DeleteRecorded(ctx, w); err != nil {
+			return notDeleted(w, err)
+		}
+		if err := w.Remove(lock); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(out, "environment %q is gone\n", w.Name)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Exit codes of every subcommand.
@@ -48,6 +49,8 @@ func explain(ctx context.Context, err error) error {
 	var start *env.StartError
 	var repository *workspace.RepositoryError
 	var config *kind.ConfigError
+	var place *owned.Error
+	var left *workspace.LeftError
 	switch {
 	case err == nil:
 		return nil
@@ -55,6 +58,10 @@ func explain(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &repository):
 		return usageError(err, repository.Hint)
+	case errors.As(err, &place):
+		return usageError(err, place.Hint)
+	case errors.As(err, &left):
+		return &exitError{exitFailed, err, "move it to another directory, then run pipedeck down again"}
 	case errors.Is(err, workspace.ErrLocked):
 		return &exitError{exitNotStarted, err, "see it with: pipedeck attach; or choose another --name"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):

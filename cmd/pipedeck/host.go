@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/image"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // The host is the process that runs an environment while user interfaces come and go: `up` on a
@@ -152,7 +153,7 @@ func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args 
 	if err != nil {
 		return nil, fmt.Errorf("find my own program: %w", err)
 	}
-	log, err := os.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := owned.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open the environment's log: %w", err)
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // callTimeout bounds a single request to an environment on this machine.
@@ -43,6 +45,7 @@ func (t *target) workspace() (*workspace.Workspace, error) {
 	if err != nil {
 		return nil, usageError(err, "choose another --name")
 	}
+	w.Warn = func(line string) { fmt.Fprintln(os.Stderr, text.Clean(line)) }
 	return w, nil
 }
 
@@ -54,7 +57,7 @@ func (t *target) connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 	}
 	alive, err := w.Alive()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, explain(ctx, err)
 	}
 	if !alive {
 		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up" + nameFlag(w)}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 func newUpCommand(t *target) *cobra.Command {
@@ -175,7 +176,7 @@ func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
 	if err := w.Create(); err != nil {
 		return nil, nil, err
 	}
-	file, err := os.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := owned.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
 	}

@@ -20,7 +20,7 @@ const maxListed = 5
 // environments looks for environments whose host was killed: one that ends takes its list of
 // processes away.
 func (d *Doctor) environments(context.Context) Check {
-	all, err := workspace.List(d.StateDir)
+	all, _, err := workspace.List(d.StateDir)
 	if err != nil {
 		return Check{State: Warn, Found: err.Error(), Why: "environments live there", Mend: "choose another place with --state-dir"}
 	}
@@ -67,7 +67,7 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 	if err != nil {
 		return Check{State: Warn, Found: err.Error(), Why: "clusters may be left over", Mend: "kind get clusters"}
 	}
-	all, err := workspace.List(d.StateDir)
+	all, _, err := workspace.List(d.StateDir)
 	if err != nil {
 		return Check{}
 	}

@@ -54,7 +54,7 @@ type Environment struct {
 // nil otherwise.
 func Run(ctx context.Context, options Options) error {
 	if err := options.Workspace.Create(); err != nil {
-		return &StartError{"workspace", err, "free some space or choose another place with --state-dir"}
+		return &StartError{"workspace", err, "free some space or choose another directory with --state-dir"}
 	}
 	lock, err := options.Workspace.Acquire()
 	if err != nil {
@@ -66,7 +66,7 @@ func Run(ctx context.Context, options Options) error {
 		forwarder: portforward.New(options.Logger),
 	}
 	runErr := e.run(ctx)
-	return errors.Join(runErr, e.cleanUp())
+	return errors.Join(runErr, e.cleanUp(lock))
 }
 
 // run is the life of an environment, from top to bottom.
@@ -290,7 +290,7 @@ func (e *Environment) shutdown(stop context.CancelCauseFunc, remove bool) {
 }
 
 // cleanUp runs when every child has ended.
-func (e *Environment) cleanUp() error {
+func (e *Environment) cleanUp(lock *workspace.Lock) error {
 	err := e.Workspace.Withdraw()
 	e.mu.Lock()
 	remove := e.remove
@@ -304,5 +304,5 @@ func (e *Environment) cleanUp() error {
 		// What is stored tells the next attempt what is left to remove.
 		return errors.Join(err, clusterErr)
 	}
-	return errors.Join(err, e.Workspace.Remove())
+	return errors.Join(err, e.Workspace.Remove(lock))
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 // builtRegistry is the registry of the images that the image service builds.
@@ -32,7 +33,7 @@ func (e *Environment) provideHead(ctx context.Context, apiKey string) {
 	}
 }
 
-func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) error {
+func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) (err error) {
 	repository := e.repository.Load()
 	images, err := repository.ImagesAtHead(builtRegistry)
 	if err != nil || len(images) == 0 || len(e.clusters) == 0 {
@@ -40,13 +41,13 @@ func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) error {
 	}
 	dir := e.Workspace.Path("head")
 	// An environment that was killed may have left one.
-	if err := os.RemoveAll(dir); err != nil {
+	if err := workspace.RemoveTree(dir); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, workspace.RemoveTree(dir)) }()
 	if err := repository.ExportHead(dir); err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,6 +185,9 @@ func touch(path string) bool {
 // partialPrefix marks what is being made.
 const partialPrefix = "partial-"
 
+// archiveName is that of the files that path names. What has another name in the cache is not ours, and stays.
+var archiveName = regexp.MustCompile(`^[0-9a-f]{64}\.tar$`)
+
 // prune bounds the cache: what was used longest ago goes first. The caller holds the lock, so a
 // partial build is one whose process was killed.
 func (b *Builder) prune() error {
@@ -196,9 +201,9 @@ func (b *Builder) prune() error {
 		info, err := e.Info()
 		switch {
 		case err != nil:
-		case e.IsDir():
+		case e.IsDir() && strings.HasPrefix(e.Name(), partialPrefix):
 			failures = append(failures, os.RemoveAll(filepath.Join(b.cacheDir, e.Name())))
-		case filepath.Ext(e.Name()) == ".tar":
+		case info.Mode().IsRegular() && archiveName.MatchString(e.Name()):
 			archives = append(archives, info)
 		}
 	}

@@ -147,21 +147,24 @@ func TestTheCacheIsBounded(t *testing.T) {
 	cache := t.TempDir()
 	long := time.Now().Add(-time.Hour)
 	for i := range maxArchives + 5 {
-		path := filepath.Join(cache, fmt.Sprintf("old-%03d.tar", i))
+		path := filepath.Join(cache, fmt.Sprintf("%064x.tar", i))
 		write(t, path, "")
 		require.NoError(t, os.Chtimes(path, long, long.Add(time.Duration(i)*time.Second)))
 	}
 	write(t, filepath.Join(cache, partialPrefix+"of-a-killed-one", "program"), "")
+	theirs := filepath.Join(cache, "documents", "thesis.txt")
+	write(t, theirs, "years")
 	path := mustBuild(t, NewBuilder(cache), find(t, simple(t), "pipedeck.dev/web"))
 	require.FileExists(t, path)
 	left, err := filepath.Glob(filepath.Join(cache, "*.tar"))
 	require.NoError(t, err)
 	require.Len(t, left, maxArchives)
-	require.NoFileExists(t, filepath.Join(cache, "old-000.tar"))
-	require.FileExists(t, filepath.Join(cache, fmt.Sprintf("old-%03d.tar", maxArchives+4)))
+	require.NoFileExists(t, filepath.Join(cache, fmt.Sprintf("%064x.tar", 0)))
+	require.FileExists(t, filepath.Join(cache, fmt.Sprintf("%064x.tar", maxArchives+4)))
 	require.Empty(t, partials(t, cache))
+	require.FileExists(t, theirs, "it is not ours")
 
-	huge := filepath.Join(cache, "huge.tar")
+	huge := filepath.Join(cache, strings.Repeat("f", 64)+".tar")
 	write(t, huge, "")
 	require.NoError(t, os.Truncate(huge, maxArchiveBytes)) // holds no blocks
 	future := time.Now().Add(time.Hour)

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Spec says what to run.
@@ -45,7 +47,7 @@ type Process struct {
 
 // Start starts a child. It ends only by itself, by Stop, or with this process.
 func Start(spec Spec) (*Process, error) {
-	log, err := os.OpenFile(spec.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := owned.OpenFile(spec.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
 	}

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // keyPairBits is the size that PipeCD's documentation uses: quick to make, and enough for a piped whose
@@ -63,7 +65,7 @@ func (w *Workspace) makePrivateKey() (*rsa.PrivateKey, error) {
 }
 
 func readPrivateKey(path string) (*rsa.PrivateKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := owned.ReadFile(path, maxKey)
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,12 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // ErrLocked says that another process runs the environment.
@@ -16,17 +19,50 @@ var ErrLocked = errors.New("the environment is already running")
 
 // Lock is the right to run an environment. The kernel gives it up when the process dies, so a
 // killed holder leaves no stale lock.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file *os.File
+	dir  string
+}
 
 // Acquire takes the lock or returns ErrLocked at once. The directory must exist.
 func (w *Workspace) Acquire() (*Lock, error) { return w.lock(os.O_CREATE) }
 
-// AcquireExisting is Acquire without making anything: os.ErrNotExist when the environment never
-// ran or is being removed.
-func (w *Workspace) AcquireExisting() (*Lock, error) { return w.lock(0) }
+// AcquireExisting is Acquire for an environment that is there: fs.ErrNotExist when it was never
+// created or has just been removed, an *owned.Error when its directory is not ours.
+func (w *Workspace) AcquireExisting() (*Lock, error) {
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	lock, err := w.lock(0)
+	if errors.Is(err, fs.ErrNotExist) && w.Check() == nil {
+		return w.lock(os.O_CREATE) // its creation was interrupted
+	}
+	return lock, err
+}
 
 func (w *Workspace) lock(flag int) (*Lock, error) {
-	file, err := os.OpenFile(w.Path("lock"), os.O_RDWR|flag, 0o600)
+	for {
+		lock, err := w.tryLock(flag)
+		if err != nil {
+			return nil, err
+		}
+		opened, err := lock.file.Stat()
+		if err != nil {
+			return nil, errors.Join(err, lock.Release())
+		}
+		// A process that removed the environment may have removed the file between its opening and its locking.
+		now, err := os.Lstat(w.Path(owned.LockFile))
+		if err == nil && os.SameFile(opened, now) {
+			return lock, nil
+		}
+		if err := lock.Release(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (w *Workspace) tryLock(flag int) (*Lock, error) {
+	file, err := owned.OpenFile(w.Path(owned.LockFile), os.O_RDWR|flag)
 	if err != nil {
 		return nil, fmt.Errorf("open the environment's lock: %w", err)
 	}
@@ -37,7 +73,7 @@ func (w *Workspace) lock(flag int) (*Lock, error) {
 		}
 		return nil, fmt.Errorf("lock the environment: %w", err)
 	}
-	return &Lock{file}, nil
+	return &Lock{file, w.Dir}, nil
 }
 
 // Release gives the lock up; a nil lock is nothing to give up.

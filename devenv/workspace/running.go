@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Running is what the process that holds the lock publishes for others.
@@ -38,6 +40,9 @@ type Child struct {
 	CreatedAt int64 `json:"createdAt"`
 }
 
+// maxRunning bounds what is read of the files that Publish writes, in bytes.
+const maxRunning = 1 << 20
+
 func (w *Workspace) runningFile() string { return w.Path("running.json") }
 
 // Publish writes what others need to reach the environment.
@@ -55,7 +60,7 @@ func (w *Workspace) Publish(r Running) error {
 // LastAddress is the address of the last run, which Withdraw leaves. One that is not on the loopback
 // interface is an error.
 func (w *Workspace) LastAddress() (string, error) {
-	data, err := os.ReadFile(w.Path("address"))
+	data, err := owned.ReadFile(w.Path("address"), maxRunning)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +81,7 @@ func (w *Workspace) Withdraw() error {
 
 // Published returns what the last holder of the lock wrote, or os.ErrNotExist. It may be dead.
 func (w *Workspace) Published() (*Running, error) {
-	data, err := os.ReadFile(w.runningFile())
+	data, err := owned.ReadFile(w.runningFile(), maxRunning)
 	if err != nil {
 		return nil, err
 	}

@@ -30,11 +30,11 @@ func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
 	}
 	// It is made aside and renamed, so that an interrupted start leaves no half of it.
 	making := dir + ".new"
-	if err := os.RemoveAll(making); err != nil {
+	if err := RemoveTree(making); err != nil {
 		return nil, err
 	}
 	if err := makeSample(making, samples); err != nil {
-		return nil, fmt.Errorf("make the sample repository: %w", errors.Join(err, os.RemoveAll(making)))
+		return nil, fmt.Errorf("make the sample repository: %w", errors.Join(err, RemoveTree(making)))
 	}
 	if err := os.Rename(making, dir); err != nil {
 		return nil, fmt.Errorf("make the sample repository: %w", err)

@@ -10,12 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Lengths as PipeCD generates them.
 const (
 	pipedKeyLength  = 50
 	apiSecretLength = 32
+	// maxKey bounds what is read of a key file, in bytes.
+	maxKey = 16 << 10
 )
 
 // Secrets are the credentials of one environment, generated on first use and never shared with
@@ -48,7 +52,7 @@ func (w *Workspace) EnsureSecrets() (*Secrets, error) {
 
 // APIKey returns the API key of an environment that has one.
 func (w *Workspace) APIKey() (string, error) {
-	data, err := os.ReadFile(w.APIKeyFile())
+	data, err := owned.ReadFile(w.APIKeyFile(), maxKey)
 	if err != nil {
 		return "", fmt.Errorf("read the environment's API key: %w", err)
 	}
@@ -56,15 +60,19 @@ func (w *Workspace) APIKey() (string, error) {
 }
 
 func ensure(path string, generate func() string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err == nil && len(strings.TrimSpace(string(data))) > 0 {
-		return strings.TrimSpace(string(data)), nil
-	}
+	data, err := owned.ReadFile(path, maxKey)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read a key: %w", err)
 	}
-	secret := generate()
-	if err := WriteFile(path, []byte(secret+"\n")); err != nil {
+	secret := strings.TrimSpace(string(data))
+	if secret == "" {
+		secret = generate()
+	}
+	if secret == string(data) {
+		return secret, nil
+	}
+	// Without a line break at its end: PipeCD's piped puts the content of its key file into a header as it is.
+	if err := WriteFile(path, []byte(secret)); err != nil {
 		return "", fmt.Errorf("store a key: %w", err)
 	}
 	return secret, nil

@@ -6,11 +6,15 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // nameRule keeps names usable as a directory, a kubeconfig context and a container name.
@@ -22,7 +26,15 @@ type Workspace struct {
 	Name string
 	// Dir is an absolute path.
 	Dir string
+	// Warn gets a sentence when something in the directory was open to other users and is closed to them now. May be nil.
+	Warn func(string)
 }
+
+// rootMark marks a directory of environments that pipedeck has created.
+const rootMark = "pipedeck environments"
+
+// mark marks the directory of this environment. It holds the name, so that a copy of the directory is no environment.
+func (w *Workspace) mark() string { return "pipedeck environment " + w.Name }
 
 // At returns the workspace of an environment below root without touching the disk. The name must
 // consist of at most 40 lower-case letters, digits and dashes.
@@ -37,29 +49,147 @@ func At(root, name string) (*Workspace, error) {
 	return &Workspace{Name: name, Dir: dir}, nil
 }
 
-// Create makes the directories.
+// Create creates the directory and marks it as ours, or checks it when it is there already. A directory that is neither
+// empty nor ours is an *owned.Error and stays as it is.
 func (w *Workspace) Create() error {
-	for _, dir := range []string{w.Dir, w.SecretsDir(), w.PluginLogsDir(), w.PipedDir(), w.Path("cluster")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the environment's directory (choose another with --state-dir): %w", err)
+	if err := w.create(); err != nil {
+		return fmt.Errorf("create the environment's directory: %w", err)
+	}
+	return nil
+}
+
+func (w *Workspace) create() error {
+	if err := w.createRoot(); err != nil {
+		return err
+	}
+	root, err := owned.Claim(w.Dir, w.mark(), w.Warn)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := w.check(root); err != nil {
+		return err
+	}
+	for _, dir := range []string{w.SecretsDir(), w.PluginLogsDir(), w.PipedDir(), w.Path("cluster")} {
+		relative, err := filepath.Rel(w.Dir, dir)
+		if err == nil {
+			err = root.MkdirAll(relative, 0o700)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Exists tells whether the environment has left anything on disk.
-func (w *Workspace) Exists() bool {
-	_, err := os.Stat(w.Dir)
-	return err == nil
+// createRoot creates the directory of all environments, and marks it when it was not there.
+func (w *Workspace) createRoot() error {
+	dir := filepath.Dir(w.Dir)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	switch err := os.Mkdir(dir, 0o700); {
+	case errors.Is(err, fs.ErrExist):
+		return checkRoot(dir)
+	case err != nil:
+		return err
+	}
+	root, err := owned.Claim(dir, rootMark, nil)
+	if err != nil {
+		return err
+	}
+	return root.Close()
 }
 
-// Remove deletes the environment's directory. The caller has stopped everything that uses it.
-func (w *Workspace) Remove() error {
-	if err := os.RemoveAll(w.Dir); err != nil {
-		return fmt.Errorf("remove the environment's directory: %w", err)
+// Check returns nil for an environment that is there, fs.ErrNotExist when there is none, and an *owned.Error when the
+// directory is not ours or may have been changed by others.
+func (w *Workspace) Check() error {
+	root, err := w.open()
+	if err != nil {
+		return err
 	}
-	// The root goes with its last environment; with others in it this does nothing.
-	_ = os.Remove(filepath.Dir(w.Dir))
+	return root.Close()
+}
+
+// Exists reports whether the environment has left anything on disk.
+func (w *Workspace) Exists() (bool, error) {
+	err := w.Check()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// open opens the directory of an environment that is there, after all checks.
+func (w *Workspace) open() (*os.Root, error) {
+	if err := checkRoot(filepath.Dir(w.Dir)); err != nil {
+		return nil, err
+	}
+	root, err := owned.OpenMarked(w.Dir, w.mark(), w.Warn)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.check(root); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
+}
+
+// check refuses an environment in which something of ours is a link, or belongs to another user.
+func (w *Workspace) check(root *os.Root) error { return checkItems(root, w.Dir, ".", layout) }
+
+func checkItems(root *os.Root, base, dir string, items []item) error {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is being removed
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		for _, i := range items {
+			if !matches(i.pattern, entry.Name()) {
+				continue
+			}
+			info, err := entry.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				break // it is being removed
+			}
+			if err == nil {
+				err = owned.Check(filepath.Join(base, name), info, i.kind != fileItem)
+			}
+			if err == nil && i.kind == folderItem {
+				err = checkItems(root, base, name, i.holds)
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// checkRoot refuses a directory of environments in which another user could exchange them. Such a directory may
+// belong to the system, as /tmp does, and may be a link.
+func checkRoot(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	const hint = "choose another directory with --state-dir"
+	switch owner, ok := owned.Owner(info); {
+	case !info.IsDir():
+		return &owned.Error{Path: dir, Problem: "is not a directory", Hint: hint}
+	case ok && owner != os.Geteuid() && owner != 0:
+		return &owned.Error{Path: dir, Problem: fmt.Sprintf("belongs to another user (id %d)", owner), Hint: hint}
+	case info.Mode()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
+		return &owned.Error{
+			Path: dir, Problem: fmt.Sprintf("can be changed by other users (mode %04o)", info.Mode().Perm()),
+			Hint: "run: chmod go-w " + dir + "; or " + hint,
+		}
+	}
 	return nil
 }
 
@@ -134,23 +264,26 @@ func (w *Workspace) Snapshots() string { return w.Path("live.git") }
 // SampleRepository is where the sample repository is made.
 func (w *Workspace) SampleRepository() string { return w.Path("repository") }
 
-// List returns the environments below root that left something on disk, by name.
-func List(root string) ([]*Workspace, error) {
+// List returns the environments below root that left something on disk, by name, and the paths of the other directories
+// that --name could name.
+func List(root string) (found []*Workspace, others []string, err error) {
 	entries, err := os.ReadDir(root)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list environments: %w", err)
+		return nil, nil, fmt.Errorf("list environments: %w", err)
 	}
-	var found []*Workspace
 	for _, entry := range entries {
-		if !entry.IsDir() {
+		w, err := At(root, entry.Name())
+		if err != nil || !entry.IsDir() {
 			continue
 		}
-		if w, err := At(root, entry.Name()); err == nil {
+		if exists, err := w.Exists(); exists {
 			found = append(found, w)
+		} else if err != nil {
+			others = append(others, w.Dir)
 		}
 	}
-	return found, nil
+	return found, others, nil
 }

@@ -113,19 +113,23 @@ func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
 func TestListFindsEnvironmentsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	found, err := List(filepath.Join(root, "missing"))
+	found, others, err := List(filepath.Join(root, "missing"))
 	require.NoError(t, err)
 	require.Empty(t, found)
+	require.Empty(t, others)
 
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "one"), 0o700))
+	one, err := At(root, "one")
+	require.NoError(t, err)
+	require.NoError(t, one.Create())
+	require.NoError(t, os.Mkdir(filepath.Join(root, "empty"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "photos", "2026"), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "Not One"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o600))
-	found, err = List(root)
+	found, others, err = List(root)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "one", found[0].Name)
-	require.NoError(t, found[0].Remove())
-	require.NoDirExists(t, filepath.Join(root, "one"))
+	require.Equal(t, []string{filepath.Join(root, "photos")}, others)
 }
 
 func TestWhoComesEarlyWaitsUntilTheEnvironmentIsPublished(t *testing.T) {

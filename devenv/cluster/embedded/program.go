@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -91,6 +92,9 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	return path, p.prune()
 }
 
+// digestName is that of the directories that Ensure makes. What has another name in the cache is not ours, and stays.
+var digestName = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
 // prune bounds the cache. A program that runs elsewhere goes on running without its file.
 func (p *Program) prune() error {
 	entries, err := os.ReadDir(p.CacheDir)
@@ -99,7 +103,7 @@ func (p *Program) prune() error {
 	}
 	age := map[string]time.Time{}
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && entry.IsDir() {
+		if info, err := entry.Info(); err == nil && entry.IsDir() && digestName.MatchString(entry.Name()) {
 			age[entry.Name()] = info.ModTime()
 		}
 	}

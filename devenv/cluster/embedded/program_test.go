@@ -54,7 +54,9 @@ func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
 func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
 	p := checkout(t)
 	long := time.Now().Add(-time.Hour)
-	for _, name := range []string{"a", "b", "c", "d"} {
+	write(t, filepath.Join(p.CacheDir, "documents", "thesis.txt"), "years")
+	require.NoError(t, os.Chtimes(filepath.Join(p.CacheDir, "documents"), long, long))
+	for _, name := range []string{"aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc", "dddddddddddddddd"} {
 		old := filepath.Join(p.CacheDir, name)
 		write(t, filepath.Join(old, programName), "")
 		long = long.Add(time.Minute)
@@ -65,9 +67,10 @@ func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
 	require.FileExists(t, path)
 	left, err := os.ReadDir(p.CacheDir)
 	require.NoError(t, err)
-	require.Len(t, left, keptPrograms)
-	require.NoDirExists(t, filepath.Join(p.CacheDir, "a"))
-	require.DirExists(t, filepath.Join(p.CacheDir, "d"))
+	require.Len(t, left, keptPrograms+1)
+	require.NoDirExists(t, filepath.Join(p.CacheDir, "aaaaaaaaaaaaaaaa"))
+	require.DirExists(t, filepath.Join(p.CacheDir, "dddddddddddddddd"))
+	require.FileExists(t, filepath.Join(p.CacheDir, "documents", "thesis.txt"), "it is not ours")
 }
 
 func TestWhoeverWaitsForACompilationCanBeInterrupted(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/process"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 const (
@@ -138,7 +139,7 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 
 // Delete removes the data and the kubeconfig.
 func (p *Provider) Delete(context.Context) error {
-	err := os.RemoveAll(p.dir)
+	err := workspace.RemoveTree(p.dir)
 	if removeErr := os.Remove(p.kubeconfig); !errors.Is(removeErr, os.ErrNotExist) {
 		err = errors.Join(err, removeErr)
 	}

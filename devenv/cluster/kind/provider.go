@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 // Provider makes or adopts one kind cluster.
@@ -135,7 +136,7 @@ func (p *Provider) Delete(ctx context.Context) error {
 	if err := os.Remove(p.Kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("delete the kind cluster's kubeconfig: %w", err)
 	}
-	if err := os.RemoveAll(p.Dir); err != nil {
+	if err := workspace.RemoveTree(p.Dir); err != nil {
 		return fmt.Errorf("delete the kind cluster's record: %w", err)
 	}
 	return nil

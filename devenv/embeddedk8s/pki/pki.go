@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -54,7 +55,7 @@ func Ensure(dir string, now time.Time) (Files, error) {
 		return files, nil
 	}
 	draft := dir + ".new"
-	if err := os.RemoveAll(draft); err != nil {
+	if err := remove(draft); err != nil {
 		return Files{}, fmt.Errorf("clear unfinished certificates: %w", err)
 	}
 	if err := os.MkdirAll(draft, 0o700); err != nil {
@@ -63,13 +64,48 @@ func Ensure(dir string, now time.Time) (Files, error) {
 	if err := generate(paths(draft), now); err != nil {
 		return Files{}, fmt.Errorf("make certificates in %s: %w", draft, err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := remove(dir); err != nil {
 		return Files{}, fmt.Errorf("remove old certificates: %w", err)
 	}
 	if err := os.Rename(draft, dir); err != nil {
 		return Files{}, fmt.Errorf("put certificates in place: %w", err)
 	}
 	return files, nil
+}
+
+// remove removes the files of a set, complete or not, and their directory. A directory that holds something else is an
+// error, and stays: it is not ours.
+func remove(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Op: "remove", Path: dir, Err: errors.New("it is not a directory of certificates")}
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	files := paths(dir)
+	known := []string{files.CA, files.EtcdCA, files.ServiceAccountKey}
+	for _, pair := range files.pairs() {
+		known = append(known, pair.Cert, pair.Key)
+	}
+	for _, entry := range entries {
+		if path := filepath.Join(dir, entry.Name()); !slices.Contains(known, path) || !entry.Type().IsRegular() {
+			return &os.PathError{Op: "remove", Path: path, Err: errors.New("it is not a certificate of the embedded Kubernetes; move it away")}
+		}
+	}
+	for _, path := range known {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(dir)
 }
 
 func paths(dir string) Files {

@@ -81,3 +81,16 @@ func TestEnsureReplacesASetThatWillNotDo(t *testing.T) {
 		})
 	}
 }
+
+func TestADirectoryOfSomebodysKeysIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pki", "pki.new"} {
+		root := t.TempDir()
+		theirs := filepath.Join(root, name, "id_ed25519")
+		require.NoError(t, os.Mkdir(filepath.Dir(theirs), 0o700))
+		require.NoError(t, os.WriteFile(theirs, []byte("dear"), 0o600))
+		_, err := Ensure(filepath.Join(root, "pki"), time.Now())
+		require.ErrorContains(t, err, theirs)
+		require.FileExists(t, theirs)
+	}
+}

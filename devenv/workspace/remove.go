@@ -1,0 +1,148 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
+)
+
+// LeftError names what an environment did not create and what therefore stays where it is.
+type LeftError struct {
+	// Dir is the directory of the environment, Names are relative to it.
+	Dir   string
+	Names []string
+}
+
+// maxNamed bounds how many names an error shows.
+const maxNamed = 10
+
+func (e *LeftError) Error() string {
+	shown := strings.Join(e.Names[:min(len(e.Names), maxNamed)], ", ")
+	if more := len(e.Names) - maxNamed; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%s holds what pipedeck did not create; left as it is: %s", e.Dir, shown)
+}
+
+// Remove deletes what the environment has created, item by item, and its directory when nothing else is left in it.
+// Links are never followed. The caller holds the environment's lock and has stopped everything that uses the
+// directory. The error is a *LeftError when something stays that the environment did not create; the directory
+// remains an environment then, so that Remove can be called again.
+func (w *Workspace) Remove(lock *Lock) error {
+	if lock == nil || lock.dir != w.Dir {
+		return fmt.Errorf("remove environment %s: its lock is not held", w.Name)
+	}
+	root, err := w.open()
+	if err != nil {
+		return fmt.Errorf("remove the environment's directory: %w", err)
+	}
+	defer root.Close()
+	left, err := removeItems(root, ".", layout)
+	if err != nil {
+		return fmt.Errorf("remove the environment's directory: %w", err)
+	}
+	if len(left) > 0 {
+		return &LeftError{w.Dir, left}
+	}
+	if err := removeMarked(w.Dir, root); err != nil {
+		return fmt.Errorf("remove the environment's directory: %w", err)
+	}
+	return w.removeRoot()
+}
+
+// removeItems removes the items in a directory and returns the names of what else it holds.
+func removeItems(root *os.Root, dir string, items []item) (left []string, err error) {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil {
+		return nil, err
+	}
+	var failures []error
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		found, ok := itemOf(items, entry.Name(), entry.Type())
+		switch {
+		case dir == "." && (entry.Name() == owned.MarkFile || entry.Name() == owned.LockFile):
+		case !ok:
+			left = append(left, name)
+		case found.kind == folderItem:
+			more, err := removeItems(root, name, found.holds)
+			left = append(left, more...)
+			if err == nil && len(more) == 0 {
+				err = root.Remove(name)
+			}
+			failures = append(failures, err)
+		case found.kind == treeItem:
+			failures = append(failures, removeTree(root, name))
+		default:
+			failures = append(failures, root.Remove(name))
+		}
+	}
+	return left, errors.Join(failures...)
+}
+
+// removeTree removes a directory with all it holds. A program may have taken its own write permission away.
+func removeTree(root *os.Root, name string) error {
+	if root.RemoveAll(name) == nil {
+		return nil
+	}
+	err := fs.WalkDir(root.FS(), name, func(found string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			return root.Chmod(found, 0o700)
+		}
+		return err
+	})
+	return errors.Join(err, root.RemoveAll(name))
+}
+
+// RemoveTree removes the directory at path, with all it holds, from a directory of the calling user. Neither is
+// followed when it is a link.
+func RemoveTree(path string) error {
+	parent, err := owned.Open(filepath.Dir(path), nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return removeTree(parent, filepath.Base(path))
+}
+
+// removeMarked removes a directory that holds its mark and its lock only. The mark goes first: without it, what is
+// left counts as an empty directory. Another process may have begun to use the directory again; then it stays.
+func removeMarked(dir string, root *os.Root) error {
+	for _, name := range []string{owned.MarkFile, owned.LockFile} {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := syscall.Rmdir(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "remove", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// removeRoot removes the directory of all environments when pipedeck has created it and this was the last one.
+func (w *Workspace) removeRoot() error {
+	dir := filepath.Dir(w.Dir)
+	root, err := owned.OpenMarked(dir, rootMark, nil)
+	if err != nil {
+		return nil // it is gone, or it is the user's
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil || len(entries) != 1 {
+		return err
+	}
+	return removeMarked(dir, root)
+}

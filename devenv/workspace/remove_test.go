@@ -1,0 +1,233 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
+)
+
+func put(t *testing.T, path string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte("dear"), 0o600))
+}
+
+// filled returns an environment that holds something of each kind.
+func filled(t *testing.T) *Workspace {
+	t.Helper()
+	w := create(t)
+	_, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	require.NoError(t, w.EnsureKeyPair())
+	require.NoError(t, w.Publish(Running{PID: 1, Address: "127.0.0.1:1"}))
+	_, err = w.EnsureSample(tree{"web/app.pipecd.yaml": "x"})
+	require.NoError(t, err)
+	for _, name := range []string{
+		"history", "history.new", "history.unknown", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "head/x",
+		"live.git/HEAD", "plugins/wait.bin", "cluster/local/etcd/data", "piped/sources/1/x", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
+	} {
+		put(t, w.Path(name))
+	}
+	return w
+}
+
+func remove(t *testing.T, w *Workspace) error {
+	t.Helper()
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	defer lock.Release()
+	return w.Remove(lock)
+}
+
+func TestRemoveDeletesWhatTheEnvironmentCreated(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	require.NoError(t, os.Chmod(w.Path("piped", "sources", "1"), 0o500), "a plugin has taken its own permission away")
+	require.NoError(t, remove(t, w))
+	require.NoDirExists(t, w.Dir)
+	require.DirExists(t, filepath.Dir(w.Dir), "the user's own directory stays")
+}
+
+func TestTheDirectoryOfEnvironmentsGoesWithTheLastOnlyIfPipedeckCreatedIt(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "a", "state")
+	var all []*Workspace
+	for _, name := range []string{"one", "two"} {
+		w, err := At(root, name)
+		require.NoError(t, err)
+		require.NoError(t, w.Create())
+		all = append(all, w)
+	}
+	require.NoError(t, remove(t, all[0]))
+	require.DirExists(t, root)
+	require.NoError(t, remove(t, all[1]))
+	require.NoDirExists(t, root)
+	require.DirExists(t, filepath.Dir(root))
+}
+
+func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	documents := t.TempDir()
+	put(t, filepath.Join(documents, "thesis.txt"))
+	foreign := []string{"logs/notes.txt", "logs/plugins/mine", "photos/cat.jpg", "secrets/my.key", "thesis.txt"}
+	for _, name := range foreign {
+		put(t, w.Path(name))
+	}
+	require.NoError(t, os.RemoveAll(w.Path("head")))
+	require.NoError(t, os.Remove(w.Path("history.new")))
+
+	var left *LeftError
+	require.ErrorAs(t, remove(t, w), &left)
+	require.Equal(t, []string{"logs/notes.txt", "logs/plugins/mine", "photos", "secrets/my.key", "thesis.txt"}, left.Names)
+	for _, name := range foreign {
+		require.FileExists(t, w.Path(name))
+	}
+	require.NoDirExists(t, w.Path("repository"))
+	require.NoFileExists(t, w.APIKeyFile())
+
+	for _, name := range []string{"logs", "photos", "secrets", "thesis.txt"} {
+		require.NoError(t, os.Rename(w.Path(name), filepath.Join(documents, "saved-"+name)))
+	}
+	require.NoError(t, remove(t, w), "it is still an environment, and can be removed now")
+	require.NoDirExists(t, w.Dir)
+	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
+}
+
+func TestLinksInTheDirectoryAreNeverFollowed(t *testing.T) {
+	t.Parallel()
+	documents := t.TempDir()
+	put(t, filepath.Join(documents, "thesis.txt"))
+
+	w := filled(t)
+	require.NoError(t, os.Symlink(documents, w.Path("repository", "docs")))
+	require.NoError(t, remove(t, w))
+	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
+
+	for _, name := range []string{"head", "history", "logs", "cluster", "secrets/api.key", "piped"} {
+		w := filled(t)
+		require.NoError(t, os.RemoveAll(w.Path(name)))
+		require.NoError(t, os.Symlink(documents, w.Path(name)))
+		lock, err := w.Acquire()
+		require.NoError(t, err)
+		for _, err := range []error{w.Check(), w.Create(), w.Remove(lock)} {
+			var refused *owned.Error
+			require.ErrorAs(t, err, &refused, name)
+			require.Contains(t, refused.Problem, "symbolic link")
+		}
+		require.NoError(t, lock.Release())
+		require.FileExists(t, filepath.Join(documents, "thesis.txt"), name)
+	}
+	require.NoError(t, RemoveTree(w.Path("cluster", "x")), "its parent is gone")
+}
+
+func TestADirectoryThatIsNotOursIsNeitherTakenNorRemoved(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	w, err := At(root, "documents")
+	require.NoError(t, err)
+	put(t, w.Path("thesis.txt"))
+	put(t, w.Path("logs", "my.log"))
+	exists, err := w.Exists()
+	require.False(t, exists)
+	require.ErrorContains(t, err, "was not created by pipedeck")
+	require.ErrorContains(t, w.Create(), "was not created by pipedeck")
+	_, err = w.AcquireExisting()
+	require.ErrorContains(t, err, "was not created by pipedeck")
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	defer lock.Release()
+	require.ErrorContains(t, w.Remove(lock), "was not created by pipedeck")
+	require.FileExists(t, w.Path("thesis.txt"))
+	require.FileExists(t, w.Path("logs", "my.log"))
+
+	// A copy of an environment is somebody's backup.
+	original, err := At(root, "demo")
+	require.NoError(t, err)
+	require.NoError(t, original.Create())
+	require.NoError(t, os.CopyFS(filepath.Join(root, "backup"), os.DirFS(original.Dir)))
+	backup, err := At(root, "backup")
+	require.NoError(t, err)
+	require.ErrorContains(t, backup.Check(), `is marked as "pipedeck environment demo"`)
+}
+
+func TestNothingIsRemovedWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	w, other := filled(t), filled(t)
+	require.ErrorContains(t, w.Remove(nil), "lock is not held")
+	lock, err := other.Acquire()
+	require.NoError(t, err)
+	defer lock.Release()
+	require.ErrorContains(t, w.Remove(lock), "lock is not held")
+	require.FileExists(t, w.APIKeyFile())
+}
+
+func TestAnInterruptedRemovalCanBeFinishedOrBegunAgain(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	require.NoError(t, os.RemoveAll(w.Path("secrets")))
+	require.NoFileExists(t, w.Path("lock"), "it was never run")
+	lock, err := w.AcquireExisting()
+	require.NoError(t, err)
+	require.NoError(t, w.Remove(lock))
+	_, err = w.AcquireExisting()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, lock.Release())
+
+	require.NoError(t, w.Create())
+	require.NoError(t, os.RemoveAll(w.Path("logs")))
+	for _, name := range []string{"secrets", "piped", "cluster"} {
+		require.NoError(t, os.Remove(w.Path(name)))
+	}
+	put(t, w.Path("x"))
+	require.NoError(t, os.Remove(w.Path("x")))
+	require.NoError(t, os.WriteFile(w.Path("lock"), nil, 0o600))
+	require.NoError(t, os.Remove(w.Path(owned.MarkFile)), "the mark goes first, the lock after it")
+	_, err = w.AcquireExisting()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, w.Create())
+}
+
+func TestAStateDirectoryThatOthersMayChangeIsRefused(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	w, err := At(root, "demo")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(root, 0o777))
+	var refused *owned.Error
+	require.ErrorAs(t, w.Create(), &refused)
+	require.Contains(t, refused.Hint, "chmod go-w "+root)
+	require.NoError(t, os.Chmod(root, 0o777|fs.ModeSticky))
+	require.NoError(t, w.Create(), "as in /tmp, nobody else can exchange what is in it")
+	if os.Geteuid() != 0 {
+		return
+	}
+	require.NoError(t, os.Chown(root, 12345, 12345))
+	require.ErrorAs(t, w.Check(), &refused)
+	require.Contains(t, refused.Problem, "belongs to another user")
+}
+
+func TestAPlantedKeyOfAnotherUserIsNotUsed(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only the superuser can give files away")
+	}
+	w := create(t)
+	require.NoError(t, os.WriteFile(w.APIKeyFile(), []byte("story.planted"), 0o644))
+	require.NoError(t, os.Chown(w.APIKeyFile(), 12345, 12345))
+	_, err := w.APIKey()
+	require.ErrorContains(t, err, "belongs to another user")
+	_, err = w.EnsureSecrets()
+	require.ErrorContains(t, err, "belongs to another user")
+	require.ErrorContains(t, w.Create(), "belongs to another user")
+	_, err = w.Alive()
+	require.ErrorContains(t, err, "belongs to another user")
+}
