@@ -20,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/piped/workdir"
 )
 
 // pluginFlags say which piped the plugins are for.
@@ -122,6 +123,9 @@ func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
 		f.workDir = filepath.Join(cache, "piped")
 	}
 	logger := slog.New(slog.NewTextHandler(logs, nil))
+	if err := workdir.Claim(f.workDir, logger); err != nil {
+		return nil, usageError(err, "give the work directory of piped with --work-dir")
+	}
 	return fetch.New(fetch.Options{Dir: fetch.CacheDir(fetch.BinaryDir(f.workDir)), Logger: logger}), nil
 }
 

@@ -234,6 +234,7 @@ func TestARecordedKindClusterIsNotLeftOver(t *testing.T) {
 	d := healthy(t)
 	w, err := workspace.At(d.StateDir, "a")
 	require.NoError(t, err)
+	require.NoError(t, w.Create())
 	require.NoError(t, os.MkdirAll(w.ClusterDir("local"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(w.ClusterDir("local"), "kind.json"), []byte(`{"state":"ready","cluster":"pipedeck-a-0a1b2c3d","engine":"docker"}`), 0o600))
 	d.Run = programs(map[string]string{"docker": "pipedeck-a-0a1b2c3d-control-plane"})

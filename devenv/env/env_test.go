@@ -55,7 +55,7 @@ func newWorkspace(t *testing.T, plan string) *workspace.Workspace {
 	w, err := workspace.At(filepath.Join(t.TempDir(), "state"), "test")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	require.NoError(t, os.WriteFile(w.Path("plan"), []byte(plan), 0o600))
+	require.NoError(t, os.WriteFile(w.Path("piped", "plan"), []byte(plan), 0o600))
 	return w
 }
 
@@ -110,7 +110,7 @@ func pids(t *testing.T, w *workspace.Workspace, n int) []int {
 	t.Helper()
 	var found []int
 	require.Eventually(t, func() bool {
-		data, _ := os.ReadFile(w.Path("pids"))
+		data, _ := os.ReadFile(w.Path("piped", "pids"))
 		found = nil
 		for _, field := range strings.Fields(string(data)) {
 			pid, err := strconv.Atoi(field)

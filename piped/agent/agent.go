@@ -36,6 +36,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
+	"github.com/pipedeck/pipedeck/piped/workdir"
 	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
@@ -109,8 +110,8 @@ func New(options Options) (_ *Agent, err error) {
 	}
 	masker := secrets.NewMasker()
 	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, commands: pluginservice.NewCommands(), problems: health.New(nil)}
-	if err := os.MkdirAll(options.WorkDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the work directory: %w; choose another one with --work-dir", err)
+	if err := workdir.Claim(options.WorkDir, a.logger); err != nil {
+		return nil, err
 	}
 	if a.unlock, err = lock(options.WorkDir); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (a *Agent) assemble() (err error) {
 	}
 	binaries := fetch.BinaryDir(a.options.WorkDir)
 	if a.options.RefetchPlugins {
-		if err := os.RemoveAll(binaries); err != nil {
+		if err := os.RemoveAll(binaries); err != nil { // in the work directory, which is marked as ours
 			return fmt.Errorf("remove the copies of plugin binaries: %w", err)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // lock makes sure that one process uses the work directory. The system releases it when the process ends,
 // however that comes.
 func lock(dir string) (unlock func(), err error) {
-	path := filepath.Join(dir, "lock")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := owned.OpenFile(filepath.Join(dir, owned.LockFile), os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock the work directory: %w", err)
 	}

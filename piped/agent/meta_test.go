@@ -139,3 +139,14 @@ func TestOneProcessUsesAWorkDirectory(t *testing.T) {
 	require.NoError(t, err)
 	unlock()
 }
+
+func TestPipedRefusesAWorkDirectoryOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	// A repository of the user's with a folder of that name: piped would have emptied the folder.
+	theirs := filepath.Join(t.TempDir(), "sources", "main.c")
+	require.NoError(t, os.MkdirAll(filepath.Dir(theirs), 0o755))
+	require.NoError(t, os.WriteFile(theirs, []byte("dear"), 0o600))
+	_, err := New(Options{Config: &config.Piped{}, WorkDir: filepath.Dir(filepath.Dir(theirs))})
+	require.ErrorContains(t, err, "was not created by pipedeck and is not empty")
+	require.FileExists(t, theirs)
+}

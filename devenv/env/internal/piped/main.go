@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command piped stands in for piped in the tests of package env. It appends its process id to the
-// file "pids" beside its configuration, and does what the file "plan" there says: "run" until it
+// file "piped/pids" beside its configuration, and does what the file "plan" there says: "run" until it
 // is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
 // start only).
 package main
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	dir := filepath.Dir(os.Args[3]) // run --config-file FILE
+	dir := filepath.Join(filepath.Dir(os.Args[3]), "piped") // run --config-file FILE
 	if err := record(filepath.Join(dir, "pids")); err != nil {
 		panic(err)
 	}
