@@ -69,13 +69,21 @@ func createRepository(dir, self, ledger string, kubernetes bool) (*repository, e
 			return nil, err
 		}
 	}
+	return &repository{dir: dir}, createGit(dir, nil)
+}
+
+// createGit writes files and commits everything in the directory to a new repository.
+func createGit(dir string, files map[string]string) error {
+	if err := writeFiles(dir, files); err != nil {
+		return err
+	}
 	r := &repository{dir: dir}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "start"}} {
 		if _, err := r.git(context.Background(), args...); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r, nil
+	return nil
 }
 
 func configuration(app, stages, more string) string {

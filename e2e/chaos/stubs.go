@@ -4,6 +4,5 @@ import "context"
 
 func tryFlips(ctx context.Context, c *chaos) error { return nil }
 
-func tryInputs(ctx context.Context, c *chaos) error { return nil }
 
 func tryFaults(ctx context.Context, c *chaos) error { return nil }
