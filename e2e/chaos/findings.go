@@ -13,13 +13,17 @@ import (
 type findings struct {
 	mu   sync.Mutex
 	text []string
+	// quiet findings are expected, and not printed.
+	quiet bool
 }
 
 func (f *findings) add(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.text = append(f.text, fmt.Sprintf(format, args...))
-	fmt.Println("  broken:", f.text[len(f.text)-1])
+	if !f.quiet {
+		fmt.Println("  broken:", f.text[len(f.text)-1])
+	}
 }
 
 func (f *findings) list() []string {

@@ -26,20 +26,46 @@ func tryKills(ctx context.Context, c *chaos) error {
 	}
 	defer stop()
 	m := &matrix{environment: e, random: c.random, oracle: newOracle(e)}
-	for i, cell := range choose(c.random, c.kills) {
-		began := time.Now()
-		if err := m.kill(ctx, cell); err != nil {
-			e.findings.add("kill %d, %s: %v\n%s", i+1, cell, err, e.describe(context.WithoutCancel(ctx)))
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-		}
-		fmt.Printf("kill %d, %s: %.1f s\n", i+1, cell, time.Since(began).Seconds())
-	}
-	if err := m.oracle.check(ctx, "at the end"); err != nil {
+	if err := m.killEach(ctx, choose(c.random, c.kills)); err != nil {
 		return err
 	}
 	return m.end(ctx)
+}
+
+// killAt kills the named victims, one after the other, at one moment, until a promise is broken.
+func (c *chaos) killAt(ctx context.Context, moment string, names ...string) error {
+	e, stop, err := c.start(ctx, "kills", c.bin, []string{"--cluster", "none"})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	m := &matrix{environment: e, random: c.random, oracle: newOracle(e)}
+	for _, name := range names {
+		for _, one := range allCells() {
+			if one.victim.name != name || one.moment.name != moment || len(c.findings.list()) > 0 {
+				continue
+			}
+			if err := m.killEach(ctx, []cell{one}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// killEach goes through the cells. What breaks in one does not keep the next from being tried.
+func (m *matrix) killEach(ctx context.Context, cells []cell) error {
+	for i, cell := range cells {
+		began := time.Now()
+		if err := m.kill(ctx, cell); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			m.findings.add("kill %d, %s: %v\n%s", i+1, cell, err, m.describe(ctx))
+		}
+		fmt.Printf("kill %d, %s: %.1f s\n", i+1, cell, time.Since(began).Seconds())
+	}
+	return nil
 }
 
 // start brings up an environment with its first deployments done. The returned function ends what is left of it.

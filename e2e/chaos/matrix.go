@@ -104,15 +104,20 @@ type cell struct {
 
 func (c cell) String() string { return c.victim.name + " × " + c.moment.name }
 
-// choose orders the kills at random. With fewer kills than cells, every victim and every moment comes at least
-// once; otherwise every cell does.
-func choose(random *rand.Rand, kills int) []cell {
+func allCells() []cell {
 	var all []cell
 	for _, v := range victims() {
 		for _, m := range moments() {
 			all = append(all, cell{v, m})
 		}
 	}
+	return all
+}
+
+// choose orders the kills at random. With fewer kills than cells, every victim and every moment comes at least
+// once; otherwise every cell does.
+func choose(random *rand.Rand, kills int) []cell {
+	all := allCells()
 	shuffle := func(list []cell) { random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] }) }
 	shuffle(all)
 	var chosen []cell

@@ -3,6 +3,3 @@ package main
 import "context"
 
 func tryFlips(ctx context.Context, c *chaos) error { return nil }
-
-
-func tryFaults(ctx context.Context, c *chaos) error { return nil }
