@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -28,9 +29,11 @@ const (
 	exitLocked = 3
 	// lockedPatience is how long a server of a killed environment may take to end.
 	lockedPatience = 10 * time.Second
-	// A server that dies more often than this in crashWindow is not started again.
-	crashLimit  = 3
-	crashWindow = time.Minute
+	// A server that dies more often than this in crashWindow and was never ready is not started again. One that
+	// was ready before is started again after a pause for each further crash, up to longestPause.
+	crashLimit   = 3
+	crashWindow  = time.Minute
+	longestPause = 10 * time.Second
 )
 
 // Provider runs the embedded Kubernetes for one environment.
@@ -78,10 +81,12 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return stopped(ctx, err)
 	}
 	var crashes []time.Time
+	var wasReady atomic.Bool
+	readyOnce := func(detail string) { wasReady.Store(true); ready(detail) }
 	patienceEnds := time.Now().Add(lockedPatience)
 	for {
 		progress("starting", 0, 0)
-		server, err := p.start(path, ready)
+		server, err := p.start(path, readyOnce)
 		if err != nil {
 			return err
 		}
@@ -100,11 +105,14 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			continue
 		}
 		crashes = append(slices.DeleteFunc(crashes, func(at time.Time) bool { return now.Sub(at) > crashWindow }), now)
-		if len(crashes) > crashLimit {
+		if len(crashes) > crashLimit && !wasReady.Load() {
 			return fmt.Errorf("%w\nthe whole log is in %s", server.Err(), p.logFile)
 		}
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", server.Err())
-		progress("it ended unexpectedly and is started again; its data is kept", 0, 0)
+		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", len(crashes)), 0, 0)
+		if further := len(crashes) - crashLimit; further > 0 && !pause(ctx, min(time.Duration(further)*time.Second, longestPause)) {
+			return nil
+		}
 	}
 }
 

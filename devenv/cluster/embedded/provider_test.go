@@ -128,6 +128,14 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	require.NotZero(t, receive(t, r.pids), "the third start")
 }
 
+func TestAServerThatWasReadyIsStartedAgainHoweverOftenItDies(t *testing.T) {
+	r := start(t, "run crash crash crash crash run")
+	receive(t, r.ready)
+	require.NoError(t, syscall.Kill(receive(t, r.pids), syscall.SIGKILL))
+	receive(t, r.ready)
+	require.Empty(t, r.ended)
+}
+
 func TestAServerThatKeepsDyingIsGivenUpWithItsLastWords(t *testing.T) {
 	r := start(t, "crash")
 	err := receive(t, r.ended)
