@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -120,8 +119,9 @@ func checkHealth(ctx context.Context, deck deckv1.DeckServiceClient) error {
 
 // awaitHealth waits until no problem is left, at most for patience, and returns those that are left then.
 func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience time.Duration) ([]*deckv1.Problem, error) {
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer time.AfterFunc(patience, cancel).Stop()
 	stream, err := deck.Watch(waiting, &deckv1.WatchRequest{})
 	if err != nil {
 		return nil, fmt.Errorf("ask the environment: %w", err)
@@ -130,7 +130,7 @@ func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience ti
 	for !current.Synced() || len(current.Problems()) > 0 {
 		response, err := stream.Recv()
 		switch {
-		case err != nil && current.Synced() && ctx.Err() == nil && errors.Is(waiting.Err(), context.DeadlineExceeded):
+		case err != nil && current.Synced() && ctx.Err() == nil && waiting.Err() != nil:
 			return current.Problems(), nil
 		case err != nil:
 			return nil, fmt.Errorf("ask the environment for its health: %w", err)

@@ -224,6 +224,9 @@ func (s *Server) SetProblem(p store.Problem) { s.store.SetProblem(p) }
 // ClearProblem removes the problem of a part, if there is one.
 func (s *Server) ClearProblem(part string) { s.store.ClearProblem(part) }
 
+// OwnPipedStarted says which process the environment's own piped is now.
+func (s *Server) OwnPipedStarted(pid int) { s.store.OwnPipedStarted(pid) }
+
 // SetEnvironment replaces what user interfaces see of the environment.
 func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.SetEnvironment(e) }
 

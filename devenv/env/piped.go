@@ -113,6 +113,7 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 		return nil, err
 	}
 	e.childStarted("piped")(piped.PID())
+	e.server.OwnPipedStarted(piped.PID())
 	return piped, nil
 }
 

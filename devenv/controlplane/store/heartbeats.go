@@ -62,6 +62,13 @@ func (s *Store) RefusedPiped(id string) {
 	}
 }
 
+// OwnPipedStarted says which process the environment's own piped is now.
+func (s *Store) OwnPipedStarted(pid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ownPID = pid
+}
+
 // CheckPipeds looks for pipeds that make no call any more. It is called every HeartbeatCheck.
 func (s *Store) CheckPipeds() {
 	s.mu.Lock()
@@ -92,6 +99,9 @@ func (s *Store) judgePiped(p *piped) {
 	case s.silent(p, now):
 		problem.Reason = fmt.Sprintf("no call from it since %s: its process hangs or has ended, or the network is down", p.lastSeen.Local().Format(time.TimeOnly))
 		problem.NextStep = "see whether its process runs and what its log says; end it if it hangs: it goes on where it was after a start"
+		if id == s.ownPiped && s.ownPID != 0 {
+			problem.NextStep = fmt.Sprintf("end its process, which is started again by itself and goes on where it was: kill -9 %d", s.ownPID)
+		}
 	default:
 		s.clearProblem(problem.GetId())
 		return

@@ -32,18 +32,18 @@ const (
 	PipedDisabled
 )
 
-// pipedState returns the state of a piped. A piped with an open watch is connected, and so is one that called within
-// silentAfter: PipeCD's pipeds ask for commands more often. The caller holds s.mu.
+// pipedState returns the state of a piped. One that makes no call for silentAfter is disconnected, also when its
+// connection stands: its process hangs. The caller holds s.mu.
 func (s *Store) pipedState(p *piped) PipedState {
 	switch {
 	case p.model.GetDisabled():
 		return PipedDisabled
 	case p.lastSeen.IsZero():
 		return PipedNeverConnected
-	case len(p.watches) > 0 || s.now().Sub(p.lastSeen) <= silentAfter:
-		return PipedConnected
+	case s.silent(p, s.now()):
+		return PipedDisconnected
 	}
-	return PipedDisconnected
+	return PipedConnected
 }
 
 // pipedView returns a piped as users see it. Its configuration is left out: it can be long, and belongs to its owner.

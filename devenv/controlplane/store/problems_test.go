@@ -131,6 +131,7 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	require.Empty(t, s.Problems(), "it was never there")
 
 	s.SawPiped(piped)
+	s.OwnPipedStarted(4711)
 	require.NoError(t, s.ReportHealth(piped, nil))
 	w, err := s.WatchPiped(piped)
 	require.NoError(t, err)
@@ -139,6 +140,7 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	require.Empty(t, s.Problems())
 	pass(3 * time.Second)
 	require.Len(t, s.Problems(), 1, "its connection stands, but it does not answer")
+	require.Contains(t, s.Problems()[0].GetNextStep(), "kill -9 4711")
 	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["piped"].GetState())
 	s.SawPiped(piped)
 	require.Empty(t, s.Problems())

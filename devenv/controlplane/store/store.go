@@ -28,8 +28,9 @@ type Options struct {
 // Store is the state of a control plane. Use New.
 type Store struct {
 	project string
-	// ownPiped is the id of the environment's own piped.
+	// ownPiped is the id of the environment's own piped, ownPID its process, 0 while that is not known.
 	ownPiped string
+	ownPID   int
 	now      func() time.Time
 	limits   Limits
 
