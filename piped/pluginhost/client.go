@@ -57,14 +57,28 @@ func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	key, keyed := inputOf(method, args)
+	if keyed {
+		leave, err := p.admit(ctx, key, p.build())
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	proc, done, err := p.callProcess(method, opts)
 	if err != nil {
 		return err
 	}
 	defer done()
+	if keyed {
+		defer proc.inputs.begin(key)()
+	}
 	p.handOver(args)
 	err = proc.conn.Invoke(ctx, method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
+		if keyed && err == nil {
+			p.acquit(key)
+		}
 		return err
 	}
 	if c := status.Code(err); err != nil && c != codes.Unavailable && c != codes.Canceled && !proc.stopping.Load() {
@@ -77,12 +91,30 @@ func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opt
 	case <-proc.exited:
 		return proc.exit
 	case <-notice.C:
+		if !proc.gone.Load() {
+			break
+		}
+		select { // what the process has left is being ended, and what it has written is being reported
+		case <-proc.exited:
+			return proc.exit
+		case <-ctx.Done():
+		}
 	case <-ctx.Done():
 	}
 	if err == nil {
 		return &NotRunningError{Plugin: p.Name(), State: "is being stopped", Begun: true}
 	}
 	return err
+}
+
+// build is the path of the binary that calls go to; empty for none.
+func (p *Plugin) build() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.process == nil {
+		return ""
+	}
+	return p.process.command.Path
 }
 
 // NewStream is refused: the plugin services have no streams.

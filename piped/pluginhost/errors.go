@@ -37,6 +37,8 @@ type ExitError struct {
 	Exhausted string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
 	Crash []string
+	// blamed is set when the end is counted against the inputs of its calls, not against the plugin.
+	blamed bool
 }
 
 func (e *ExitError) Error() string {

@@ -18,7 +18,9 @@ import (
 
 const (
 	crashWindow     = time.Minute
-	crashLimit      = 5 // within crashWindow; then only a user's word or a changed binary starts the plugin again
+	crashLimit      = 5              // within crashWindow; then only a user's word or a changed binary starts the plugin again
+	blamedLimit     = 4 * crashLimit // the same for ends during calls, which are counted against their inputs first
+	blamedDoublings = 4              // of the pause after such an end
 	maxRestartPause = 10 * time.Second
 	startGrace      = 3 * time.Second // for a process that never answered
 	fetchDoublings  = 8               // of the pause before a plugin that could not be fetched is tried again
@@ -36,12 +38,14 @@ func (p *Plugin) run(ctx context.Context, lifeline *os.File) {
 		}
 		if errors.Is(err, errRestart) || errors.Is(err, errRenewed) {
 			p.forgetCrashes()
+			p.pardon()
 			continue
 		}
 		select {
 		case <-p.afterCrash(err):
 		case <-p.restart:
 			p.forgetCrashes()
+			p.pardon()
 		case <-p.renewed:
 			p.forgetCrashes()
 		case <-ctx.Done():
@@ -193,6 +197,7 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 	proc, err := launch(start{
 		binary: b.path, config: p.config, port: port, serviceAddress: p.options.ServiceAddress, lifeline: lifeline,
 		link: private, tree: tree, room: p.confine(tree),
+		ended: func(proc *process) { proc.exit.blamed = p.blame(proc) },
 	}, p.output)
 	if err != nil {
 		if private != nil {
@@ -213,11 +218,9 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 
 // afterCrash notes the end and tells when to start again: nil means only when asked.
 func (p *Plugin) afterCrash(err error) <-chan time.Time {
-	p.mu.Lock()
-	now := time.Now()
-	p.crashes = slices.DeleteFunc(append(p.crashes, now), func(t time.Time) bool { return now.Sub(t) > crashWindow })
-	count := len(p.crashes)
-	p.mu.Unlock()
+	var exit *ExitError
+	blamed := errors.As(err, &exit) && exit.blamed
+	count, quarantined := p.countCrash(blamed)
 
 	var permanent permanentError
 	switch {
@@ -230,17 +233,34 @@ func (p *Plugin) afterCrash(err error) <-chan time.Time {
 		return time.After(pause)
 	case errors.As(err, &permanent):
 		p.fail(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; %s", err, p.wayBack()), problem{err.Error(), p.nextStep()})
-	case count >= crashLimit:
+	case quarantined:
 		reason := fmt.Sprintf("quarantined, for it failed %d times within a minute: %s", count, err)
 		p.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+p.wayBack(), problem{reason, p.nextStep()})
 	default:
 		pause := p.restartPause(count)
+		if blamed {
+			pause = p.restartPause(min(count, blamedDoublings)) // others wait for the plugin
+		}
 		p.fail(agentv1.Plugin_STATE_RESTARTING, err.Error(), p.restarting(err))
 		p.logger.Warn("plugin ended and is started again", "error", err, "pause", pause.Round(time.Millisecond))
 		return time.After(pause)
 	}
 	p.logger.Error("plugin has failed", "error", err)
 	return nil
+}
+
+// countCrash returns how often the plugin has ended lately, and whether that is too often.
+func (p *Plugin) countCrash(blamed bool) (count int, quarantined bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	old := func(t time.Time) bool { return now.Sub(t) > crashWindow }
+	if blamed {
+		p.blamed = slices.DeleteFunc(append(p.blamed, now), old)
+		return len(p.blamed), len(p.blamed) >= blamedLimit
+	}
+	p.crashes = slices.DeleteFunc(append(p.crashes, now), old)
+	return len(p.crashes), len(p.crashes) >= crashLimit
 }
 
 // wayBack tells how a plugin that piped does not start any more is started.

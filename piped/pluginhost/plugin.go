@@ -41,6 +41,8 @@ type Plugin struct {
 	watched atomic.Bool
 	// scanned is the binary that was read last; nil for none.
 	scanned atomic.Pointer[scanned]
+	// suspicion knows the inputs during which processes have ended.
+	suspicion *suspicion
 	// retired counts the replaced processes that finish their calls.
 	retired sync.WaitGroup
 
@@ -59,6 +61,7 @@ type Plugin struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	crashes  []time.Time
+	blamed   []time.Time         // crashes that are counted against the input of a call
 	left     []*processtree.Tree // of processes that have ended, with members that have not
 	usage    usage
 }
@@ -75,7 +78,10 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *f
 		output:  newOutput(options.LogDir, c.Name, options.Mask),
 		restart: make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),
-		state:   agentv1.Plugin_STATE_STARTING,
+
+		suspicion: newSuspicion(),
+
+		state: agentv1.Plugin_STATE_STARTING,
 	}
 	if options.Echo {
 		p.output.echo = func(line string) { p.logger.Info("plugin output", "line", line) }
@@ -155,7 +161,7 @@ func (p *Plugin) Status() *agentv1.Plugin {
 func (p *Plugin) forgetCrashes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.crashes = nil
+	p.crashes, p.blamed = nil, nil
 }
 
 func (p *Plugin) requestRestart() { signal(p.restart) }

@@ -54,6 +54,7 @@ type process struct {
 	memoryKills atomic.Uint64
 	goroutines  atomic.Uint32  // that it told last
 	calls       sync.WaitGroup // those that a successor waits for
+	inputs      inputs
 	guarded     sync.WaitGroup
 	drained     sync.WaitGroup // done when the output has been read to its end
 	mark        int            // of the output, at the start
@@ -74,6 +75,8 @@ type start struct {
 	link           *link // nil for a plugin that talks over loopback
 	tree           *processtree.Tree
 	room           confinement
+	// ended is called when the process has ended, before its callers know.
+	ended func(*process)
 }
 
 func (s *start) command(argument string, output *os.File) *exec.Cmd {
@@ -162,6 +165,9 @@ func launch(s start, out *output) (*process, error) {
 		p.exit.Exhausted = room.exhausted(p.exit)
 		if p.exit.Exhausted == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > p.memoryKills.Load() {
 			p.exit.Exhausted = "this machine, or the container that piped runs in, had no memory left, as it seems"
+		}
+		if s.ended != nil {
+			s.ended(p)
 		}
 		if p.left == nil {
 			s.tree.RemoveGroups()
