@@ -233,6 +233,24 @@ func TestApplicationsDoNotSeeEachOther(t *testing.T) {
 	require.Len(t, answer.GetApplicationLiveState().GetResources(), 1)
 }
 
+func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-renamed", settings: a.settings, created: a.created, stages: 100}
+	c := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	a.succeeds("K8S_SYNC", "", c, nil)
+	a.becomes(c, "in sync", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
+
+	b.succeeds("K8S_SYNC", "", &commit{hash: "bbbbbbb1", files: c.files}, nil)
+	answer := a.becomes(c, "taken, which the former owner hears of, too", outOfSync)
+	require.Equal(t, "ConfigMap "+a.namespace+"/a belongs to the application "+b.id+", which applied it last", answer.GetSyncState().GetShortReason())
+	resources := answer.GetApplicationLiveState().GetResources()
+	require.Len(t, resources, 1)
+	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
+	require.Equal(t, "belongs to the application "+b.id+", which applied it last", resources[0].GetHealthDescription())
+	require.True(t, inSync(b.livestate(&commit{hash: "bbbbbbb1", files: c.files})))
+}
+
 func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

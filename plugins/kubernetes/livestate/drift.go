@@ -29,9 +29,11 @@ type drift struct {
 	// dryRun gives what an apply of the manifest would leave in the cluster.
 	dryRun   func(ctx context.Context, gvr schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured, error)
 	verdicts *memory[verdictKey, []difference]
-	source   *stage.Source
-	target   string
-	ignored  []ignoreRule
+	// holder says who else has an object; empty when no one has it.
+	holder  func(place) string
+	source  *stage.Source
+	target  string
+	ignored []ignoreRule
 }
 
 // verdictKey is one state of an object against one manifest.
@@ -51,6 +53,8 @@ type finding struct {
 	refused string
 	// live is nil for what is missing.
 	live *unstructured.Unstructured
+	// foreign is set for what is there and not the application's.
+	foreign bool
 }
 
 // parallelDryRuns bounds the requests to a cluster for one application.
@@ -104,7 +108,11 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 			f.what += ", only " + p.versions
 		}
 	case live == nil:
-		f.what = "is missing in the cluster"
+		if f.what = d.holder(p); f.what != "" {
+			f.foreign = true
+		} else {
+			f.what = "is missing in the cluster"
+		}
 	case live.GetDeletionTimestamp() != nil:
 		f.what = "is being deleted from the cluster"
 	default:

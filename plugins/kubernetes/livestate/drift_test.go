@@ -93,7 +93,7 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 			}
 			return nil, apierrors.NewBadRequest("refused")
 		},
-		verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
+		holder: func(place) string { return "" }, verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
 		source: &stage.Source{CommitHash: "0123456789", App: config.Application{}},
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(parts["settings"]), &d.source.App))

@@ -92,16 +92,22 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 				w.saw(key, o, false)
 			}
 		},
-		UpdateFunc: func(before, after any) {
-			was, okWas := before.(*unstructured.Unstructured)
-			is, ok := after.(*unstructured.Unstructured)
-			if !ok || !okWas || was.GetResourceVersion() != is.GetResourceVersion() {
-				w.saw(key, after, false)
-			}
-		},
+		UpdateFunc: func(before, after any) { w.sawChange(key, before, after) },
 		DeleteFunc: func(o any) { w.saw(key, o, true) },
 	})
 	return i, err
+}
+
+// sawChange takes notice of an object that may have changed: its application, and the one that has lost it, are marked.
+func (w *watched) sawChange(key informerKey, before, after any) {
+	was, okWas := before.(*unstructured.Unstructured)
+	is, ok := after.(*unstructured.Unstructured)
+	if !ok || !okWas || was.GetResourceVersion() != is.GetResourceVersion() {
+		w.saw(key, after, false)
+	}
+	if ok && okWas && applicationOf(was) != applicationOf(is) {
+		w.saw(key, before, false)
+	}
 }
 
 // saw takes notice of an object that has come, changed or gone.
@@ -164,12 +170,22 @@ func (i *informer) find(index, value string) []*unstructured.Unstructured {
 	return list
 }
 
+// at gives the object of a namespace and name; nil when there is none among what is watched.
+func (i *informer) at(namespace, name string) *unstructured.Unstructured {
+	found, _, err := i.shared.GetIndexer().GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil {
+		return nil
+	}
+	o, _ := found.(*unstructured.Unstructured)
+	return o
+}
+
 // changed marks the application that an object belongs to.
 func (w *watched) changed(object *unstructured.Unstructured) {
 	informers := w.all()
 	for range maxDepth {
 		if len(object.GetOwnerReferences()) == 0 {
-			if id := object.GetLabels()[manifest.LabelApplication]; id != "" {
+			if id := applicationOf(object); id != "" {
 				w.mark(id)
 			}
 			return
@@ -191,12 +207,16 @@ func ownerOf(o *unstructured.Unstructured, informers []*informer) *unstructured.
 	return nil
 }
 
+func applicationOf(o *unstructured.Unstructured) string {
+	return o.GetLabels()[manifest.LabelApplication]
+}
+
 func indexApplication(o any) ([]string, error) {
 	object, ok := o.(*unstructured.Unstructured)
 	if !ok || len(object.GetOwnerReferences()) > 0 {
 		return nil, nil
 	}
-	if id := object.GetLabels()[manifest.LabelApplication]; id != "" {
+	if id := applicationOf(object); id != "" {
 		return []string{id}, nil
 	}
 	return nil, nil

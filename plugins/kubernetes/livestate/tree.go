@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -75,12 +76,18 @@ func (p *placed) objects(applicationID string) []*object {
 			list = append(list, &object{live: live, parents: parents})
 		}
 	}
+	inGit := map[manifest.Key]bool{}
+	for _, one := range p.places {
+		inGit[one.manifest.Key().Fold()] = true
+	}
 	for _, i := range p.informers {
 		if i.key.children {
 			continue
 		}
 		for _, live := range i.find(byApplication, applicationID) {
-			if !manifest.IsElsewhere(live.GetAnnotations(), p.target) {
+			key := manifest.KeyOf(live)
+			isCopy := inventory.IsCopy(live, key) && !inGit[key.Fold()]
+			if !isCopy && !manifest.IsElsewhere(live.GetAnnotations(), p.target) {
 				add(live, nil)
 			}
 		}
@@ -104,6 +111,27 @@ func (p *placed) objects(applicationID string) []*object {
 		}
 	}
 	return list
+}
+
+// holder returns who has an object of Git that is in the cluster and not the application's, as the end of a sentence; empty when
+// it is not among what piped applied.
+func (p *placed) holder(one place, applicationID string) string {
+	for _, i := range p.informers {
+		if i.key.children || i.key.gvr != one.gvr {
+			continue
+		}
+		live := i.at(one.manifest.GetNamespace(), one.manifest.GetName())
+		if live == nil {
+			continue
+		}
+		switch owner := applicationOf(live); {
+		case owner != "" && owner != applicationID:
+			return "belongs to the application " + owner + ", which applied it last"
+		case manifest.IsElsewhere(live.GetAnnotations(), p.target):
+			return "belongs to the deploy target " + live.GetAnnotations()[manifest.AnnotationDeployTarget] + ", which leads into the same cluster"
+		}
+	}
+	return ""
 }
 
 // isRetired tells of the replica sets that a Deployment keeps for its own rollback.

@@ -77,6 +77,31 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 	require.Equal(t, []string{"ours", "ours", "theirs"}, marked)
 }
 
+func TestTheApplicationThatLosesAnObjectIsMarked(t *testing.T) {
+	t.Parallel()
+	var marked []string
+	w := unstarted(t, func(id string) { marked = append(marked, id) })
+	of := func(version, application string) *unstructured.Unstructured {
+		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, resourceVersion: '%s', labels: {pipecd.dev/application: %s}}}", version, application))
+	}
+	w.sawChange(informerKey{gvr: deployments}, of("1", "former"), of("2", "renamed"))
+	require.Equal(t, []string{"renamed", "former"}, marked)
+	w.sawChange(informerKey{gvr: deployments}, of("2", "renamed"), of("2", "renamed"))
+	require.Len(t, marked, 2, "nothing has changed")
+}
+
+func TestACopyOfAnObjectIsNotPartOfTheApplication(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, func(string) {})
+	of := func(name string) *unstructured.Unstructured {
+		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop, uid: %s, labels: {pipecd.dev/application: ours}, annotations: {pipecd.dev/resource-key: 'apps:Deployment:shop:web'}}}", name, name))
+	}
+	p := placed{informers: []*informer{w.holding(t, informerKey{gvr: deployments}, of("web"), of("web-copy"))}}
+	objects := p.objects("ours")
+	require.Len(t, objects, 1)
+	require.Equal(t, "web", objects[0].live.GetName())
+}
+
 func TestAnApplicationIsToldUpToABound(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, func(string) {})
