@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
 // variantLabelled is a Deployment whose selector and pods have the primary's label.
 func variantLabelled(image string) string {
@@ -136,10 +139,41 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 	log := a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "VirtualService "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
 	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"primary": 60, "canary": "20%", "baseline": 20}`, two, one)
+	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=baseline")
+	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
+	a.succeeds("K8S_BASELINE_ROLLOUT", "{}", two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"primary": 60, "canary": "20%", "baseline": 20}`, two, one)
+	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
+
+	require.NoError(t, a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Delete(t.Context(), "web-canary", metav1.DeleteOptions{}))
+	a.absent(deployments, "web-canary")
+	require.Eventually(t, func() bool {
+		pods, err := a.live().Dynamic.Resource(pods).Namespace(a.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "pipecd.dev/variant=canary"})
+		return err == nil && len(pods.Items) == 0
+	}, 30*time.Second, 20*time.Millisecond)
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 50, "primary": 50}`, two, one)
+	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=canary")
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
+}
+
+func TestTrafficIsNotMovedToAVariantWithoutAReadyPod(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: canary}}]}\n"
+	a.settings = "autoCreateNamespace: true, failureGrace: 300ms, rolloutTimeout: 2s, waitReady: false"
+	service := strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": service}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{
+		"d.yaml": strings.Replace(variantLabelled("app:v2"), "annotations: {}", "annotations: {pipedeck.dev/simulate: never-ready}", 1), "s.yaml": service,
+	}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.succeeds("K8S_CANARY_ROLLOUT", "{}", two, one)
+	log := a.fails("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	require.Contains(t, log, "no traffic was moved: no pod with the labels app=web,pipecd.dev/variant=canary is ready after 2s (input.rolloutTimeout)")
+	require.Equal(t, "primary", a.serviceVariant())
 }
 
 // httpRouteCRD knows no more of an HTTPRoute than the test needs.
