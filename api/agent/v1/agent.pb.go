@@ -13,6 +13,7 @@
 package agentv1
 
 import (
+	pipedservice "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	model "github.com/pipedeck/pipedeck/api/model"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -87,7 +88,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7, 0}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type WatchRequest struct {
@@ -207,6 +208,363 @@ func (x *WatchResponse) GetRestartPlugins() []string {
 	return nil
 }
 
+type PageApplicationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cursor of the answer before; empty for the first page.
+	Cursor        string `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageApplicationsRequest) Reset() {
+	*x = PageApplicationsRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageApplicationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageApplicationsRequest) ProtoMessage() {}
+
+func (x *PageApplicationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageApplicationsRequest.ProtoReflect.Descriptor instead.
+func (*PageApplicationsRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PageApplicationsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type PageApplicationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By name. An application that changes meanwhile may come in two pages.
+	Applications []*model.Application `protobuf:"bytes,1,rep,name=applications,proto3" json:"applications,omitempty"`
+	// Empty on the last page.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageApplicationsResponse) Reset() {
+	*x = PageApplicationsResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageApplicationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageApplicationsResponse) ProtoMessage() {}
+
+func (x *PageApplicationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageApplicationsResponse.ProtoReflect.Descriptor instead.
+func (*PageApplicationsResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PageApplicationsResponse) GetApplications() []*model.Application {
+	if x != nil {
+		return x.Applications
+	}
+	return nil
+}
+
+func (x *PageApplicationsResponse) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type PageEventsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in PipedService. Its order is that of the events.
+	List *pipedservice.ListEventsRequest `protobuf:"bytes,1,opt,name=list,proto3" json:"list,omitempty"`
+	// The cursor of the answer before to the same list; empty for the first page.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageEventsRequest) Reset() {
+	*x = PageEventsRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageEventsRequest) ProtoMessage() {}
+
+func (x *PageEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageEventsRequest.ProtoReflect.Descriptor instead.
+func (*PageEventsRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PageEventsRequest) GetList() *pipedservice.ListEventsRequest {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+func (x *PageEventsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type PageEventsResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Events []*model.Event         `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	// Empty on the last page.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageEventsResponse) Reset() {
+	*x = PageEventsResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageEventsResponse) ProtoMessage() {}
+
+func (x *PageEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageEventsResponse.ProtoReflect.Descriptor instead.
+func (*PageEventsResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PageEventsResponse) GetEvents() []*model.Event {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *PageEventsResponse) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ReportApplicationPluginsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Others stay as they are.
+	Applications  []*ApplicationPlugins `protobuf:"bytes,1,rep,name=applications,proto3" json:"applications,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportApplicationPluginsRequest) Reset() {
+	*x = ReportApplicationPluginsRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportApplicationPluginsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportApplicationPluginsRequest) ProtoMessage() {}
+
+func (x *ReportApplicationPluginsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportApplicationPluginsRequest.ProtoReflect.Descriptor instead.
+func (*ReportApplicationPluginsRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ReportApplicationPluginsRequest) GetApplications() []*ApplicationPlugins {
+	if x != nil {
+		return x.Applications
+	}
+	return nil
+}
+
+type ReportApplicationPluginsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportApplicationPluginsResponse) Reset() {
+	*x = ReportApplicationPluginsResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportApplicationPluginsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportApplicationPluginsResponse) ProtoMessage() {}
+
+func (x *ReportApplicationPluginsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportApplicationPluginsResponse.ProtoReflect.Descriptor instead.
+func (*ReportApplicationPluginsResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7}
+}
+
+// The plugins that an application of the calling piped uses by its configuration.
+type ApplicationPlugins struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	RepoId string                 `protobuf:"bytes,1,opt,name=repo_id,json=repoId,proto3" json:"repo_id,omitempty"`
+	Path   string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// Empty is app.pipecd.yaml.
+	ConfigFilename string   `protobuf:"bytes,3,opt,name=config_filename,json=configFilename,proto3" json:"config_filename,omitempty"`
+	Plugins        []string `protobuf:"bytes,4,rep,name=plugins,proto3" json:"plugins,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ApplicationPlugins) Reset() {
+	*x = ApplicationPlugins{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplicationPlugins) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplicationPlugins) ProtoMessage() {}
+
+func (x *ApplicationPlugins) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplicationPlugins.ProtoReflect.Descriptor instead.
+func (*ApplicationPlugins) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ApplicationPlugins) GetRepoId() string {
+	if x != nil {
+		return x.RepoId
+	}
+	return ""
+}
+
+func (x *ApplicationPlugins) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ApplicationPlugins) GetConfigFilename() string {
+	if x != nil {
+		return x.ConfigFilename
+	}
+	return ""
+}
+
+func (x *ApplicationPlugins) GetPlugins() []string {
+	if x != nil {
+		return x.Plugins
+	}
+	return nil
+}
+
 type ReportPluginsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Plugins       []*Plugin              `protobuf:"bytes,1,rep,name=plugins,proto3" json:"plugins,omitempty"`
@@ -216,7 +574,7 @@ type ReportPluginsRequest struct {
 
 func (x *ReportPluginsRequest) Reset() {
 	*x = ReportPluginsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[2]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +586,7 @@ func (x *ReportPluginsRequest) String() string {
 func (*ReportPluginsRequest) ProtoMessage() {}
 
 func (x *ReportPluginsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[2]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +599,7 @@ func (x *ReportPluginsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportPluginsRequest.ProtoReflect.Descriptor instead.
 func (*ReportPluginsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{2}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReportPluginsRequest) GetPlugins() []*Plugin {
@@ -259,7 +617,7 @@ type ReportPluginsResponse struct {
 
 func (x *ReportPluginsResponse) Reset() {
 	*x = ReportPluginsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[3]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -271,7 +629,7 @@ func (x *ReportPluginsResponse) String() string {
 func (*ReportPluginsResponse) ProtoMessage() {}
 
 func (x *ReportPluginsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[3]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -284,7 +642,7 @@ func (x *ReportPluginsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportPluginsResponse.ProtoReflect.Descriptor instead.
 func (*ReportPluginsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{3}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{10}
 }
 
 type ReportHealthRequest struct {
@@ -297,7 +655,7 @@ type ReportHealthRequest struct {
 
 func (x *ReportHealthRequest) Reset() {
 	*x = ReportHealthRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +667,7 @@ func (x *ReportHealthRequest) String() string {
 func (*ReportHealthRequest) ProtoMessage() {}
 
 func (x *ReportHealthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[4]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +680,7 @@ func (x *ReportHealthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportHealthRequest.ProtoReflect.Descriptor instead.
 func (*ReportHealthRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{4}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReportHealthRequest) GetProblems() []*Problem {
@@ -340,7 +698,7 @@ type ReportHealthResponse struct {
 
 func (x *ReportHealthResponse) Reset() {
 	*x = ReportHealthResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +710,7 @@ func (x *ReportHealthResponse) String() string {
 func (*ReportHealthResponse) ProtoMessage() {}
 
 func (x *ReportHealthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[5]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +723,7 @@ func (x *ReportHealthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportHealthResponse.ProtoReflect.Descriptor instead.
 func (*ReportHealthResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{5}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{12}
 }
 
 // A cause why a part of piped does not work as it should.
@@ -384,7 +742,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +754,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[6]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +767,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{6}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Problem) GetPart() string {
@@ -479,7 +837,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -491,7 +849,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[7]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -504,7 +862,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Plugin) GetName() string {
@@ -643,7 +1001,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +1013,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[8]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +1026,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{8}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -695,7 +1053,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +1065,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[9]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +1078,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{9}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -756,7 +1114,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +1126,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[10]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +1139,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{10}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -851,14 +1209,33 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x17api/model/command.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
 	"\fWatchRequest\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +
 	"\vdeployments\x18\x03 \x01(\bR\vdeployments\x12\x16\n" +
 	"\x06events\x18\x04 \x01(\bR\x06events\x12'\n" +
-	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\"K\n" +
+	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\"1\n" +
+	"\x17PageApplicationsRequest\x12\x16\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"j\n" +
+	"\x18PageApplicationsResponse\x126\n" +
+	"\fapplications\x18\x01 \x03(\v2\x12.model.ApplicationR\fapplications\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"m\n" +
+	"\x11PageEventsRequest\x12@\n" +
+	"\x04list\x18\x01 \x01(\v2,.grpc.service.pipedservice.ListEventsRequestR\x04list\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"R\n" +
+	"\x12PageEventsResponse\x12$\n" +
+	"\x06events\x18\x01 \x03(\v2\f.model.EventR\x06events\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"l\n" +
+	"\x1fReportApplicationPluginsRequest\x12I\n" +
+	"\fapplications\x18\x01 \x03(\v2%.pipedeck.agent.v1.ApplicationPluginsR\fapplications\"\"\n" +
+	" ReportApplicationPluginsResponse\"\x84\x01\n" +
+	"\x12ApplicationPlugins\x12\x17\n" +
+	"\arepo_id\x18\x01 \x01(\tR\x06repoId\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12'\n" +
+	"\x0fconfig_filename\x18\x03 \x01(\tR\x0econfigFilename\x12\x18\n" +
+	"\aplugins\x18\x04 \x03(\tR\aplugins\"K\n" +
 	"\x14ReportPluginsRequest\x123\n" +
 	"\aplugins\x18\x01 \x03(\v2\x19.pipedeck.agent.v1.PluginR\aplugins\"\x17\n" +
 	"\x15ReportPluginsResponse\"M\n" +
@@ -919,9 +1296,13 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x16\n" +
 	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
-	"\x04done\x18\t \x01(\bR\x04done2\xa7\x02\n" +
+	"\x04done\x18\t \x01(\bR\x04done2\xfb\x04\n" +
 	"\fAgentService\x12N\n" +
-	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12d\n" +
+	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12m\n" +
+	"\x10PageApplications\x12*.pipedeck.agent.v1.PageApplicationsRequest\x1a+.pipedeck.agent.v1.PageApplicationsResponse\"\x00\x12[\n" +
+	"\n" +
+	"PageEvents\x12$.pipedeck.agent.v1.PageEventsRequest\x1a%.pipedeck.agent.v1.PageEventsResponse\"\x00\x12\x85\x01\n" +
+	"\x18ReportApplicationPlugins\x122.pipedeck.agent.v1.ReportApplicationPluginsRequest\x1a3.pipedeck.agent.v1.ReportApplicationPluginsResponse\"\x00\x12d\n" +
 	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
 	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x002\x8c\x01\n" +
 	"\x13StageCommandService\x12u\n" +
@@ -940,45 +1321,65 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_api_agent_v1_agent_proto_goTypes = []any{
-	(Plugin_State)(0),                  // 0: pipedeck.agent.v1.Plugin.State
-	(*WatchRequest)(nil),               // 1: pipedeck.agent.v1.WatchRequest
-	(*WatchResponse)(nil),              // 2: pipedeck.agent.v1.WatchResponse
-	(*ReportPluginsRequest)(nil),       // 3: pipedeck.agent.v1.ReportPluginsRequest
-	(*ReportPluginsResponse)(nil),      // 4: pipedeck.agent.v1.ReportPluginsResponse
-	(*ReportHealthRequest)(nil),        // 5: pipedeck.agent.v1.ReportHealthRequest
-	(*ReportHealthResponse)(nil),       // 6: pipedeck.agent.v1.ReportHealthResponse
-	(*Problem)(nil),                    // 7: pipedeck.agent.v1.Problem
-	(*Plugin)(nil),                     // 8: pipedeck.agent.v1.Plugin
-	(*WatchStageCommandsRequest)(nil),  // 9: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil), // 10: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),             // 11: pipedeck.agent.v1.StageLogRecord
-	(*timestamppb.Timestamp)(nil),      // 12: google.protobuf.Timestamp
-	(*model.Command)(nil),              // 13: model.Command
-	(model.LogSeverity)(0),             // 14: model.LogSeverity
+	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
+	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
+	(*WatchResponse)(nil),                    // 2: pipedeck.agent.v1.WatchResponse
+	(*PageApplicationsRequest)(nil),          // 3: pipedeck.agent.v1.PageApplicationsRequest
+	(*PageApplicationsResponse)(nil),         // 4: pipedeck.agent.v1.PageApplicationsResponse
+	(*PageEventsRequest)(nil),                // 5: pipedeck.agent.v1.PageEventsRequest
+	(*PageEventsResponse)(nil),               // 6: pipedeck.agent.v1.PageEventsResponse
+	(*ReportApplicationPluginsRequest)(nil),  // 7: pipedeck.agent.v1.ReportApplicationPluginsRequest
+	(*ReportApplicationPluginsResponse)(nil), // 8: pipedeck.agent.v1.ReportApplicationPluginsResponse
+	(*ApplicationPlugins)(nil),               // 9: pipedeck.agent.v1.ApplicationPlugins
+	(*ReportPluginsRequest)(nil),             // 10: pipedeck.agent.v1.ReportPluginsRequest
+	(*ReportPluginsResponse)(nil),            // 11: pipedeck.agent.v1.ReportPluginsResponse
+	(*ReportHealthRequest)(nil),              // 12: pipedeck.agent.v1.ReportHealthRequest
+	(*ReportHealthResponse)(nil),             // 13: pipedeck.agent.v1.ReportHealthResponse
+	(*Problem)(nil),                          // 14: pipedeck.agent.v1.Problem
+	(*Plugin)(nil),                           // 15: pipedeck.agent.v1.Plugin
+	(*WatchStageCommandsRequest)(nil),        // 16: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 17: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 18: pipedeck.agent.v1.StageLogRecord
+	(*model.Application)(nil),                // 19: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 20: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 21: model.Event
+	(*timestamppb.Timestamp)(nil),            // 22: google.protobuf.Timestamp
+	(*model.Command)(nil),                    // 23: model.Command
+	(model.LogSeverity)(0),                   // 24: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	8,  // 0: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	7,  // 1: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	12, // 2: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 3: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	12, // 4: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	13, // 5: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	14, // 6: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 7: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 8: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	5,  // 9: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	9,  // 10: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 11: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 12: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	6,  // 13: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	10, // 14: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	11, // [11:15] is the sub-list for method output_type
-	7,  // [7:11] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	19, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	20, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	21, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	9,  // 3: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
+	15, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	14, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	22, // 6: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 7: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	22, // 8: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	23, // 9: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	24, // 10: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 11: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 12: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 13: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 14: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 15: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 16: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	16, // 17: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 18: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 19: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 20: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 21: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 22: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 23: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	17, // 24: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	18, // [18:25] is the sub-list for method output_type
+	11, // [11:18] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -992,7 +1393,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -25,9 +25,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AgentService_Watch_FullMethodName         = "/pipedeck.agent.v1.AgentService/Watch"
-	AgentService_ReportPlugins_FullMethodName = "/pipedeck.agent.v1.AgentService/ReportPlugins"
-	AgentService_ReportHealth_FullMethodName  = "/pipedeck.agent.v1.AgentService/ReportHealth"
+	AgentService_Watch_FullMethodName                    = "/pipedeck.agent.v1.AgentService/Watch"
+	AgentService_PageApplications_FullMethodName         = "/pipedeck.agent.v1.AgentService/PageApplications"
+	AgentService_PageEvents_FullMethodName               = "/pipedeck.agent.v1.AgentService/PageEvents"
+	AgentService_ReportApplicationPlugins_FullMethodName = "/pipedeck.agent.v1.AgentService/ReportApplicationPlugins"
+	AgentService_ReportPlugins_FullMethodName            = "/pipedeck.agent.v1.AgentService/ReportPlugins"
+	AgentService_ReportHealth_FullMethodName             = "/pipedeck.agent.v1.AgentService/ReportHealth"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -40,6 +43,13 @@ type AgentServiceClient interface {
 	// everything; later ones come when something for this piped has changed. Answers may be merged,
 	// never lost: fetching what they name always yields the newest state.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// PageApplications answers like PipedService.ListApplications, in pages.
+	PageApplications(ctx context.Context, in *PageApplicationsRequest, opts ...grpc.CallOption) (*PageApplicationsResponse, error)
+	// PageEvents answers like PipedService.ListEvents, in pages.
+	PageEvents(ctx context.Context, in *PageEventsRequest, opts ...grpc.CallOption) (*PageEventsResponse, error)
+	// ReportApplicationPlugins says which plugins applications use. Those that are registered without deploy targets of
+	// their own get the targets of these plugins only. It comes before the applications themselves.
+	ReportApplicationPlugins(ctx context.Context, in *ReportApplicationPluginsRequest, opts ...grpc.CallOption) (*ReportApplicationPluginsResponse, error)
 	// ReportPlugins replaces what the control plane knows of the plugin processes of this piped.
 	ReportPlugins(ctx context.Context, in *ReportPluginsRequest, opts ...grpc.CallOption) (*ReportPluginsResponse, error)
 	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
@@ -74,6 +84,36 @@ func (c *agentServiceClient) Watch(ctx context.Context, in *WatchRequest, opts .
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AgentService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 
+func (c *agentServiceClient) PageApplications(ctx context.Context, in *PageApplicationsRequest, opts ...grpc.CallOption) (*PageApplicationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PageApplicationsResponse)
+	err := c.cc.Invoke(ctx, AgentService_PageApplications_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) PageEvents(ctx context.Context, in *PageEventsRequest, opts ...grpc.CallOption) (*PageEventsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PageEventsResponse)
+	err := c.cc.Invoke(ctx, AgentService_PageEvents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) ReportApplicationPlugins(ctx context.Context, in *ReportApplicationPluginsRequest, opts ...grpc.CallOption) (*ReportApplicationPluginsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportApplicationPluginsResponse)
+	err := c.cc.Invoke(ctx, AgentService_ReportApplicationPlugins_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentServiceClient) ReportPlugins(ctx context.Context, in *ReportPluginsRequest, opts ...grpc.CallOption) (*ReportPluginsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ReportPluginsResponse)
@@ -104,6 +144,13 @@ type AgentServiceServer interface {
 	// everything; later ones come when something for this piped has changed. Answers may be merged,
 	// never lost: fetching what they name always yields the newest state.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// PageApplications answers like PipedService.ListApplications, in pages.
+	PageApplications(context.Context, *PageApplicationsRequest) (*PageApplicationsResponse, error)
+	// PageEvents answers like PipedService.ListEvents, in pages.
+	PageEvents(context.Context, *PageEventsRequest) (*PageEventsResponse, error)
+	// ReportApplicationPlugins says which plugins applications use. Those that are registered without deploy targets of
+	// their own get the targets of these plugins only. It comes before the applications themselves.
+	ReportApplicationPlugins(context.Context, *ReportApplicationPluginsRequest) (*ReportApplicationPluginsResponse, error)
 	// ReportPlugins replaces what the control plane knows of the plugin processes of this piped.
 	ReportPlugins(context.Context, *ReportPluginsRequest) (*ReportPluginsResponse, error)
 	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
@@ -121,6 +168,15 @@ type UnimplementedAgentServiceServer struct{}
 
 func (UnimplementedAgentServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedAgentServiceServer) PageApplications(context.Context, *PageApplicationsRequest) (*PageApplicationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PageApplications not implemented")
+}
+func (UnimplementedAgentServiceServer) PageEvents(context.Context, *PageEventsRequest) (*PageEventsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PageEvents not implemented")
+}
+func (UnimplementedAgentServiceServer) ReportApplicationPlugins(context.Context, *ReportApplicationPluginsRequest) (*ReportApplicationPluginsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReportApplicationPlugins not implemented")
 }
 func (UnimplementedAgentServiceServer) ReportPlugins(context.Context, *ReportPluginsRequest) (*ReportPluginsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportPlugins not implemented")
@@ -159,6 +215,60 @@ func _AgentService_Watch_Handler(srv interface{}, stream grpc.ServerStream) erro
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AgentService_WatchServer = grpc.ServerStreamingServer[WatchResponse]
+
+func _AgentService_PageApplications_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PageApplicationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).PageApplications(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_PageApplications_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).PageApplications(ctx, req.(*PageApplicationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_PageEvents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PageEventsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).PageEvents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_PageEvents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).PageEvents(ctx, req.(*PageEventsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_ReportApplicationPlugins_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportApplicationPluginsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ReportApplicationPlugins(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ReportApplicationPlugins_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ReportApplicationPlugins(ctx, req.(*ReportApplicationPluginsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _AgentService_ReportPlugins_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReportPluginsRequest)
@@ -203,6 +313,18 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "pipedeck.agent.v1.AgentService",
 	HandlerType: (*AgentServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "PageApplications",
+			Handler:    _AgentService_PageApplications_Handler,
+		},
+		{
+			MethodName: "PageEvents",
+			Handler:    _AgentService_PageEvents_Handler,
+		},
+		{
+			MethodName: "ReportApplicationPlugins",
+			Handler:    _AgentService_ReportApplicationPlugins_Handler,
+		},
 		{
 			MethodName: "ReportPlugins",
 			Handler:    _AgentService_ReportPlugins_Handler,

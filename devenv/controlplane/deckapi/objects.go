@@ -43,6 +43,9 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
 	}
+	if d.EventCommit != nil {
+		out.EventCommit = commit(d.EventCommit)
+	}
 	for _, s := range m.GetStages() {
 		if onRequest(s) {
 			out.RollbackOnRequest = true

@@ -18,13 +18,13 @@ type Kind byte
 const (
 	// Application: Model is a model.Application, Automatic belongs to it.
 	Application Kind = 1
-	// Deployment: Model is a model.Deployment, with Created, Completed and Stages.
+	// Deployment: Model is a model.Deployment, with Created, Completed, Stages and the Commit of an event that led to it.
 	Deployment Kind = 2
 	// Log: blocks that were added to the log of stage Name of deployment ID.
 	Log Kind = 3
 	// Command: Model is a model.Command.
 	Command Kind = 4
-	// Event: Model is a model.Event.
+	// Event: Model is a model.Event, Commit the one that caused it.
 	Event Kind = 5
 	// Chain: Model is the JSON of a deployment chain.
 	Chain Kind = 6
@@ -32,6 +32,8 @@ const (
 	Cluster Kind = 7
 	// Object: Model are the bytes that plugin Name stored for application ID under Key.
 	Object Kind = 8
+	// Piped: Model is a model.Piped, Key the SHA-256 of its key.
+	Piped Kind = 9
 )
 
 // Record is one object, whole, or an addition to a log. Fields that the kind does not name are zero.
@@ -48,6 +50,8 @@ type Record struct {
 	Blocks   [][]byte
 	Received time.Time
 	Sealed   bool
+	// Commit is a model.Commit, empty for none.
+	Commit []byte
 }
 
 // Stage has the times of a stage's latest attempt; zero when not reached.
@@ -70,6 +74,7 @@ const (
 	fieldBlock
 	fieldReceived
 	fieldSealed
+	fieldCommit
 )
 
 var errMalformed = errors.New("the record is malformed")
@@ -95,7 +100,8 @@ func (r *Record) encode(b []byte) []byte {
 		b = protowire.AppendBytes(protowire.AppendTag(b, fieldBlock, protowire.BytesType), block)
 	}
 	b = appendTime(b, fieldReceived, r.Received)
-	return appendNumber(b, fieldSealed, protowire.EncodeBool(r.Sealed))
+	b = appendNumber(b, fieldSealed, protowire.EncodeBool(r.Sealed))
+	return appendBytes(b, fieldCommit, r.Commit)
 }
 
 func appendBytes(b []byte, field protowire.Number, value []byte) []byte {
@@ -153,6 +159,8 @@ func decode(data []byte) (Record, error) {
 			r.Received = moment(number)
 		case fieldSealed:
 			r.Sealed = number != 0
+		case fieldCommit:
+			r.Commit = value
 		}
 		return nil
 	})

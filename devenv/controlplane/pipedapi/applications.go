@@ -6,13 +6,44 @@ package pipedapi
 import (
 	"context"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 )
 
-// ListApplications answers with the caller's enabled applications.
+// ListApplications answers with the caller's enabled applications. PipeCD's protocol has no pages here; ours are
+// those of AgentService.
 func (s *Server) ListApplications(ctx context.Context, _ *ps.ListApplicationsRequest) (*ps.ListApplicationsResponse, error) {
-	return &ps.ListApplicationsResponse{Applications: s.store.PipedApplications(auth.Piped(ctx))}, nil
+	applications, more := s.store.PipedApplications(auth.Piped(ctx), "", "", whole)
+	if more {
+		return nil, status.Errorf(codes.ResourceExhausted, "the applications of this piped take more than the %d bytes that it accepts; "+
+			"divide them among several pipeds, or use a piped that lists them in pages", maxPageBytes)
+	}
+	return &ps.ListApplicationsResponse{Applications: applications}, nil
+}
+
+// applicationPosition is the last application of a page.
+type applicationPosition struct {
+	Name string `json:"n"`
+	ID   string `json:"i"`
+}
+
+// PageApplications answers with a page of the caller's enabled applications.
+func (a *Agent) PageApplications(ctx context.Context, r *agentv1.PageApplicationsRequest) (*agentv1.PageApplicationsResponse, error) {
+	var at applicationPosition
+	if err := decodeCursor(r.GetCursor(), &at); err != nil {
+		return nil, err
+	}
+	applications, more := a.store.PipedApplications(auth.Piped(ctx), at.Name, at.ID, page)
+	if !more {
+		return &agentv1.PageApplicationsResponse{Applications: applications}, nil
+	}
+	last := applications[len(applications)-1]
+	cursor, err := encodeCursor(applicationPosition{last.GetName(), last.GetId()})
+	return reply(&agentv1.PageApplicationsResponse{Applications: applications, Cursor: cursor}, err)
 }
 
 // ReportApplicationSyncState stores how an application compares with Git.

@@ -16,10 +16,25 @@ func (s *Server) GetDeployment(ctx context.Context, r *ps.GetDeploymentRequest) 
 	return reply(&ps.GetDeploymentResponse{Deployment: d}, err)
 }
 
-// ListNotCompletedDeployments answers with all of them and always with an empty cursor: PipeCD's
-// piped throws the list away when the next page fails.
-func (s *Server) ListNotCompletedDeployments(ctx context.Context, _ *ps.ListNotCompletedDeploymentsRequest) (*ps.ListNotCompletedDeploymentsResponse, error) {
-	return &ps.ListNotCompletedDeploymentsResponse{Deployments: s.store.OpenDeployments(auth.Piped(ctx))}, nil
+// openPosition is the number of the last deployment of a page. The cursor of PipeCD's control plane, "{}" in base64,
+// means the first page here.
+type openPosition struct {
+	After int `json:"n"`
+}
+
+// ListNotCompletedDeployments answers with a page of them, the oldest first. Pages are as large as pipeds take: older
+// ones of PipeCD's read the first page only, and get the rest as its deployments end.
+func (s *Server) ListNotCompletedDeployments(ctx context.Context, r *ps.ListNotCompletedDeploymentsRequest) (*ps.ListNotCompletedDeploymentsResponse, error) {
+	var at openPosition
+	if err := decodeCursor(r.GetCursor(), &at); err != nil {
+		return nil, err
+	}
+	open, next := s.store.OpenDeployments(auth.Piped(ctx), at.After, page)
+	if next == 0 {
+		return &ps.ListNotCompletedDeploymentsResponse{Deployments: open}, nil
+	}
+	cursor, err := encodeCursor(openPosition{next})
+	return reply(&ps.ListNotCompletedDeploymentsResponse{Deployments: open, Cursor: cursor}, err)
 }
 
 // CreateDeployment stores a new deployment.

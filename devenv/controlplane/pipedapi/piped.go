@@ -5,8 +5,8 @@ package pipedapi
 
 import (
 	"context"
-	"slices"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
@@ -29,16 +29,38 @@ func (s *Server) GetDesiredVersion(ctx context.Context, _ *ps.GetDesiredVersionR
 	return reply(&ps.GetDesiredVersionResponse{Version: p.GetDesiredVersion()}, err)
 }
 
-// ListEvents answers with the events of a span of time; "from" belongs to it, "to" does not.
+// ListEvents answers with the events of a span of time; "from" belongs to it, "to" does not. PipeCD's protocol has no
+// pages here: what does not fit into one message is left out, and comes once the events in front are handled.
 func (s *Server) ListEvents(_ context.Context, r *ps.ListEventsRequest) (*ps.ListEventsResponse, error) {
-	events := s.store.Events(func(e *model.Event) bool {
+	events, _, err := s.store.Events(listed(r), r.GetOrder() == ps.ListOrder_DESC, "", whole)
+	return reply(&ps.ListEventsResponse{Events: events}, err)
+}
+
+// eventPosition is the last event of a page.
+type eventPosition struct {
+	ID string `json:"i"`
+}
+
+// PageEvents answers with a page of events.
+func (a *Agent) PageEvents(_ context.Context, r *agentv1.PageEventsRequest) (*agentv1.PageEventsResponse, error) {
+	var at eventPosition
+	if err := decodeCursor(r.GetCursor(), &at); err != nil {
+		return nil, err
+	}
+	events, more, err := a.store.Events(listed(r.GetList()), r.GetList().GetOrder() == ps.ListOrder_DESC, at.ID, page)
+	if err != nil || !more {
+		return reply(&agentv1.PageEventsResponse{Events: events}, err)
+	}
+	cursor, err := encodeCursor(eventPosition{events[len(events)-1].GetId()})
+	return reply(&agentv1.PageEventsResponse{Events: events, Cursor: cursor}, err)
+}
+
+// listed matches the events that a request asks for.
+func listed(r *ps.ListEventsRequest) func(*model.Event) bool {
+	return func(e *model.Event) bool {
 		return (r.GetFrom() == 0 || e.GetCreatedAt() >= r.GetFrom()) &&
 			(r.GetTo() == 0 || e.GetCreatedAt() < r.GetTo()) && hasStatus(e, r.GetStatus())
-	})
-	if r.GetOrder() == ps.ListOrder_DESC {
-		slices.Reverse(events)
 	}
-	return &ps.ListEventsResponse{Events: events}, nil
 }
 
 // GetLatestEvent answers with the newest event of the name and labels, NotFound when none.

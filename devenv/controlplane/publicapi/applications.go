@@ -51,14 +51,16 @@ func (s *Server) ListApplications(_ context.Context, r *as.ListApplicationsReque
 	if _, ok := model.ApplicationKind_value[r.GetKind()]; r.GetKind() != "" && !ok {
 		return nil, status.Errorf(codes.InvalidArgument, "Invalid application kind %q", r.GetKind())
 	}
-	all := s.store.Applications(func(a *model.Application) bool {
+	match := func(a *model.Application) bool {
 		return a.GetDisabled() == r.GetDisabled() &&
 			(r.GetName() == "" || a.GetName() == r.GetName()) &&
 			(r.GetKind() == "" || a.GetKind().String() == r.GetKind()) &&
 			(r.GetPipedId() == "" || a.GetPipedId() == r.GetPipedId()) &&
 			store.HasLabels(a.GetLabels(), r.GetLabels())
+	}
+	page, cursor, err := paginate(r.GetLimit(), r.GetCursor(), func(after store.Position, b store.Bounds) ([]*model.Application, bool) {
+		return s.store.Applications(match, after, b)
 	})
-	page, cursor, err := paginate(all, r.GetLimit(), r.GetCursor())
 	return reply(&as.ListApplicationsResponse{Applications: page, Cursor: cursor}, err)
 }
 

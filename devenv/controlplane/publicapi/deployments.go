@@ -41,14 +41,16 @@ func (s *Server) ListDeployments(_ context.Context, r *as.ListDeploymentsRequest
 			return nil, status.Errorf(codes.InvalidArgument, "Invalid application kind %q", name)
 		}
 	}
-	all := s.store.Deployments(func(d *model.Deployment) bool {
+	match := func(d *model.Deployment) bool {
 		return (len(statuses) == 0 || slices.Contains(statuses, d.GetStatus())) &&
 			(len(r.GetKinds()) == 0 || slices.Contains(r.GetKinds(), d.GetKind().String())) &&
 			(len(r.GetApplicationIds()) == 0 || slices.Contains(r.GetApplicationIds(), d.GetApplicationId())) &&
 			(r.GetApplicationName() == "" || d.GetApplicationName() == r.GetApplicationName()) &&
 			store.HasLabels(d.GetLabels(), r.GetLabels())
+	}
+	page, cursor, err := paginate(r.GetLimit(), r.GetCursor(), func(after store.Position, b store.Bounds) ([]*model.Deployment, bool) {
+		return s.store.Deployments(match, after, b)
 	})
-	page, cursor, err := paginate(all, r.GetLimit(), r.GetCursor())
 	return reply(&as.ListDeploymentsResponse{Deployments: page, Cursor: cursor}, err)
 }
 
@@ -73,8 +75,26 @@ func (s *Server) GetCommand(_ context.Context, r *as.GetCommandRequest) (*as.Get
 
 // RegisterEvent stores an event for the event watchers.
 func (s *Server) RegisterEvent(_ context.Context, r *as.RegisterEventRequest) (*as.RegisterEventResponse, error) {
-	id := s.store.RegisterEvent(&model.Event{
+	id, err := s.store.RegisterEvent(&model.Event{
 		Name: r.GetName(), Data: r.GetData(), Labels: r.GetLabels(), Contexts: r.GetContexts(), TriggerCommitHash: r.GetCommitHash(),
-	})
-	return &as.RegisterEventResponse{EventId: id}, nil
+	}, eventCommit(r))
+	return reply(&as.RegisterEventResponse{EventId: id}, err)
+}
+
+// eventCommit returns the commit that an event is registered for; nil for none. Title and message become one text, as
+// Git has them.
+func eventCommit(r *as.RegisterEventRequest) *model.Commit {
+	if r.GetCommitHash() == "" {
+		return nil
+	}
+	message := r.GetCommitTitle()
+	if body := r.GetCommitMessage(); body != "" && body != message {
+		if message != "" && !strings.HasPrefix(body, message) {
+			body = message + "\n\n" + body
+		}
+		message = body
+	}
+	return &model.Commit{
+		Hash: r.GetCommitHash(), Message: message, Author: r.GetCommitAuthor(), Url: r.GetCommitUrl(), CreatedAt: r.GetCommitTimestamp(),
+	}
 }

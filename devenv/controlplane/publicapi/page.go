@@ -9,12 +9,17 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 const (
 	defaultLimit = 10
 	maxLimit     = 100
 )
+
+// maxPageBytes bounds a page: pipectl takes messages of up to 4 MiB.
+const maxPageBytes = 3 << 20
 
 // listed is what a list is ordered by: the last update, newest first, then the id.
 type listed interface {
@@ -28,47 +33,37 @@ type position struct {
 }
 
 // paginate returns the page behind the cursor and the cursor of the next one; empty at the end.
-func paginate[T listed](all []T, limit int32, cursor string) ([]T, string, error) {
+func paginate[T listed](limit int32, cursor string, list func(after store.Position, b store.Bounds) ([]T, bool)) ([]T, string, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	limit = min(limit, maxLimit)
-	if cursor != "" {
-		after, err := decodeCursor(cursor)
-		if err != nil {
-			return nil, "", err
-		}
-		for len(all) > 0 && !after.before(all[0]) {
-			all = all[1:]
-		}
+	after, err := decodeCursor(cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	if len(all) <= int(limit) {
-		return all, "", nil
+	page, more := list(after, store.Bounds{Items: int(min(limit, maxLimit)), Bytes: maxPageBytes})
+	if !more {
+		return page, "", nil
 	}
-	all = all[:limit]
-	last := all[limit-1]
+	last := page[len(page)-1]
 	next, err := json.Marshal(position{last.GetUpdatedAt(), last.GetId()})
 	if err != nil {
 		return nil, "", err
 	}
-	return all, base64.StdEncoding.EncodeToString(next), nil
+	return page, base64.StdEncoding.EncodeToString(next), nil
 }
 
-func decodeCursor(cursor string) (position, error) {
+func decodeCursor(cursor string) (store.Position, error) {
+	if cursor == "" {
+		return store.Position{}, nil
+	}
 	var p position
 	data, err := base64.StdEncoding.DecodeString(cursor)
 	if err == nil {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil || p.ID == "" {
-		return p, status.Errorf(codes.InvalidArgument, "invalid cursor %q; use the one of the previous answer, or none", cursor)
+		return store.Position{}, status.Errorf(codes.InvalidArgument, "invalid cursor %q; use the one of the previous answer, or none", cursor)
 	}
-	return p, nil
-}
-
-func (p position) before(item listed) bool {
-	if item.GetUpdatedAt() != p.UpdatedAt {
-		return item.GetUpdatedAt() < p.UpdatedAt
-	}
-	return item.GetId() > p.ID
+	return store.Position(p), nil
 }

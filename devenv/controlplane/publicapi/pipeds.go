@@ -30,7 +30,9 @@ func (s *Server) RegisterPiped(_ context.Context, r *as.RegisterPipedRequest) (*
 		key += rand.Text()
 	}
 	key = key[:pipedKeyLength]
-	s.store.AddPiped(id, r.GetName(), r.GetDesc(), auth.Hash(key))
+	if err := s.store.RegisterPiped(id, r.GetName(), r.GetDesc(), auth.Hash(key)); err != nil {
+		return nil, err
+	}
 	return &as.RegisterPipedResponse{Id: id, Key: key}, nil
 }
 

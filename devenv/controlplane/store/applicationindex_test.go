@@ -36,7 +36,7 @@ func TestPipedsWithTheSameRepositoryIDAndPathHaveApplicationsOfTheirOwn(t *testi
 		}
 	}
 	for p := range 4 {
-		applications := s.PipedApplications(fmt.Sprint("piped-", p))
+		applications := applicationsOf(s, fmt.Sprint("piped-", p))
 		require.Len(t, applications, 5)
 		for _, a := range applications {
 			ids[a.GetId()] = true
@@ -87,7 +87,7 @@ func TestAnApplicationDoesNotMoveOntoAnother(t *testing.T) {
 	joinPiped(t, s, piped)
 	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b")})
 	require.NoError(t, err)
-	b := s.PipedApplications(piped)[1].GetId()
+	b := applicationsOf(s, piped)[1].GetId()
 	path := &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"}
 	requireCode(t, codes.AlreadyExists, s.MoveApplication(b, piped, "", path))
 	path.Path = "c"
@@ -106,7 +106,7 @@ func TestADeletedApplicationMakesRoomAndStaysAway(t *testing.T) {
 		registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info(fmt.Sprint(i))})
 		require.NoError(t, err)
 		require.Len(t, registered, 1)
-		require.NoError(t, s.DeleteApplication(s.PipedApplications(piped)[0].GetId()))
+		require.NoError(t, s.DeleteApplication(applicationsOf(s, piped)[0].GetId()))
 	}
 	registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("5"), info("4")})
 	require.NoError(t, err)

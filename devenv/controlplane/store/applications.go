@@ -5,6 +5,7 @@ package store
 
 import (
 	"cmp"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -46,35 +47,38 @@ func (s *Store) Application(id string) (*model.Application, error) {
 	return proto.CloneOf(a.model), nil
 }
 
-// Applications returns the registered applications that match, the one updated last in front.
-func (s *Store) Applications(match func(*model.Application) bool) []*model.Application {
+// Applications returns a page of the registered applications that match, the one updated last in front, and whether
+// there are more.
+func (s *Store) Applications(match func(*model.Application) bool, after Position, b Bounds) (page []*model.Application, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []*model.Application
-	for _, a := range sorted(s.applications, func(a, b *application) int {
-		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
-	}) {
-		if !a.model.GetDeleted() && match(a.model) {
-			found = append(found, proto.CloneOf(a.model))
+	var found []*application
+	for _, a := range s.applications {
+		if !a.model.GetDeleted() && after.before(a.model.GetUpdatedAt(), a.model.GetId()) && match(a.model) {
+			found = append(found, a)
 		}
 	}
-	return found
+	slices.SortFunc(found, func(a, b *application) int {
+		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+	})
+	return pageOf(found, func(a *application) *model.Application { return proto.CloneOf(a.model) }, b)
 }
 
-// PipedApplications returns the enabled applications of a piped with the deploy targets that they
-// are deployed to, by name.
-func (s *Store) PipedApplications(pipedID string) []*model.Application {
+// PipedApplications returns a page of the enabled applications of a piped, with the deploy targets that they are
+// deployed to, and whether there are more. They are ordered by name and id; the page begins after that name and id.
+func (s *Store) PipedApplications(pipedID, afterName, afterID string, b Bounds) (page []*model.Application, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []*model.Application
-	for _, a := range sorted(s.index.pipeds[pipedID], func(a, b *application) int {
-		return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
-	}) {
-		if !a.model.GetDisabled() {
-			found = append(found, s.effective(a))
+	var found []*application
+	for _, a := range s.index.pipeds[pipedID] {
+		if !a.model.GetDisabled() && cmp.Or(cmp.Compare(a.model.GetName(), afterName), cmp.Compare(a.model.GetId(), afterID)) > 0 {
+			found = append(found, a)
 		}
 	}
-	return found
+	slices.SortFunc(found, func(a, b *application) int {
+		return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+	})
+	return pageOf(found, s.effective, b)
 }
 
 // SetApplicationDisabled stops or resumes deployments of an application.

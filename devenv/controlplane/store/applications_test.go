@@ -46,7 +46,7 @@ func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
 	require.NoError(t, s.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
 
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
-	apps := s.PipedApplications(piped)
+	apps := applicationsOf(s, piped)
 	require.Len(t, apps, 2)
 	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets())
 	require.Equal(t, []string{"local"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
@@ -63,14 +63,14 @@ func TestAnApplicationChoosesItsTargetByALabel(t *testing.T) {
 	chosen.Labels, mistaken.Labels = map[string]string{store.TargetLabel: "prod"}, map[string]string{store.TargetLabel: "prdo"}
 	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{chosen, mistaken})
 	require.NoError(t, err)
-	apps := s.PipedApplications(piped)
+	apps := applicationsOf(s, piped)
 	require.Equal(t, []string{"prod"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets(), "no other platform is meant")
 	require.Empty(t, apps[1].GetDeployTargetsByPlugin(), "a typing mistake deploys nowhere")
 
 	mistaken.Id, mistaken.Labels = apps[1].GetId(), map[string]string{store.TargetLabel: "dev"}
 	require.NoError(t, s.UpdateApplicationInfo(piped, []*model.ApplicationInfo{mistaken}))
-	require.Equal(t, []string{"dev"}, s.PipedApplications(piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Equal(t, []string{"dev"}, applicationsOf(s, piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 }
 
 func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.
 	stored, err := s.Application(id)
 	require.NoError(t, err)
 	require.Empty(t, stored.GetDeployTargetsByPlugin(), "as PipeCD stores it")
-	require.Equal(t, []string{"local"}, s.PipedApplications(piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Equal(t, []string{"local"}, applicationsOf(s, piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 	_, err = s.AddApplication(&model.Application{
 		Name: "a", PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "other"}, Path: "a"},
 	})
@@ -97,9 +97,9 @@ func TestADisabledApplicationIsKeptFromItsPiped(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	require.NoError(t, s.SetApplicationDisabled("a", true))
-	require.Empty(t, s.PipedApplications(piped))
+	require.Empty(t, applicationsOf(s, piped))
 	require.NoError(t, s.SetApplicationDisabled("a", false))
-	require.Len(t, s.PipedApplications(piped), 1)
+	require.Len(t, applicationsOf(s, piped), 1)
 }
 
 func TestAnApplicationCanMoveAndItsOldPlaceBeTakenAgain(t *testing.T) {
@@ -139,7 +139,7 @@ func TestDirectoriesHaveTheURLsThatPipeCDGivesThem(t *testing.T) {
 		reportMeta(t, s, meta(remote))
 		_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
 		require.NoError(t, err)
-		require.Equal(t, want, s.PipedApplications(piped)[0].GetGitPath().GetUrl(), remote)
+		require.Equal(t, want, applicationsOf(s, piped)[0].GetGitPath().GetUrl(), remote)
 	}
 }
 

@@ -6,6 +6,7 @@ package store
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -22,6 +23,8 @@ type Deployment struct {
 	Created, Completed time.Time
 	// Times of stages by id; a stage that did not start has none.
 	Stages map[string]StageTimes
+	// EventCommit is the commit whose event led to the deployment's commit; nil for none.
+	EventCommit *model.Commit
 }
 
 // StageTimes are the times of a stage's latest attempt; zero when not reached.
@@ -32,6 +35,7 @@ type deployment struct {
 	sequence           int
 	created, completed time.Time
 	stages             map[string]StageTimes
+	eventCommit        *model.Commit
 	logs               map[string]*stageLog
 }
 
@@ -62,7 +66,7 @@ func (s *Store) createDeployment(pipedID string, m *model.Deployment) error {
 	now := s.now()
 	d := &deployment{
 		model: proto.CloneOf(m), sequence: s.nextSequence(), created: now,
-		stages: map[string]StageTimes{}, logs: map[string]*stageLog{},
+		stages: map[string]StageTimes{}, logs: map[string]*stageLog{}, eventCommit: s.eventCommit(m.GetDeploymentTraceCommitHash()),
 	}
 	d.model.CreatedAt = cmp.Or(d.model.GetCreatedAt(), now.Unix())
 	d.model.UpdatedAt = cmp.Or(d.model.GetUpdatedAt(), now.Unix())
@@ -100,30 +104,37 @@ func (s *Store) PipedDeployment(pipedID, id string) (*model.Deployment, error) {
 	return proto.CloneOf(d.model), nil
 }
 
-// OpenDeployments returns the piped's deployments that have not ended, the oldest first.
-func (s *Store) OpenDeployments(pipedID string) []*model.Deployment {
+// OpenDeployments returns a page of the piped's deployments that have not ended, the oldest first. The page begins
+// after the deployment with that number; next is the number of its last one, and 0 when there are no more.
+func (s *Store) OpenDeployments(pipedID string, after int, b Bounds) (page []*model.Deployment, next int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := make([]*model.Deployment, 0, len(s.open[pipedID]))
-	for _, d := range s.open[pipedID] {
-		open = append(open, proto.CloneOf(d.model))
+	open := s.open[pipedID]
+	from := 0
+	for from < len(open) && open[from].sequence <= after {
+		from++
 	}
-	return open
+	page, more := pageOf(open[from:], func(d *deployment) *model.Deployment { return proto.CloneOf(d.model) }, b)
+	if more {
+		next = open[from+len(page)-1].sequence
+	}
+	return page, next
 }
 
-// Deployments returns the deployments that match, the one updated last in front.
-func (s *Store) Deployments(match func(*model.Deployment) bool) []*model.Deployment {
+// Deployments returns a page of the deployments that match, the one updated last in front, and whether there are more.
+func (s *Store) Deployments(match func(*model.Deployment) bool, after Position, b Bounds) (page []*model.Deployment, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []*deployment
 	for _, d := range s.deployments {
-		if match(d.model) {
+		if after.before(d.model.GetUpdatedAt(), d.model.GetId()) && match(d.model) {
 			found = append(found, d)
 		}
 	}
-	return cloned(found, func(a, b *deployment) int {
+	slices.SortFunc(found, func(a, b *deployment) int {
 		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
+	return pageOf(found, func(d *deployment) *model.Deployment { return proto.CloneOf(d.model) }, b)
 }
 
 // ReportPlanned stores a plan. PENDING deployments become PLANNED; a repeated report replaces the

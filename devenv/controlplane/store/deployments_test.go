@@ -73,7 +73,7 @@ func TestOldDeploymentsAreForgotten(t *testing.T) {
 		}
 	}
 	var kept []string
-	for _, d := range s.Deployments(func(*model.Deployment) bool { return true }) {
+	for _, d := range allDeployments(s) {
 		kept = append(kept, d.GetId())
 	}
 	require.ElementsMatch(t, []string{"a4", "b2", "b3", "b4"}, kept)

@@ -102,7 +102,7 @@ func (s *Store) nextSequence() int {
 
 func (d *deployment) view() *Deployment {
 	return &Deployment{
-		Model: proto.CloneOf(d.model), Created: d.created, Completed: d.completed, Stages: maps.Clone(d.stages),
+		Model: proto.CloneOf(d.model), Created: d.created, Completed: d.completed, Stages: maps.Clone(d.stages), EventCommit: d.eventCommit,
 	}
 }
 
@@ -113,13 +113,4 @@ func (d *deployment) stage(id string) *model.PipelineStage {
 		}
 	}
 	return nil
-}
-
-func cloned(found []*deployment, compare func(a, b *deployment) int) []*model.Deployment {
-	slices.SortFunc(found, compare)
-	models := make([]*model.Deployment, 0, len(found))
-	for _, d := range found {
-		models = append(models, proto.CloneOf(d.model))
-	}
-	return models
 }

@@ -17,15 +17,22 @@ func TestEventsAreFoundByNameAndLabelsAndBounded(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{Events: 3})
 	labels := map[string]string{"b": "2", "a": "1"}
-	register := func(data string) string { return s.RegisterEvent(&model.Event{Name: "n", Data: data, Labels: labels}) }
+	register := func(data string) string {
+		id, err := s.RegisterEvent(&model.Event{Name: "n", Data: data, Labels: labels}, nil)
+		require.NoError(t, err)
+		return id
+	}
 	oldest := register("1")
 	second := register("2")
-	s.RegisterEvent(&model.Event{Name: "n", Data: "without labels"})
+	_, err := s.RegisterEvent(&model.Event{Name: "n", Data: "without labels"}, nil)
+	require.NoError(t, err)
 	latest, err := s.LatestEvent("n", labels)
 	require.NoError(t, err)
 	require.Equal(t, "2", latest.GetData())
 	require.NoError(t, s.ReportEventStatus(second, model.EventStatus_EVENT_SUCCESS, "done"))
-	open := s.Events(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED })
+	open, more, err := s.Events(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED }, false, "", everything)
+	require.NoError(t, err)
+	require.False(t, more)
 	require.Len(t, open, 2)
 	register("4")
 	requireCode(t, codes.NotFound, s.ReportEventStatus(oldest, model.EventStatus_EVENT_SUCCESS, "too late"))

@@ -78,3 +78,26 @@ func requireCode(t *testing.T, want codes.Code, err error) {
 	t.Helper()
 	require.Equal(t, want, status.Code(err), "%v", err)
 }
+
+// everything is a page that holds a whole list.
+var everything = store.Bounds{Items: 1 << 20, Bytes: 1 << 30}
+
+func applicationsOf(s *store.Store, pipedID string) []*model.Application {
+	all, _ := s.PipedApplications(pipedID, "", "", everything)
+	return all
+}
+
+func openOf(s *store.Store, pipedID string) []*model.Deployment {
+	all, _ := s.OpenDeployments(pipedID, 0, everything)
+	return all
+}
+
+func allDeployments(s *store.Store) []*model.Deployment {
+	all, _ := s.Deployments(func(*model.Deployment) bool { return true }, store.Position{}, everything)
+	return all
+}
+
+func allEvents(s *store.Store) []*model.Event {
+	all, _, _ := s.Events(func(*model.Event) bool { return true }, false, "", everything)
+	return all
+}

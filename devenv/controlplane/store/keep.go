@@ -5,6 +5,7 @@ package store
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -55,6 +56,8 @@ func (s *Store) append(r journal.Record) {
 func (s *Store) keepChange(c Change) {
 	switch {
 	case s.keep == nil:
+	case c.Piped != nil:
+		s.keepPiped(s.pipeds[c.Piped.Model.GetId()])
 	case c.Application != nil:
 		s.keepApplication(s.applications[c.Application.Model.GetId()])
 	case c.RemovedApplication != "":
@@ -67,6 +70,12 @@ func (s *Store) keepChange(c Change) {
 func (s *Store) keepApplication(a *application) {
 	if s.keep != nil && a != nil {
 		s.append(applicationRecord(a))
+	}
+}
+
+func (s *Store) keepPiped(p *piped) {
+	if s.keep != nil && p != nil {
+		s.append(pipedRecord(p))
 	}
 }
 
@@ -90,7 +99,7 @@ func (s *Store) keepCommand(c *model.Command) {
 
 func (s *Store) keepEvent(e *model.Event) {
 	if s.keep != nil {
-		s.append(journal.Record{Kind: journal.Event, Model: encode(e)})
+		s.append(s.eventRecord(e))
 	}
 }
 
@@ -110,6 +119,9 @@ func (s *Store) keepObject(k objectKey, object []byte) {
 func (s *Store) records(emit func(journal.Record)) {
 	for name, identity := range s.clusters {
 		emit(journal.Record{Kind: journal.Cluster, ID: name, Name: identity})
+	}
+	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
+		emit(pipedRecord(p))
 	}
 	for _, a := range sorted(s.applications, func(a, b *application) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
 		emit(applicationRecord(a))
@@ -133,7 +145,7 @@ func (s *Store) records(emit func(journal.Record)) {
 		}
 	}
 	for _, e := range s.events {
-		emit(journal.Record{Kind: journal.Event, Model: encode(e)})
+		emit(s.eventRecord(e))
 	}
 	for _, c := range s.commands.waiting {
 		emit(journal.Record{Kind: journal.Command, Model: encode(c)})
@@ -165,12 +177,39 @@ func byAttempt(blocks []LogBlock) map[int32][]LogBlock {
 	return parts
 }
 
+// pipedRecord leaves out the configuration, which a piped reports at each start.
+func pipedRecord(p *piped) journal.Record {
+	m := proto.CloneOf(p.model)
+	m.Config = ""
+	return journal.Record{Kind: journal.Piped, Model: encode(m), Key: hex.EncodeToString(p.key[:])}
+}
+
 func applicationRecord(a *application) journal.Record {
 	return journal.Record{Kind: journal.Application, Model: encode(a.model), Automatic: a.automatic}
 }
 
+func (s *Store) eventRecord(e *model.Event) journal.Record {
+	return journal.Record{Kind: journal.Event, Model: encode(e), Commit: encodeCommit(s.eventCommits[e.GetId()])}
+}
+
+func encodeCommit(c *model.Commit) []byte {
+	if c == nil {
+		return nil
+	}
+	return encode(c)
+}
+
+// decodeCommit returns nil for none, and for bytes that are none.
+func decodeCommit(data []byte) *model.Commit {
+	c := &model.Commit{}
+	if len(data) == 0 || proto.Unmarshal(data, c) != nil {
+		return nil
+	}
+	return c
+}
+
 func deploymentRecord(d *deployment) journal.Record {
-	r := journal.Record{Kind: journal.Deployment, Model: encode(d.model), Created: d.created, Completed: d.completed}
+	r := journal.Record{Kind: journal.Deployment, Model: encode(d.model), Commit: encodeCommit(d.eventCommit), Created: d.created, Completed: d.completed}
 	for id, times := range d.stages {
 		r.Stages = append(r.Stages, journal.Stage{ID: id, Started: times.Started, Completed: times.Completed})
 	}

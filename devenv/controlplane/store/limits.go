@@ -14,6 +14,8 @@ type Limits struct {
 	DeploymentBytes int
 	// Bytes of one event, and of one shared object; larger ones are refused.
 	EventBytes, SharedObjectBytes int
+	// Registered pipeds; more are refused.
+	Pipeds int
 	// Registered applications of all pipeds together; more are refused. As many deleted ones are remembered.
 	Applications int
 	// Handled commands kept, and commands waiting for one piped; more waiting ones are refused.
@@ -41,6 +43,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.DeploymentBytes, 3 << 20},
 		{&l.EventBytes, 64 << 10},
 		{&l.SharedObjectBytes, 8 << 20},
+		{&l.Pipeds, 1000},
 		{&l.Applications, 20_000},
 		{&l.HandledCommands, 500},
 		{&l.WaitingCommands, 1000},

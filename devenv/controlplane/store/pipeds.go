@@ -45,18 +45,35 @@ type piped struct {
 func (s *Store) AddPiped(id, name, desc string, key KeyHash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.addPiped(id, name, desc, key)
+}
+
+// RegisterPiped adds a piped on a user's word; ResourceExhausted when there are too many.
+func (s *Store) RegisterPiped(id, name, desc string, key KeyHash) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pipeds) >= s.limits.Pipeds {
+		return exhausted("%d pipeds are registered already", len(s.pipeds))
+	}
+	s.addPiped(id, name, desc, key)
+	return nil
+}
+
+func (s *Store) addPiped(id, name, desc string, key KeyHash) {
 	now := s.now().Unix()
 	p := s.pipeds[id]
 	if p == nil {
-		p = &piped{
-			model:   &model.Piped{Id: id, ProjectId: s.project, Status: model.Piped_OFFLINE, CreatedAt: now},
-			watches: map[*PipedWatch]struct{}{},
-		}
+		p = newPiped(&model.Piped{Id: id, ProjectId: s.project, CreatedAt: now})
 		s.pipeds[id] = p
 	}
 	p.key = key
 	p.model.Name, p.model.Desc, p.model.UpdatedAt = name, desc, now
 	s.publishPiped(p)
+}
+
+func newPiped(m *model.Piped) *piped {
+	m.Status = model.Piped_OFFLINE
+	return &piped{model: m, watches: map[*PipedWatch]struct{}{}}
 }
 
 // PipedKey returns the hash of an enabled piped's key; false when there is no such piped.

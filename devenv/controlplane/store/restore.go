@@ -4,6 +4,7 @@
 package store
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -20,6 +21,8 @@ func (s *Store) Restore(r journal.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.Kind {
+	case journal.Piped:
+		s.restorePiped(r)
 	case journal.Application:
 		s.restoreApplication(r)
 	case journal.Deployment:
@@ -39,6 +42,17 @@ func (s *Store) Restore(r journal.Record) {
 		s.objectBytes += len(r.Model) - len(s.objects[k])
 		s.objects[k] = slices.Clone(r.Model)
 	}
+}
+
+func (s *Store) restorePiped(r journal.Record) {
+	m := &model.Piped{}
+	key, err := hex.DecodeString(r.Key)
+	if proto.Unmarshal(r.Model, m) != nil || m.GetProjectId() != s.project || err != nil || len(key) != len(KeyHash{}) {
+		return
+	}
+	p := newPiped(m)
+	p.key = KeyHash(key)
+	s.pipeds[m.GetId()] = p
 }
 
 func (s *Store) restoreApplication(r journal.Record) {
@@ -71,7 +85,7 @@ func (s *Store) restoreDeployment(r journal.Record) {
 			a.latest = m.GetId()
 		}
 	}
-	d.model, d.created, d.completed = m, r.Created, r.Completed
+	d.model, d.created, d.completed, d.eventCommit = m, r.Created, r.Completed, decodeCommit(r.Commit)
 	d.stages = map[string]StageTimes{}
 	for _, t := range r.Stages {
 		d.stages[t.ID] = StageTimes{Started: t.Started, Completed: t.Completed}
@@ -126,10 +140,7 @@ func (s *Store) restoreEvent(r journal.Record) {
 		s.events[i] = e
 		return
 	}
-	s.events = append(s.events, e)
-	if len(s.events) > s.limits.Events {
-		s.events = slices.Delete(s.events, 0, 1)
-	}
+	s.putEvent(e, decodeCommit(r.Commit))
 }
 
 func (s *Store) restoreChain(r journal.Record) {
@@ -177,7 +188,7 @@ func (s *Store) Watching(repository string) {
 		fresh := New(Options{ProjectID: s.project, Now: s.now, Limits: s.limits})
 		s.applications, s.deployments, s.completed, s.commands = fresh.applications, fresh.deployments, nil, fresh.commands
 		s.index, s.open = fresh.index, fresh.open
-		s.events, s.chains, s.chainOrder = nil, fresh.chains, nil // the clusters are the same ones
+		s.events, s.eventCommits, s.chains, s.chainOrder = nil, fresh.eventCommits, fresh.chains, nil // the clusters are the same ones
 		s.objects, s.objectBytes, s.analyses, s.logBytes = fresh.objects, 0, fresh.analyses, 0
 		for sub := range s.watchers {
 			sub.restart()

@@ -91,7 +91,8 @@ func live(t *testing.T, s *store.Store) (command string) {
 	require.NoError(t, s.MergePluginMetadata(piped, "open", "p", map[string]string{"k": "v"}))
 	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "open", StageID: stage, Attempt: 2, Blocks: blocks(1, 2, "y")}))
 	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("object")))
-	s.RegisterEvent(&model.Event{Name: "e"})
+	_, err := s.RegisterEvent(&model.Event{Name: "e"}, nil)
+	require.NoError(t, err)
 	handled, err := s.AddCommand(&model.Command{PipedId: piped, Type: model.Command_SYNC_APPLICATION})
 	require.NoError(t, err)
 	require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: handled, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
@@ -107,7 +108,7 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 	command := live(t, first)
 	check := func(next *store.Store) {
 		requireSame(t, all(first), all(next))
-		open := next.OpenDeployments(piped)
+		open := openOf(next, piped)
 		require.Len(t, open, 1)
 		require.Equal(t, "7", open[0].GetStages()[0].GetMetadata()["startTime"])
 		require.Equal(t, "v", open[0].GetMetadataV2().GetPlugins()["p"].GetKeyValues()["k"])
@@ -117,7 +118,7 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 		object, err := next.SharedObject(piped, "a", "p", "k")
 		require.NoError(t, err)
 		require.Equal(t, "object", string(object))
-		require.Len(t, next.Events(func(*model.Event) bool { return true }), 1)
+		require.Len(t, allEvents(next), 1)
 		page, err := next.ReadLog("done", "done-stage", 0)
 		require.NoError(t, err)
 		require.Len(t, page.Blocks, 3)
@@ -146,7 +147,7 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 	require.Len(t, page.Blocks, 3)
 	finish(t, fourth, "open", model.DeploymentStatus_DEPLOYMENT_FAILURE)
 	fifth, _ := reopen(t, path, store.Limits{})
-	require.Empty(t, fifth.OpenDeployments(piped))
+	require.Empty(t, openOf(fifth, piped))
 }
 
 func TestAnotherRepositoryBeginsAnew(t *testing.T) {
@@ -213,7 +214,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 	require.Less(t, j.Size(), int64(12<<20), "of 50 MiB of logs")
 	next, _ := reopen(t, path, limits)
-	require.Len(t, next.Deployments(func(*model.Deployment) bool { return true }), 3)
+	require.Len(t, allDeployments(next), 3)
 }
 
 func TestAChainGoesOnAfterARestart(t *testing.T) {
@@ -243,4 +244,47 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 	verdict, err = last.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
 	require.NoError(t, err)
 	require.True(t, verdict.Plannable)
+}
+
+func TestTheNextControlPlaneKnowsRegisteredPipedsAndCommitsOfEvents(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	first, _ := reopen(t, path, store.Limits{Pipeds: 2})
+	key := store.KeyHash{1, 2, 3}
+	require.NoError(t, first.RegisterPiped("second", "legacy", "by hand", key))
+	requireCode(t, codes.ResourceExhausted, first.RegisterPiped("third", "", "", key))
+	_, err := first.ReportPipedMeta("second", meta("/srv/repo"))
+	require.NoError(t, err)
+	require.NoError(t, first.SetPipedDisabled(piped, true))
+	_, err = first.RegisterApplications("second", []*model.ApplicationInfo{info("a")})
+	require.NoError(t, err)
+	commit := &model.Commit{Hash: "cafe", Message: "Release 2\n\nWith words.", Author: "Ada", Url: "https://example.com/cafe", CreatedAt: 7}
+	_, err = first.RegisterEvent(&model.Event{Name: "image", Data: "2", TriggerCommitHash: "cafe"}, commit)
+	require.NoError(t, err)
+	deploy := func(s *store.Store, id string) {
+		d := newDeployment(id, applicationsOf(s, "second")[0].GetId())
+		d.PipedId, d.DeploymentTraceCommitHash = "second", "cafe"
+		require.NoError(t, s.CreateDeployment("second", d))
+	}
+	deploy(first, "d1")
+
+	second, j := reopen(t, path, store.Limits{})
+	got, known := second.PipedKey("second")
+	require.True(t, known)
+	require.Equal(t, key, got)
+	_, known = second.PipedKey(piped)
+	require.False(t, known, "it is disabled")
+	shown, err := second.Piped("second")
+	require.NoError(t, err)
+	require.Equal(t, "legacy", shown.GetName())
+	require.Len(t, applicationsOf(second, "second"), 1)
+	deploy(second, "d2")
+	j.Rewrite(second.Kept)
+	third, _ := reopen(t, path, store.Limits{})
+	deploy(third, "d3")
+	for _, id := range []string{"d1", "d2", "d3"} {
+		d, err := third.Deployment(id)
+		require.NoError(t, err)
+		require.Equal(t, commit.String(), d.EventCommit.String(), id)
+	}
 }

@@ -50,16 +50,18 @@ type Store struct {
 	completed []*deployment
 	commands  commandBook
 	// Oldest first.
-	events      []*model.Event
-	chains      map[string]*chain
-	chainOrder  []string
-	objects     map[objectKey][]byte
-	objectBytes int
-	analyses    map[string]*model.AnalysisResult
-	logBytes    int
-	packer      packer
-	sequence    int
-	watchers    map[*Subscription]struct{}
+	events []*model.Event
+	// eventCommits are the commits that caused events, by the event's id.
+	eventCommits map[string]*model.Commit
+	chains       map[string]*chain
+	chainOrder   []string
+	objects      map[objectKey][]byte
+	objectBytes  int
+	analyses     map[string]*model.AnalysisResult
+	logBytes     int
+	packer       packer
+	sequence     int
+	watchers     map[*Subscription]struct{}
 	// clusters are their own identities by their names here, as they were seen last.
 	clusters map[string]string
 	keep     Journal // nil for nowhere
@@ -83,6 +85,7 @@ func New(o Options) *Store {
 		open:         map[string][]*deployment{},
 		deployments:  map[string]*deployment{},
 		commands:     commandBook{byID: map[string]*model.Command{}},
+		eventCommits: map[string]*model.Commit{},
 		chains:       map[string]*chain{},
 		objects:      map[objectKey][]byte{},
 		analyses:     map[string]*model.AnalysisResult{},
