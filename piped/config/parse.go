@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -93,8 +94,8 @@ func IsApplicationFilename(name string) bool {
 }
 
 var (
-	versionLine = regexp.MustCompile(`(?m)^(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	kindLine    = regexp.MustCompile(`(?m)^(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
+	versionLine = regexp.MustCompile(`(?m)^\x{feff}?(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
+	kindLine    = regexp.MustCompile(`(?m)^\x{feff}?(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
 )
 
 // Claimed reports whether the content of a file says that it is one that Check knows, also when it is
@@ -179,6 +180,10 @@ func (d *decoder) tree(data []byte) *node {
 		d.errorf(position{}, "", "brackets or dashes nested more than %d deep", maxNesting)
 		return nil
 	}
+	data, ok := d.text8(data)
+	if !ok {
+		return nil
+	}
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		var syntax yaml.Error
@@ -250,6 +255,35 @@ func (d *decoder) sorted(list Errors) Errors {
 		list = append(list[:maxErrors:maxErrors], &Error{File: d.file, Message: message})
 	}
 	return list
+}
+
+// text8 returns the file without the mark that some editors begin UTF-8 files with. Anything but UTF-8 is refused:
+// it could neither be shown nor sent to the control plane.
+func (d *decoder) text8(data []byte) ([]byte, bool) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		d.errorf(position{1, 1}, "", "the file is UTF-16 text; save it as UTF-8")
+		return nil, false
+	case utf8.Valid(data) && !bytes.ContainsRune(data, 0):
+		return data, true
+	}
+	for i, line := range bytes.Split(data, []byte{'\n'}) {
+		column := 1
+		for len(line) > 0 {
+			r, size := utf8.DecodeRune(line)
+			switch {
+			case r == utf8.RuneError && size == 1:
+				d.errorf(position{i + 1, column}, "", "the byte 0x%02x is not UTF-8 text; save the file as UTF-8", line[0])
+				return nil, false
+			case r == 0:
+				d.errorf(position{i + 1, column}, "", "holds the NUL character, which no text has")
+				return nil, false
+			}
+			line, column = line[size:], column+1
+		}
+	}
+	return nil, false
 }
 
 // nesting is an upper bound of how deep the parser has to recurse: brackets, or the list and key

@@ -169,3 +169,25 @@ func TestAliasesCannotFillTheMemory(t *testing.T) {
 	_, err := ParseApplication([]byte(b.String()), "app.pipecd.yaml")
 	require.ErrorContains(t, err, "more than 200000 values")
 }
+
+func TestFilesAreUTF8WithOrWithoutAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	const application = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: web}\n"
+	marked := []byte("\ufeff" + application)
+	parsed, err := ParseApplication(marked, "app.pipecd.yaml")
+	require.NoError(t, err)
+	require.Equal(t, "web", parsed.Name)
+	require.Empty(t, parsed.Warnings)
+	require.True(t, Claimed(marked))
+	_, err = ParseApplication([]byte("\ufeff"+strings.Replace(application, "Application", "Aplication", 1)), "app.pipecd.yaml")
+	require.ErrorContains(t, err, "app.pipecd.yaml:2:7: kind: ")
+	for input, want := range map[string]string{
+		"\xff\xfea\x00p\x00":                                 "app.pipecd.yaml:1:1: the file is UTF-16 text; save it as UTF-8",
+		"\xfe\xff\x00a\x00p":                                 "app.pipecd.yaml:1:1: the file is UTF-16 text; save it as UTF-8",
+		strings.Replace(application, "web", "w\xfcb", 1):     "app.pipecd.yaml:3:15: the byte 0xfc is not UTF-8 text; save the file as UTF-8",
+		strings.Replace(application, "web", "\"w\x00b\"", 1): "app.pipecd.yaml:3:16: holds the NUL character",
+	} {
+		_, err := ParseApplication([]byte(input), "app.pipecd.yaml")
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -392,22 +392,29 @@ func TestMistakesInTheConfigurationAreToldAtOnce(t *testing.T) {
 		"keep one": hook(func(r *config.NotificationReceiver) {
 			r.Webhook.SignatureValueFile, r.Webhook.SignatureValue = "a", "secret"
 		}),
-		"can't evaluate field Nonsense":   hook(func(r *config.NotificationReceiver) { r.Template = "{{ .Nonsense }}" }),
-		"read the template":               hook(func(r *config.NotificationReceiver) { r.Template = "{{" }),
-		"writes more than":                hook(func(r *config.NotificationReceiver) { r.Template = `{{ printf "%300000d" 1 }}` }),
-		"neither hookURL nor a token":     slack(config.SlackTarget{}),
-		"no channelID":                    slack(config.SlackTarget{OAuthToken: "secret"}),
-		"not base64":                      slack(config.SlackTarget{OAuthTokenData: "%secret"}),
-		"slack.hookURL":                   slack(config.SlackTarget{HookURL: "secret"}),
-		"both hookURL and a token":        slack(config.SlackTarget{HookURL: "https://a/secret", OAuthToken: "secret"}),
-		"oauthTokenFile":                  slack(config.SlackTarget{OAuthTokenFile: "/does/not/exist"}),
-		`there is no receiver "other"`:    {Routes: []config.NotificationRoute{{Receiver: "other"}}},
-		`there is no event "DEPLOYMENT"`:  withRoute(config.NotificationRoute{Events: []string{"DEPLOYMENT"}}),
-		`there is no group of events "X"`: withRoute(config.NotificationRoute{IgnoreGroups: []string{"X"}}),
+		"can't evaluate field Nonsense": hook(func(r *config.NotificationReceiver) { r.Template = "{{ .Nonsense }}" }),
+		"read the template":             hook(func(r *config.NotificationReceiver) { r.Template = "{{" }),
+		"writes more than":              hook(func(r *config.NotificationReceiver) { r.Template = `{{ printf "%300000d" 1 }}` }),
+		"neither hookURL nor a token":   slack(config.SlackTarget{}),
+		"no channelID":                  slack(config.SlackTarget{OAuthToken: "secret"}),
+		"not base64":                    slack(config.SlackTarget{OAuthTokenData: "%secret"}),
+		"slack.hookURL":                 slack(config.SlackTarget{HookURL: "secret"}),
+		"both hookURL and a token":      slack(config.SlackTarget{HookURL: "https://a/secret", OAuthToken: "secret"}),
+		"oauthTokenFile":                slack(config.SlackTarget{OAuthTokenFile: "/does/not/exist"}),
+		`there is no receiver "other"`:  {Routes: []config.NotificationRoute{{Receiver: "other"}}},
 	} {
 		_, err := New(Options{Notifications: c})
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+func TestRoutesWithNamesOfNoEventAreAccepted(t *testing.T) {
+	t.Parallel()
+	for _, route := range []config.NotificationRoute{{Events: []string{"DEPLOYMENT"}}, {IgnoreGroups: []string{"X"}}} {
+		n, err := New(Options{Notifications: withRoute(route)})
+		require.NoError(t, err, "the validator only warns of them")
+		n.transport.CloseIdleConnections()
 	}
 }
 

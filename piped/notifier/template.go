@@ -35,6 +35,12 @@ func newTemplate(text string) (*renderer, error) {
 	return r, err
 }
 
+// CheckTemplate returns why a text cannot be the template of a receiver, nil when it can.
+func CheckTemplate(text string) error {
+	_, err := newTemplate(text)
+	return err
+}
+
 func (r *renderer) render(v *view) ([]byte, error) {
 	out := &limited{}
 	if err := r.template.Execute(out, v); err != nil {
