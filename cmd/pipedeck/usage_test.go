@@ -143,7 +143,7 @@ func repository(t *testing.T, application string) string {
 	return dir
 }
 
-const goodApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n"
+const goodApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins: {kubernetes: {}}\n"
 
 // ci is a command line whose agent and plugins do nothing.
 func ci(t *testing.T, repository string, args ...string) []string {

@@ -14,36 +14,43 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newValidateCommand() *cobra.Command {
 	var output string
 	var strict bool
+	var pipedConfig string
 	cmd := &cobra.Command{
 		Use:   "validate [PATH]",
 		Short: "Check piped and application configuration files",
 		Long: `Check a file, or every piped and application configuration below a directory: app.pipecd.yaml,
 anything else ending in .pipecd.yaml, and YAML and JSON files with apiVersion pipecd.dev/v1beta1.
 
+Applications are compared with each other and with the plugins of the piped configurations that are
+checked with them, or of --piped-config: plugins and stages that no piped has, and names used twice.
+
 Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
 		Example: `  pipedeck validate
-  pipedeck validate piped.yaml --strict`,
+  pipedeck validate piped.yaml --strict
+  pipedeck validate apps --piped-config piped.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := findConfigurations(cmd.Context(), pathArgument(args))
 			if err != nil {
 				return err
 			}
-			v := validation{Checked: len(files), Problems: []problem{}}
-			for _, file := range files {
-				v.add(config.Check(file.content, file.name), strict)
+			v, err := checkFiles(cmd.Context(), files, pipedConfig, strict)
+			if err != nil {
+				return err
 			}
 			if output == "json" {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(v)
@@ -54,8 +61,51 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings, such as unknown keys, for errors")
+	cmd.Flags().StringVar(&pipedConfig, "piped-config", "", "`FILE` with the configuration of the piped that deploys the applications")
 	addOutputFlag(cmd, &output)
 	return cmd
+}
+
+// checkFiles checks each file, then what only all of them show. A piped configuration that is named is checked, too.
+func checkFiles(ctx context.Context, files []configurationFile, pipedConfig string, strict bool) (*validation, error) {
+	if pipedConfig != "" && !slices.ContainsFunc(files, func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(pipedConfig) }) {
+		named, err := findConfigurations(ctx, pipedConfig)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, named...)
+	}
+	var reports []*config.Report
+	var offers []config.Offer
+	var lists []string
+	for _, file := range files {
+		report := config.Check(file.content, file.name)
+		reports = append(reports, report)
+		if report.Piped == nil {
+			continue
+		}
+		checkTemplates(report)
+		if pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(pipedConfig) {
+			if list := report.Piped.Offers(); len(list) > 0 {
+				offers, lists = append(offers, list...), append(lists, "spec.plugins of "+file.name)
+			}
+		}
+	}
+	config.CheckTogether(offers, strings.Join(lists, " and "), reports...)
+	v := &validation{Checked: len(files), Problems: []problem{}}
+	for _, report := range reports {
+		v.add(report, strict)
+	}
+	return v, nil
+}
+
+// checkTemplates tries the templates of notifications, which piped does before it starts.
+func checkTemplates(report *config.Report) {
+	for i, receiver := range report.Piped.Notifications.Receivers {
+		if err := notifier.CheckTemplate(receiver.Template); err != nil {
+			report.Add(fmt.Sprintf("spec.notifications.receivers[%d].template", i), err.Error())
+		}
+	}
 }
 
 // pathArgument is the current directory when the user names nothing.

@@ -37,7 +37,7 @@ func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
 	require.Equal(t, exitUsage, code)
 	golden(t, "validate/repository.golden", stdout)
-	require.Equal(t, "pipedeck: the configuration has 8 errors\nnext step: correct the lines above and run it again\n", stderr)
+	require.Equal(t, "pipedeck: the configuration has 9 errors\nnext step: correct the lines above and run it again\n", stderr)
 }
 
 func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
@@ -55,12 +55,34 @@ func TestWarningsFailOnlyWhenStrict(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(goodApplication+"  descripton: x\n"), 0o600))
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
 	require.Zero(t, code)
-	require.Equal(t, file+`:5:3: warning: spec.descripton: unknown key "descripton" is not read; did you mean "description"?`+
+	require.Equal(t, file+`:6:3: warning: spec.descripton: unknown key "descripton" is not read; did you mean "description"?`+
 		"\nchecked 1 file: 0 errors, 1 warning\n", stdout)
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", file, "--strict")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stdout, ":5:3: error: spec.descripton: ")
+	require.Contains(t, stdout, ":6:3: error: spec.descripton: ")
 	require.Contains(t, stdout, "1 error, 0 warnings")
+}
+
+func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	apps, piped := filepath.Join(dir, "apps"), filepath.Join(dir, "piped.yaml")
+	require.NoError(t, os.Mkdir(apps, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(apps, "app.pipecd.yaml"), []byte(goodApplication), 0o600))
+	const spec = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: a\n  pipedID: b\n  pipedKeyFile: c\n  apiAddress: d:1\n" +
+		"  plugins:\n    - {name: terraform, url: file:///p, port: 0}\n"
+	require.NoError(t, os.WriteFile(piped, []byte(spec+"  notifications:\n    receivers:\n      - {name: a, webhook: {url: \"https://example.com\"}, template: \"{{ .Nonsense }}\"}\n"), 0o600))
+
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", apps)
+	require.Zero(t, code, stdout)
+	for _, args := range [][]string{{dir}, {apps, "--piped-config", piped}} {
+		code, stdout, _ = command(t.Context(), t.TempDir(), append([]string{"validate"}, args...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stdout, `app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+piped)
+		require.Contains(t, stdout, piped+":12:68: error: spec.notifications.receivers[0].template: ")
+		require.Contains(t, stdout, "can't evaluate field Nonsense")
+		require.Contains(t, stdout, "checked 2 files: 2 errors")
+	}
 }
 
 func TestValidateForMachines(t *testing.T) {

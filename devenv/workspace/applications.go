@@ -14,8 +14,8 @@ import (
 )
 
 // CheckApplications reads every application configuration at Head and returns all that is wrong
-// with them, each with its file, line and column.
-func (r *Repository) CheckApplications() error {
+// with them, each with its file, line and column. Plugins are those of the environment, which where names in messages.
+func (r *Repository) CheckApplications(plugins []config.Offer, where string) error {
 	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {
 		return fmt.Errorf("open the Git repository %s: %w", r.Root, err)
@@ -25,6 +25,7 @@ func (r *Repository) CheckApplications() error {
 		return fmt.Errorf("read commit %s of %s: %w", short(r.Head), r.Root, err)
 	}
 	var problems []error
+	var reports []*config.Report
 	for _, name := range r.Applications {
 		file, err := commit.File(name)
 		if err != nil {
@@ -38,12 +39,18 @@ func (r *Repository) CheckApplications() error {
 		if err != nil {
 			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
 		}
-		application, err := config.ParseApplication([]byte(content), name)
-		if err == nil && application.Name == "" {
+		report := config.Check([]byte(content), name)
+		if report.Application != nil && report.Application.Name == "" && len(report.V0) == 0 {
 			// PipeCD v1: only an application with a name is offered for registration.
-			err = fmt.Errorf("%s:1:1: spec.name is missing; without it the application is not registered", name)
+			report.Add("spec.name", "is missing; without it the application is not registered")
 		}
-		problems = append(problems, err)
+		reports = append(reports, report)
+	}
+	config.CheckTogether(plugins, where, reports...)
+	for _, report := range reports {
+		for _, problem := range report.Errors {
+			problems = append(problems, problem)
+		}
 	}
 	return errors.Join(problems...)
 }

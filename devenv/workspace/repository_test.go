@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 func runGit(t *testing.T, dir string, args ...string) {
@@ -131,14 +133,16 @@ func TestAllMistakesInTheApplicationsAreToldAtOnceWithTheirPlaces(t *testing.T) 
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  timeout: soon\n")
 	write(t, filepath.Join(dir, "b", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {}\n")
-	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n")
+	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n  plugins: {kubernetes: {}}\n")
 	runGit(t, dir, "init", "-q", "-b", "main")
 	runGit(t, dir, "add", "-A")
 	runGit(t, dir, "commit", "-qm", "first")
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
-	err = repository.CheckApplications()
+	err = repository.CheckApplications([]config.Offer{{Plugin: "kubernetes"}}, "the plugins of this environment")
 	require.ErrorContains(t, err, "a/app.pipecd.yaml:5:")
-	require.ErrorContains(t, err, "b/app.pipecd.yaml:1:1: spec.name is missing")
+	require.ErrorContains(t, err, "b/app.pipecd.yaml:3:7: spec.name: is missing")
 	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
+	err = repository.CheckApplications([]config.Offer{{Plugin: "terraform"}}, "the plugins of this environment")
+	require.ErrorContains(t, err, `c/app.pipecd.yaml:5:25: spec.plugins.kubernetes: the plugin "kubernetes" is not in the plugins of this environment`)
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/moby/patternmatcher"
 
@@ -22,8 +23,8 @@ import (
 
 // checkPiped checks what no single key shows.
 func checkPiped(d *decoder, p *Piped) {
-	if len(p.Plugins) == 0 {
-		d.errors = append(d.errors, d.v0...) // Nothing that the file asks for would run.
+	if len(p.Plugins) == 0 && len(d.v0) > 0 {
+		d.oldVersion(d.v0[0].Field) // Nothing that the file asks for would run.
 	} else {
 		d.warnings = append(d.warnings, d.v0...)
 	}
@@ -183,8 +184,12 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 }
 
 // checkApplication checks what no single key shows.
-func checkApplication(d *decoder, a *Application) {
-	d.warnings = append(d.warnings, d.v0...)
+func checkApplication(d *decoder, a *Application, kind string) {
+	if kind != KindApplication && len(a.Plugins) == 0 && (len(d.v0) > 0 || a.Pipeline == nil) {
+		d.oldVersion("kind") // No plugin would deploy it, or without its settings.
+	} else {
+		d.warnings = append(d.warnings, d.v0...)
+	}
 	d.regexp("spec.commitMatcher.pipeline", a.CommitMatcher.Pipeline)
 	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
 	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
@@ -221,6 +226,23 @@ func checkApplication(d *decoder, a *Application) {
 			}
 		}
 	}
+}
+
+// oldVersion is the one thing to say of a file that PipeCD v0 reads and v1 does not.
+func (d *decoder) oldVersion(field string) {
+	d.v0 = nil
+	d.note(&d.v0, d.place(field), field, "this is PipeCD v0 configuration; run: pipedeck migrate %s", []any{shellWord(d.file)})
+	d.errors = append(d.errors, d.v0...)
+}
+
+// shellWord writes a path as one word of a command.
+func shellWord(path string) string {
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@%=", r)
+	}) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func (d *decoder) fieldf(field, format string, args ...any) {

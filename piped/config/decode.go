@@ -156,6 +156,7 @@ func (d *decoder) predecessor(entry key, target reflect.Value, field string) boo
 	if !ok || now.v0Keys()[entry.name] == "" {
 		return false
 	}
+	d.places[field] = entry.at
 	d.note(&d.v0, entry.at, field, "is a key of PipeCD v0 and is not read: its content belongs into %s; \"pipedeck migrate %s\" moves it there",
 		[]any{now.v0Keys()[entry.name], d.file})
 	return true
@@ -167,7 +168,7 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if d.lenient && !slip(entry.name, names) {
+	if d.lenient && Nearest(entry.name, names) == "" {
 		return
 	}
 	if near := Nearest(entry.name, names); near != "" {

@@ -62,6 +62,32 @@ type Report struct {
 	Errors, Warnings Errors
 	// V0 are the keys of PipeCD v0 in the file; they are among the errors or the warnings, too.
 	V0 Errors
+	// Piped and Application are what was read from a file of the kind, with or without mistakes; else nil.
+	Piped       *Piped
+	Application *Application
+
+	decoder *decoder
+}
+
+// Add reports what is wrong with a field of the file by more than the file itself shows.
+func (r *Report) Add(field, message string) {
+	at := r.decoder.place(field)
+	r.Errors = append(r.Errors, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field, Message: message})
+}
+
+// Warn is Add for what works all the same.
+func (r *Report) Warn(field, message string) {
+	at := r.decoder.place(field)
+	r.Warnings = append(r.Warnings, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field, Message: message})
+}
+
+func (r *Report) take(spec any) {
+	switch spec := spec.(type) {
+	case *Piped:
+		r.Piped = spec
+	case *Application:
+		r.Application = spec
+	}
 }
 
 // Check decodes and checks a piped, application or event watcher file, whichever its kind says;

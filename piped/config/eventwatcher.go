@@ -40,7 +40,7 @@ func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) 
 }
 
 func eventWatcherTarget(file *EventWatcherFile) target {
-	return target{[]string{KindEventWatcher}, file, func(d *decoder) {
+	return target{[]string{KindEventWatcher}, file, func(d *decoder, _ string) {
 		for i, entry := range file.Events {
 			checkReplacements(d, fmt.Sprintf("spec.events[%d].replacements", i), entry.Replacements)
 		}

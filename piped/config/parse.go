@@ -124,29 +124,33 @@ func JSON(data []byte, filename string) (json.RawMessage, error) {
 type target struct {
 	kinds []string
 	spec  any
-	check func(*decoder)
+	check func(d *decoder, kind string)
 }
 
 func pipedTarget(p *Piped) target {
-	return target{[]string{KindPiped}, p, func(d *decoder) { checkPiped(d, p) }}
+	return target{[]string{KindPiped}, p, func(d *decoder, _ string) { checkPiped(d, p) }}
 }
 
 func applicationTarget(a *Application) target {
-	return target{applicationKinds, a, func(d *decoder) { checkApplication(d, a) }}
+	return target{applicationKinds, a, func(d *decoder, kind string) { checkApplication(d, a, kind) }}
 }
 
 func parse(data []byte, filename string, kinds ...target) *Report {
 	d := &decoder{file: filename, places: map[string]position{}, raw: map[string]*node{}}
-	report := &Report{}
+	report := &Report{decoder: d}
 	if root := d.tree(data); root != nil {
 		var names []string
 		for _, one := range kinds {
 			names = append(names, one.kinds...)
 		}
 		report.Kind = d.header(root, names)
+		if kind := root.child("kind"); kind != nil {
+			d.places["kind"] = kind.at
+		}
 		for _, one := range kinds {
 			if slices.Contains(one.kinds, report.Kind) {
-				d.spec(root, one)
+				d.spec(root, one, report.Kind)
+				report.take(one.spec)
 			}
 		}
 	}
@@ -154,16 +158,19 @@ func parse(data []byte, filename string, kinds ...target) *Report {
 	return report
 }
 
-func (d *decoder) spec(root *node, kind target) {
-	spec := reflect.ValueOf(kind.spec).Elem()
+func (d *decoder) spec(root *node, one target, kind string) {
+	spec := reflect.ValueOf(one.spec).Elem()
 	setDefaults(spec)
 	body := root.child("spec")
-	if body == nil || body.kind == nullNode {
-		d.errorf(position{1, 1}, "spec", "is required and must not be empty")
+	if body == nil {
+		d.errorf(position{1, 1}, "spec", "is required")
 		return
 	}
+	if body.kind == nullNode {
+		body = &node{kind: mappingNode, at: body.at} // PipeCD's smallest files have a spec without keys.
+	}
 	d.decode(body, spec, "spec")
-	kind.check(d)
+	one.check(d, kind)
 }
 
 // tree parses the bytes; nil means that the errors say why there is nothing to decode.

@@ -27,30 +27,35 @@ func TestValuesThatMeanNothingAreRefused(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			report := Check(data, file)
-			found := map[string][]string{}
-			for severity, list := range map[string]Errors{"error": report.Errors, "warning": report.Warnings} {
-				for _, e := range list {
-					require.Positive(t, e.Column, e.Error())
-					key := severity + " in line " + strings.Split(string(data), "\n")[e.Line-1]
-					found[key] = append(found[key], e.Error())
-				}
-			}
-			for line := range strings.SplitSeq(string(data), "\n") {
-				wanted := map[string][]string{}
-				for _, want := range expectation.FindAllStringSubmatch(line, -1) {
-					key := want[1] + " in line " + line
-					wanted[key] = append(wanted[key], strings.TrimSpace(want[2]))
-				}
-				for key, messages := range wanted {
-					require.Len(t, found[key], len(messages), "%s: %q", key, found[key])
-					for _, message := range messages {
-						require.Contains(t, strings.Join(found[key], "\n"), message, key)
-					}
-					delete(found, key)
-				}
-			}
-			require.Empty(t, found, "lines that are said to be right")
+			requireExpected(t, data, Check(data, file))
 		})
 	}
+}
+
+// requireExpected compares what is reported of a file with its comments.
+func requireExpected(t *testing.T, data []byte, report *Report) {
+	t.Helper()
+	found := map[string][]string{}
+	for severity, list := range map[string]Errors{"error": report.Errors, "warning": report.Warnings} {
+		for _, e := range list {
+			require.Positive(t, e.Column, e.Error())
+			key := severity + " in line " + strings.Split(string(data), "\n")[e.Line-1]
+			found[key] = append(found[key], e.Error())
+		}
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		wanted := map[string][]string{}
+		for _, want := range expectation.FindAllStringSubmatch(line, -1) {
+			key := want[1] + " in line " + line
+			wanted[key] = append(wanted[key], strings.TrimSpace(want[2]))
+		}
+		for key, messages := range wanted {
+			require.Len(t, found[key], len(messages), "%s: %q", key, found[key])
+			for _, message := range messages {
+				require.Contains(t, strings.Join(found[key], "\n"), message, key)
+			}
+			delete(found, key)
+		}
+	}
+	require.Empty(t, found, "lines that are said to be right")
 }
