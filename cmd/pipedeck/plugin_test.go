@@ -34,8 +34,10 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(data), text)
 	}
-	code, _, stderr = command(t.Context(), t.TempDir(), "validate", dir, "--strict")
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir)
 	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, `no plugin of PipeCD has the stage "SMOKE_TEST"`)
+	require.Contains(t, stdout, "0 errors, 1 warning")
 
 	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "new", "smoke-test", dir, "--sdk", "../..")
 	require.Equal(t, exitUsage, code)
