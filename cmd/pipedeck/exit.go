@@ -11,6 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
 // Exit codes of every subcommand.
@@ -68,6 +69,8 @@ func explain(ctx context.Context, err error) error {
 		return &exitError{exitTimedOut, errors.New("timed out"), "give more time with --timeout"}
 	case ctx.Err() != nil:
 		return &exitError{code: exitInterrupted}
+	case exhaustion.Advice(err) != "":
+		return &exitError{exitNotStarted, err, exhaustion.Advice(err)}
 	case errors.As(err, &start) && errors.As(err, &config):
 		return usageError(err, start.Hint)
 	case errors.As(err, &start):

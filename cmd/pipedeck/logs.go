@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -147,17 +148,20 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), choices("plugin", writingPlugins(w.PluginLogsDir())))
 	}
 	defer file.Close()
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch %s: %w", path, err)
-	}
-	defer watcher.Close()
-	if err := watcher.Add(path); err != nil {
-		return fmt.Errorf("watch %s: %w", path, err)
-	}
 	lines := bufio.NewReader(file)
+	if !follow {
+		return printLines(out, lines)
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err == nil {
+		defer watcher.Close()
+		err = watcher.Add(path)
+	}
+	if err != nil {
+		return &exitError{exitNotStarted, fmt.Errorf("watch %s: %w", path, err), exhaustion.WatchAdvice(err)}
+	}
 	for {
-		if err := printLines(out, lines); err != nil || !follow {
+		if err := printLines(out, lines); err != nil {
 			return err
 		}
 		select {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -70,8 +72,14 @@ func dial(ctx context.Context, w *workspace.Workspace) (deckv1.DeckServiceClient
 	bounded, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	running, err := w.AwaitPublished(bounded)
-	if err != nil {
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("environment %q is still starting", w.Name), "try again in a moment"}
+	case err != nil:
+		return nil, nil, &exitError{
+			exitNotStarted, fmt.Errorf("wait for environment %q: %w", w.Name, err),
+			cmp.Or(exhaustion.WatchAdvice(err), "run it again; if it happens again, see the logs below the state directory"),
+		}
 	}
 	key, err := w.APIKey()
 	if err != nil {

@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/live"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
 // openTree takes a first snapshot before piped looks. What holds it back is told, and what was there last is
@@ -18,7 +20,7 @@ import (
 func (e *Environment) openTree(ctx context.Context) error {
 	repository := e.repository.Load()
 	tree, err := live.Open(ctx, live.Options{
-		Root: repository.Root, Branch: repository.Branch, Dir: e.Workspace.Snapshots(), Logger: e.Logger,
+		Root: repository.Root, Branch: repository.Branch, Dir: e.Workspace.Snapshots(), Watched: e.treeWatched, Logger: e.Logger,
 	})
 	if err != nil {
 		return &StartError{componentRepository, err, "start without --live"}
@@ -64,4 +66,17 @@ func (e *Environment) reportTree(err error) {
 		problem.Reason, problem.NextStep = "what was saved is not deployed: "+held.Problem, held.Hint
 	}
 	e.server.SetProblem(problem)
+}
+
+// treeWatched reports a working tree of which not all can be watched.
+func (e *Environment) treeWatched(err error) {
+	const part = "watch of the working tree"
+	if err == nil {
+		e.server.ClearProblem(part)
+		return
+	}
+	e.server.SetProblem(store.Problem{
+		Part: part, Component: componentRepository, Reason: "what is saved is noticed after up to 2 s instead of at once: " + err.Error(),
+		NextStep: cmp.Or(exhaustion.WatchAdvice(err), e.seeLogs()),
+	})
 }

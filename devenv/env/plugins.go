@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/pluginsource"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
 // builds are the first builds of the plugins that are given as Go packages: piped is started after them.
@@ -48,14 +50,13 @@ func (e *Environment) buildPlugins(ctx context.Context, children *errgroup.Group
 	return first
 }
 
-// buildPlugin tells of each build by the plugin's component. A plugin that does not compile ends nothing: the
-// next save may mend it.
+// buildPlugin reports each build by the plugin's component. A plugin that does not compile ends nothing: the next save
+// may fix it. Sources that cannot be watched are tried again, since the system may have watches left later.
 func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, finished func()) {
 	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name), Logger: e.Logger}
 	component, built := pluginComponent(plugin), false
-	err := source.Run(ctx, func() {
-		e.components.starting(component, "compiling "+plugin.Source)
-	}, func(took time.Duration, err error) {
+	began := func() { e.components.starting(component, "compiling "+plugin.Source) }
+	ended := func(took time.Duration, err error) {
 		took = took.Round(10 * time.Millisecond)
 		switch {
 		case err == nil:
@@ -71,10 +72,17 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 			e.components.failed(component, err, hint)
 		}
 		finished()
-	})
-	if err != nil {
-		e.components.failed(component, err, "start again with: pipedeck up")
-		return
+	}
+	for {
+		err := source.Run(ctx, began, ended)
+		if err == nil {
+			break
+		}
+		e.components.failed(component, err, cmp.Or(exhaustion.WatchAdvice(err), "start again with: pipedeck up"))
+		finished()
+		if !pause(ctx, lookInterval) {
+			break
+		}
 	}
 	e.components.stopped(component)
 }

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -390,14 +392,26 @@ func TestWhatCannotBeWatchedIsLookedAt(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	blind := &watch{tree: w.tree, incomplete: true}
+	exhausted := atomic.Bool{}
+	exhausted.Store(true)
+	problems := make(chan error, 10)
+	w.tree.options.Watched = func(err error) { problems <- err }
+	blind := &watch{tree: w.tree, limit: maxDirs, newWatcher: func() (*fsnotify.Watcher, error) {
+		if exhausted.Load() {
+			return nil, syscall.EMFILE
+		}
+		return fsnotify.NewWatcher()
+	}}
 	news := make(chan told, 100)
 	go func() {
-		_ = blind.run(ctx, nil, nil, func(s Snapshot, err error) { news <- told{s, err} })
+		_ = blind.run(ctx, func(s Snapshot, err error) { news <- told{s, err} })
 		close(news)
 	}()
 	w.write("c/x", "changed")
 	require.Equal(t, []string{"c/x"}, w.next(news).snapshot.Uncommitted)
+	require.ErrorIs(t, <-problems, syscall.EMFILE)
+	exhausted.Store(false)
+	require.NoError(t, <-problems, "there are watches again")
 	stop()
 	for range news {
 	}

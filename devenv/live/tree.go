@@ -20,8 +20,11 @@ type Options struct {
 	// Branch is the name of the branch that snapshots are on, in their own repository.
 	Branch string
 	// Dir is the bare repository of the snapshots; made when missing. One Tree may use it at a time.
-	Dir    string
-	Logger *slog.Logger
+	Dir string
+	// Watched is told when files cannot be watched, which are looked at every 2 s then, and with nil when they can
+	// again. It may be nil.
+	Watched func(err error)
+	Logger  *slog.Logger
 }
 
 // Snapshot is the working tree at one moment.

@@ -30,22 +30,21 @@ const (
 // Run takes a snapshot at once and after every change, until ctx ends, and tells of each that is new and
 // of each failure.
 func (t *Tree) Run(ctx context.Context, tell func(Snapshot, error)) error {
-	w := &watch{tree: t, limit: maxDirs}
-	var err error
-	if w.watcher, err = fsnotify.NewWatcher(); err != nil {
-		t.logger.Warn("files cannot be watched, they are looked at instead", "interval", pollInterval, "error", err)
-		w.incomplete = true
-		return w.run(ctx, nil, nil, tell)
-	}
-	defer w.watcher.Close()
-	return w.run(ctx, w.watcher.Events, w.watcher.Errors, tell)
+	w := &watch{tree: t, limit: maxDirs, newWatcher: fsnotify.NewWatcher}
+	defer w.close()
+	return w.run(ctx, tell)
 }
 
 // watch turns events into snapshots.
 type watch struct {
-	tree *Tree
-	// watcher is nil when nothing can be watched.
+	tree       *Tree
+	newWatcher func() (*fsnotify.Watcher, error)
+	// watcher is nil while nothing can be watched; events and lost are its channels.
 	watcher *fsnotify.Watcher
+	events  <-chan fsnotify.Event
+	lost    <-chan error
+	// problem is why files cannot be watched, as it was reported.
+	problem string
 	limit   int
 	// incomplete is set when not every directory is watched.
 	incomplete bool
@@ -53,8 +52,46 @@ type watch struct {
 	stale bool
 }
 
-func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, lost <-chan error, tell func(Snapshot, error)) error {
-	w.stale = w.watcher != nil
+// open watches with the system's help, when it gives any.
+func (w *watch) open() {
+	if w.watcher != nil {
+		return
+	}
+	watcher, err := w.newWatcher()
+	if err != nil {
+		w.incomplete = true
+		w.report(err)
+		return
+	}
+	w.watcher, w.events, w.lost, w.stale = watcher, watcher.Events, watcher.Errors, true
+}
+
+func (w *watch) close() {
+	if w.watcher != nil {
+		w.watcher.Close()
+	}
+}
+
+// report passes on whether files can be watched.
+func (w *watch) report(err error) {
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	}
+	if problem == w.problem {
+		return
+	}
+	w.problem = problem
+	if err != nil {
+		w.tree.logger.Warn("not every directory can be watched; they are looked at", "interval", pollInterval, "error", err)
+	}
+	if w.tree.options.Watched != nil {
+		w.tree.options.Watched(err)
+	}
+}
+
+func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
+	w.open()
 	due := time.NewTimer(0)
 	defer due.Stop()
 	var first time.Time // of the changes that wait for their snapshot; zero when there are none
@@ -64,13 +101,14 @@ func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, lost <-ch
 		select {
 		case <-ctx.Done():
 			return nil
-		case event := <-events:
+		case event := <-w.events:
 			changed = w.matters(event)
-		case err := <-lost:
+		case err := <-w.lost:
 			w.tree.logger.Debug("file events were lost", "error", err)
 			changed, w.stale = true, true
 		case <-due.C:
 			first = time.Time{}
+			w.open()
 			snapshot, err := w.look(ctx)
 			switch {
 			case ctx.Err() != nil:
@@ -181,8 +219,14 @@ func (w *watch) addAll(ctx context.Context) error {
 		}
 		return add(dir)
 	})
-	if refused != nil && !w.incomplete {
-		w.tree.logger.Warn("not every directory can be watched, the rest is looked at", "interval", pollInterval, "error", refused)
+	if errors.Is(refused, errTooManyDirs) { // our own bound: looking is as good there
+		if !w.incomplete {
+			w.tree.logger.Warn("not every directory is watched, the rest is looked at", "interval", pollInterval, "error", refused)
+		}
+		w.report(nil)
+	} else {
+		w.report(refused)
+		w.stale = w.stale || refused != nil // there may be watches later
 	}
 	w.incomplete = refused != nil
 	return err

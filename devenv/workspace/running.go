@@ -95,6 +95,9 @@ func (w *Workspace) Published() (*Running, error) {
 // AwaitPublished is Published for an environment whose holder has the lock but has not published
 // yet, as in the first moments of a start. It ends with ctx.
 func (w *Workspace) AwaitPublished(ctx context.Context) (*Running, error) {
+	if running, err := w.Published(); !errors.Is(err, os.ErrNotExist) {
+		return running, err // which needs no watch, of which there may be none left
+	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", w.Dir, err)

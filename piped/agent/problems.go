@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/git/address"
 	"github.com/pipedeck/pipedeck/piped/health"
@@ -70,7 +71,7 @@ func (a *Agent) looked(repository *git.Repository, err error) {
 	case errors.As(err, &known):
 		a.problems.Set(part, fmt.Sprintf("%s: %v", known.Remote, known.Reason), known.Hint)
 	default:
-		a.problems.Set(part, err.Error(), cmp.Or(health.Advice(err), "see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
+		a.problems.Set(part, err.Error(), cmp.Or(exhaustion.Advice(err), "see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
 	}
 }
 
@@ -82,7 +83,7 @@ func (a *Agent) watched(repository string, err error) {
 		return
 	}
 	a.problems.Set(part, fmt.Sprintf("changes are noticed after up to 5 s instead of at once: %v", err),
-		cmp.Or(health.WatchAdvice(err), "read piped's log; piped tries it again"))
+		cmp.Or(exhaustion.WatchAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // passed notes the outcome of a pass of the trigger.
@@ -92,7 +93,7 @@ func (a *Agent) passed(err error) {
 		a.problems.Clear(part)
 		return
 	}
-	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(), cmp.Or(health.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
+	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(), cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // listed notes the outcome of reading a list of the control plane.

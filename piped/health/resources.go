@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
 const (
@@ -36,7 +38,7 @@ func Disk(dir string, minFree uint64) Source {
 		}
 		return []Problem{{
 			Part: "disk", Reason: fmt.Sprintf("the disk of %s is full: %d MiB are free; commits, logs and reports may not be written", dir, free>>20),
-			NextStep: Advice(syscall.ENOSPC),
+			NextStep: exhaustion.Advice(syscall.ENOSPC),
 		}}
 	}
 }
@@ -49,13 +51,13 @@ func Descriptors() []Problem {
 	}
 	open, err := openFiles()
 	switch {
-	case err != nil && Advice(err) != "":
-		return []Problem{{Part: "open files", Reason: fmt.Sprintf("no more files can be opened: %v", err), NextStep: Advice(err)}}
+	case err != nil && exhaustion.Advice(err) != "":
+		return []Problem{{Part: "open files", Reason: fmt.Sprintf("no more files can be opened: %v", err), NextStep: exhaustion.Advice(err)}}
 	case err != nil || float64(open) < float64(limit.Cur)*maxOpenShare/100:
 		return nil
 	}
 	return []Problem{{
-		Part: "open files", Reason: fmt.Sprintf("%d files are open, the limit is %d", open, limit.Cur), NextStep: Advice(syscall.EMFILE),
+		Part: "open files", Reason: fmt.Sprintf("%d files are open, the limit is %d", open, limit.Cur), NextStep: exhaustion.Advice(syscall.EMFILE),
 	}}
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package health
+package exhaustion
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func Advice(err error) string {
 	case errors.Is(err, syscall.EROFS):
 		return "mount that disk for writing again; see the system's log for why it is read-only"
 	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit of open files and start piped again: ulimit -n 65536"
+		return "raise the limit of open files and start it again: ulimit -n 65536"
 	case errors.Is(err, syscall.ENFILE):
 		return "end programs that hold many files open, or raise the system's limit: " + raiseSystemFiles
 	default:

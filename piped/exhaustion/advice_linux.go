@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package health
+package exhaustion
 
 // Commands that raise limits of the system.
 const (
