@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/live"
 	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
 // deleteDeadline bounds the removal of all clusters: a container engine may never be done with one.
@@ -192,7 +194,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	err := children.Wait()
 	var failure *StartError
 	if errors.As(err, &failure) {
-		e.components.failed(failure.Component, failure.Err, failure.Hint)
+		e.components.failed(failure.Component, failure.Err, cmp.Or(exhaustion.Advice(failure.Err), failure.Hint))
 	}
 	return err
 }
