@@ -15,6 +15,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 const wait = time.Minute
@@ -55,6 +57,7 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	}()
 	require.NoError(t, <-ends)
 	require.Equal(t, "one", says(t, s))
+	require.Equal(t, config.BuildStatus{State: config.BuildDone}, config.ReadBuildStatus(s.Program))
 	// Written until it is seen: what is new to the program is watched some time after its build.
 	end := func(path, text string) error {
 		t.Helper()
@@ -81,6 +84,9 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	require.ErrorAs(t, err, &broken)
 	require.Contains(t, broken.Output, filepath.Join("words", "words.go")+":4")
 	require.Equal(t, "two", says(t, s), "the last program that compiled stays")
+	status := config.ReadBuildStatus(s.Program)
+	require.Equal(t, config.BuildFailed, status.State)
+	require.Contains(t, status.Reason, "words.go")
 
 	require.NoError(t, end(words, "package words\n\nconst First = \"three\"\n"))
 	require.Equal(t, "three", says(t, s))
@@ -90,6 +96,27 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	require.NoError(t, end(filepath.Join(s.Dir, "main.go"), "package main\n\nimport \"example.org/plugin/more\"\n\nfunc main() { println(more.Second) }\n"))
 	require.NoError(t, end(more, "package more\n\nconst Second = \"five\"\n"))
 	require.Equal(t, "five", says(t, s))
+	cancel()
+	require.NoError(t, <-watching)
+	require.Zero(t, config.ReadBuildStatus(s.Program), "the program is not built any more")
+}
+
+func TestTheStatusSaysFromTheSaveOnThatAProgramIsBuilt(t *testing.T) {
+	t.Parallel()
+	root, s := module(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends, watching := make(chan error, 100), make(chan error, 1)
+	go func() { watching <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err }) }()
+	require.NoError(t, <-ends)
+	// Written until it is seen: the package is watched some time after the first build.
+	require.Eventually(t, func() bool {
+		write(t, filepath.Join(root, "words", "words.go"), "package words\n\nconst First = \"two\"\n")
+		return config.ReadBuildStatus(s.Program).State == config.BuildRunning
+	}, wait, 5*time.Millisecond)
+	require.NoError(t, <-ends)
+	require.Eventually(t, func() bool {
+		return config.ReadBuildStatus(s.Program).State == config.BuildDone && says(t, s) == "two"
+	}, wait, 5*time.Millisecond)
 	cancel()
 	require.NoError(t, <-watching)
 }

@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 const (
@@ -40,6 +43,16 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 	due := time.NewTimer(0)
 	defer due.Stop()
 	var building *build
+	changed := false // since the build that is under way began
+	change := func() {
+		if !changed {
+			s.status(config.BuildRunning, nil)
+		}
+		changed = true
+		due.Reset(settle)
+	}
+	s.status(config.BuildRunning, nil)
+	defer func() { _ = os.Remove(config.BuildStatusFile(s.Program)) }()
 	for {
 		select {
 		case <-ctx.Done():
@@ -47,23 +60,46 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 			return nil
 		case event := <-watcher.Events:
 			if matters(event) {
-				due.Reset(settle)
+				change()
 			}
 		case err := <-watcher.Errors:
 			s.Logger.Debug("file events were lost", "error", err)
-			due.Reset(settle)
+			change()
 		case <-due.C:
+			changed = false
 			building.stop()
 			began()
 			building = s.start(ctx)
 		case err := <-building.result():
 			took := time.Since(building.began)
 			building = nil
+			switch {
+			case changed: // the next build is due
+			case err == nil:
+				s.status(config.BuildDone, nil)
+			default:
+				s.status(config.BuildFailed, err)
+			}
 			ended(took, err)
 			if err := dirs.refresh(ctx); err != nil && ctx.Err() == nil { // there may be new imports
 				s.Logger.Debug("not all sources of a plugin are watched", "error", err)
 			}
 		}
+	}
+}
+
+// status says to piped whether the program is that of the sources, so that a deployment does not run the one before.
+func (s *Source) status(state config.BuildState, reason error) {
+	status := config.BuildStatus{State: state}
+	if reason != nil {
+		status.Reason = reason.Error()
+	}
+	var broken *CompileError
+	if errors.As(reason, &broken) {
+		status.Reason = broken.Output
+	}
+	if err := config.WriteBuildStatus(s.Program, status); err != nil {
+		s.Logger.Warn("cannot report the build of a plugin to piped: a deployment may run the program from before", "error", err)
 	}
 }
 

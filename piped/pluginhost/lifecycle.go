@@ -92,6 +92,7 @@ func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error)
 		return nil, err
 	}
 	drain(p.renewed) // what is there now is taken
+	program, _ := identify(p.program())
 	b, err := p.fetchBinary(ctx)
 	if err != nil {
 		return nil, permanentError{err}
@@ -132,6 +133,7 @@ func (p *Plugin) first(ctx context.Context, lifeline *os.File) (*process, error)
 		return nil, err
 	}
 	p.serving(proc, able)
+	p.noteExamined(program, nil)
 	return proc, nil
 }
 
@@ -175,8 +177,10 @@ func (p *Plugin) keep(ctx context.Context, lifeline *os.File, proc *process) (*p
 				})
 			case s.proc != nil:
 				p.serving(s.proc, s.abilities)
+				p.noteExamined(s.program, nil)
 				return s.proc, nil
 			}
+			p.noteExamined(s.program, s.err)
 		}
 	}
 }

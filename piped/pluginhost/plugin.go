@@ -61,6 +61,9 @@ type Plugin struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	crashes  []time.Time
+	// examined is the file of the program that was started or refused last, refused why.
+	examined identity
+	refused  error
 	blamed   []time.Time         // crashes that are counted against the input of a call
 	left     []*processtree.Tree // of processes that have ended, with members that have not
 	usage    usage

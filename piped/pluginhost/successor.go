@@ -17,6 +17,8 @@ type successor struct {
 	proc *process
 	abilities
 	err error
+	// program is the file that the binary was read from.
+	program identity
 }
 
 // errAbandoned ends the start of a successor to a process that has ended itself.
@@ -24,7 +26,9 @@ var errAbandoned = errors.New("the process that should be replaced has ended")
 
 // succeed starts a process of a changed binary beside the present one. A configured port is taken by the
 // present one, so the new process gets another.
-func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *process) successor {
+func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *process) (result successor) {
+	program, _ := identify(p.program())
+	defer func() { result.program = program }()
 	b, err := p.fetchBinary(ctx)
 	if err != nil {
 		return successor{err: err}

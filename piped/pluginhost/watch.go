@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
@@ -25,11 +26,14 @@ type binaryWatch struct {
 	watcher *fsnotify.Watcher
 	// plugins by the path of a file that is, or leads to, their binary or its signature, which may come later.
 	plugins map[string][]*Plugin
+	// builds are the files that hold the status of builds; changes is notified of theirs.
+	builds  map[string]bool
+	changes *broadcast
 }
 
 // watchBinaries begins to watch, before the plugins read their binaries for the first time.
 func (h *Host) watchBinaries() *binaryWatch {
-	w := &binaryWatch{logger: h.options.Logger, plugins: map[string][]*Plugin{}}
+	w := &binaryWatch{logger: h.options.Logger, plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		w.logger.Warn("plugin binaries cannot be watched: restart a plugin to have its changed binary taken", "error", err)
@@ -38,6 +42,9 @@ func (h *Host) watchBinaries() *binaryWatch {
 	w.watcher = watcher
 	for _, p := range h.plugins {
 		paths := binaryPaths(p.config.URL)
+		if len(paths) > 0 {
+			w.builds[config.BuildStatusFile(paths[0])] = true
+		}
 		if len(paths) > 0 && p.config.Signature != nil {
 			paths = append(paths, binaryPaths(fetch.SignatureURL(p.config))...)
 		}
@@ -80,6 +87,9 @@ func (w *binaryWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-w.watcher.Events:
+			if w.builds[event.Name] {
+				w.changes.notify()
+			}
 			for _, p := range w.plugins[event.Name] {
 				changed[p] = true
 				due.Reset(settle)

@@ -19,8 +19,9 @@ import (
 // Places of piped's own lines in a stage log. The control plane orders by number and drops repeated ones;
 // plugins number their blocks from the unix time on, in seconds (PipeCD's SDK) or microseconds (ours).
 const (
-	beforePlugin = iota
-	afterPlugin
+	afterPlugin = iota
+	beforePlugin
+	beforeCall // what the plugin host knows of the process that gets the call
 )
 
 // reporting is a context for one report, which a stopping piped still makes.
@@ -219,9 +220,9 @@ func (r *run) note(ctx context.Context, stage *model.PipelineStage, place int, s
 	ctx, cancel := reporting(ctx)
 	defer cancel()
 	now := time.Now().Unix()
-	block := &model.LogBlock{Index: 1, Log: text, Severity: severity, CreatedAt: now}
+	block := &model.LogBlock{Index: int64(place), Log: text, Severity: severity, CreatedAt: now}
 	var err error
-	if place == beforePlugin {
+	if place != afterPlugin {
 		_, err = r.options.ControlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
 			DeploymentId: r.deployment.GetId(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(), Blocks: []*model.LogBlock{block},
 		})

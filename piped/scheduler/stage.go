@@ -192,7 +192,9 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 		StageConfig:             options,
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
-	}}, pluginhost.Prepared(stage.GetName(), pair.use))
+	}}, pluginhost.Prepared(stage.GetName(), pair.use), pluginhost.Noted(func(text string) {
+		r.note(ctx, stage, beforeCall, model.LogSeverity_INFO, text)
+	}))
 	if err != nil && call.Err() != nil && ctx.Err() == nil {
 		r.awaitCleanup(ctx, stage)
 	}
