@@ -16,7 +16,7 @@ type Kind byte
 
 // The kinds of records.
 const (
-	// Application: Model is a model.Application, Automatic belongs to it.
+	// Application: Model is a model.Application, Automatic belongs to it, and Key is the JSON of the plugins that it uses.
 	Application Kind = 1
 	// Deployment: Model is a model.Deployment, with Created, Completed, Stages and the Commit of an event that led to it.
 	Deployment Kind = 2

@@ -33,6 +33,11 @@ func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 	}
 }
 
+// ReportApplicationPlugins stores which plugins applications use.
+func (a *Agent) ReportApplicationPlugins(ctx context.Context, r *agentv1.ReportApplicationPluginsRequest) (*agentv1.ReportApplicationPluginsResponse, error) {
+	return reply(&agentv1.ReportApplicationPluginsResponse{}, a.store.ReportApplicationPlugins(auth.Piped(ctx), r.GetApplications()))
+}
+
 // ReportHealth replaces the piped's problems. The call itself is its heartbeat.
 func (a *Agent) ReportHealth(ctx context.Context, r *agentv1.ReportHealthRequest) (*agentv1.ReportHealthResponse, error) {
 	return reply(&agentv1.ReportHealthResponse{}, a.store.ReportHealth(auth.Piped(ctx), r.GetProblems()))

@@ -29,8 +29,10 @@ type application struct {
 	filed place
 	// Deploy targets follow the piped's configuration until somebody sets them.
 	automatic bool
-	live      *model.ApplicationLiveStateSnapshot
-	counts    ResourceCounts
+	// uses are the plugins that its configuration uses; nil while its piped has not reported them.
+	uses   *[]string
+	live   *model.ApplicationLiveStateSnapshot
+	counts ResourceCounts
 	// news is closed at the next live state; nil while nobody waits.
 	news   chan struct{}
 	latest string
@@ -232,12 +234,17 @@ func (s *Store) applicationView(a *application) *Application {
 	return &Application{Model: s.effective(a), Health: health(a.live), Counts: a.counts, LatestDeploymentID: a.latest}
 }
 
-// effective is the application with the targets that it is deployed to: those of its piped when
-// nobody set any, as pipectl cannot.
+// effective is the application with the targets and the platform provider that it is deployed to: those of its piped
+// when nobody set any, as pipectl cannot.
 func (s *Store) effective(a *application) *model.Application {
 	m := proto.CloneOf(a.model)
-	if p := s.pipeds[m.GetPipedId()]; p != nil && len(m.GetDeployTargetsByPlugin()) == 0 {
-		m.DeployTargetsByPlugin = p.deployTargets(m.GetLabels())
+	p := s.pipeds[m.GetPipedId()]
+	if p != nil && len(m.GetDeployTargetsByPlugin()) == 0 {
+		m.DeployTargetsByPlugin = p.deployTargets(m.GetLabels(), a.uses)
+	}
+	if p != nil && m.GetPlatformProvider() == "" {
+		m.PlatformProvider = p.platformProvider(m.GetKind(), m.GetLabels())
+		m.CloudProvider = m.GetPlatformProvider()
 	}
 	return m
 }

@@ -185,7 +185,12 @@ func pipedRecord(p *piped) journal.Record {
 }
 
 func applicationRecord(a *application) journal.Record {
-	return journal.Record{Kind: journal.Application, Model: encode(a.model), Automatic: a.automatic}
+	r := journal.Record{Kind: journal.Application, Model: encode(a.model), Automatic: a.automatic}
+	if a.uses != nil {
+		names, _ := json.Marshal(*a.uses) // strings only
+		r.Key = string(names)
+	}
+	return r
 }
 
 func (s *Store) eventRecord(e *model.Event) journal.Record {

@@ -37,6 +37,8 @@ type piped struct {
 	problems   map[string]struct{}
 	// It asked for commands without a watch, as a piped does that cannot be told of them.
 	polls bool
+	// uses are the plugins that applications use by their configuration, as it reported them.
+	uses map[place][]string
 	// shown is its state as it was published last.
 	shown PipedState
 }
@@ -184,14 +186,17 @@ func (p *piped) repository(id string) *model.ApplicationGitRepository {
 // targets. PipeCD v1 leaves that choice to whoever registers the application in a browser.
 const TargetLabel = "pipedeck.dev/target"
 
-// deployTargets are what an application with these labels gets that nobody gave any: every target
-// of every plugin, or the one that it chose. A name that no plugin knows gives none, so that a typing
-// mistake deploys nowhere.
-func (p *piped) deployTargets(labels map[string]string) map[string]*model.DeployTargets {
+// deployTargets are what an application with these labels gets that nobody gave any: every target of the plugins that
+// it uses, or the one that it chose. PipeCD's pipeds do not report which plugins those are: then it is every plugin. A
+// name that no plugin knows gives none, so that a typing mistake deploys nowhere.
+func (p *piped) deployTargets(labels map[string]string, used *[]string) map[string]*model.DeployTargets {
 	all := map[string]*model.DeployTargets{}
 	chosen := map[string]*model.DeployTargets{}
 	for _, plugin := range p.model.GetPlugins() {
 		name, targets := plugin.GetName(), plugin.GetDeployTargets()
+		if used != nil && !slices.Contains(*used, name) {
+			continue
+		}
 		if len(targets) > 0 {
 			all[name] = &model.DeployTargets{DeployTargets: targets}
 		}
@@ -208,4 +213,26 @@ func (p *piped) deployTargets(labels map[string]string) map[string]*model.Deploy
 	// Plugins for other platforms keep theirs.
 	maps.Copy(all, chosen)
 	return all
+}
+
+// platformProviders are the types of platform providers that the kinds of PipeCD v0 need.
+var platformProviders = map[model.ApplicationKind]string{
+	model.ApplicationKind_KUBERNETES: "KUBERNETES", model.ApplicationKind_TERRAFORM: "TERRAFORM", model.ApplicationKind_LAMBDA: "LAMBDA",
+	model.ApplicationKind_CLOUDRUN: "CLOUDRUN", model.ApplicationKind_ECS: "ECS",
+}
+
+// platformProvider is the provider of a piped of PipeCD v0 that an application gets which nobody gave any: the one that
+// its label chooses, or the first of its kind. Empty for other pipeds, which have none. v0 refuses to plan without one.
+func (p *piped) platformProvider(kind model.ApplicationKind, labels map[string]string) string {
+	for _, provider := range p.model.GetPlatformProviders() {
+		if provider.GetType() == platformProviders[kind] && (labels[TargetLabel] == "" || labels[TargetLabel] == provider.GetName()) {
+			return provider.GetName()
+		}
+	}
+	for _, provider := range p.model.GetCloudProviders() { // older versions of v0
+		if provider.GetType() == platformProviders[kind] && (labels[TargetLabel] == "" || labels[TargetLabel] == provider.GetName()) {
+			return provider.GetName()
+		}
+	}
+	return ""
 }

@@ -4,14 +4,17 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
@@ -54,7 +57,8 @@ func (s *Store) RegisterApplications(pipedID string, found []*model.ApplicationI
 		a.automatic = true
 		a.model.Kind, a.model.Description = info.GetKind(), info.GetDescription()
 		a.model.Labels = maps.Clone(info.GetLabels())
-		a.model.DeployTargetsByPlugin = p.deployTargets(info.GetLabels())
+		a.use(p)
+		a.model.DeployTargetsByPlugin = p.deployTargets(info.GetLabels(), a.uses)
 		s.applicationChanged(a)
 		names = append(names, info.GetName())
 	}
@@ -83,6 +87,7 @@ func (s *Store) AddApplication(m *model.Application) (string, error) {
 		id = there.model.GetId()
 	}
 	a := s.newApplication(id, m.GetName(), m.GetPipedId(), path)
+	a.use(s.pipeds[m.GetPipedId()])
 	a.model.Kind, a.model.Description, a.model.Labels = m.GetKind(), m.GetDescription(), maps.Clone(m.GetLabels())
 	a.model.PlatformProvider, a.model.CloudProvider = m.GetPlatformProvider(), m.GetPlatformProvider()
 	s.applicationChanged(a)
@@ -128,7 +133,7 @@ func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.Application
 		}
 		m.Name, m.Description, m.Labels = info.GetName(), info.GetDescription(), maps.Clone(info.GetLabels())
 		if p, err := s.piped(pipedID); err == nil && a.automatic {
-			m.DeployTargetsByPlugin = p.deployTargets(m.Labels)
+			m.DeployTargetsByPlugin = p.deployTargets(m.Labels, a.uses)
 		}
 		s.applicationChanged(a)
 	}
@@ -139,17 +144,54 @@ func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.Application
 // now. The caller holds s.mu.
 func (s *Store) refreshDeployTargets(p *piped) {
 	for _, a := range s.index.pipeds[p.model.GetId()] {
-		if !a.automatic {
-			if len(a.model.GetDeployTargetsByPlugin()) == 0 { // shown with the piped's
-				s.applicationChanged(a)
-			}
-			continue
-		}
-		targets := p.deployTargets(a.model.GetLabels())
-		if !maps.EqualFunc(a.model.GetDeployTargetsByPlugin(), targets, func(x, y *model.DeployTargets) bool { return proto.Equal(x, y) }) {
-			a.model.DeployTargetsByPlugin = targets
+		s.refreshTargetsOf(p, a)
+	}
+}
+
+func (s *Store) refreshTargetsOf(p *piped, a *application) {
+	if !a.automatic {
+		if len(a.model.GetDeployTargetsByPlugin()) == 0 || a.model.GetPlatformProvider() == "" { // shown with the piped's
 			s.applicationChanged(a)
 		}
+		return
+	}
+	targets := p.deployTargets(a.model.GetLabels(), a.uses)
+	same := maps.EqualFunc(a.model.GetDeployTargetsByPlugin(), targets, func(x, y *model.DeployTargets) bool { return proto.Equal(x, y) })
+	if !same || len(p.model.GetPlatformProviders()) > 0 {
+		a.model.DeployTargetsByPlugin = targets
+		s.applicationChanged(a)
+	}
+}
+
+// ReportApplicationPlugins stores which plugins applications of a piped use, also of those that are not registered yet.
+func (s *Store) ReportApplicationPlugins(pipedID string, applications []*agentv1.ApplicationPlugins) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.piped(pipedID)
+	if err != nil {
+		return err
+	}
+	for _, reported := range applications {
+		at := place{pipedID, reported.GetRepoId(), reported.GetPath(), cmp.Or(reported.GetConfigFilename(), defaultConfigFilename)}
+		if _, known := p.uses[at]; !known && len(p.uses) >= s.limits.Applications {
+			return exhausted("the plugins of %d applications are known already", len(p.uses))
+		}
+		if p.uses == nil {
+			p.uses = map[place][]string{}
+		}
+		p.uses[at] = slices.Clone(reported.GetPlugins())
+		if a := s.index.places[at]; a != nil && !a.model.GetDeleted() {
+			a.use(p)
+			s.refreshTargetsOf(p, a)
+		}
+	}
+	return nil
+}
+
+// use takes over what the piped has reported of the application's plugins.
+func (a *application) use(p *piped) {
+	if names, known := p.uses[a.filed]; known {
+		a.uses = &names
 	}
 }
 

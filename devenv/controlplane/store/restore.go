@@ -64,7 +64,10 @@ func (s *Store) restoreApplication(r journal.Record) {
 	if a == nil {
 		a = &application{}
 	}
-	a.model, a.automatic = m, r.Automatic
+	a.model, a.automatic, a.uses = m, r.Automatic, nil
+	if names := []string(nil); json.Unmarshal([]byte(r.Key), &names) == nil && names != nil {
+		a.uses = &names
+	}
 	s.putApplication(a)
 	if m.GetDeleted() {
 		s.removeObjects(m.GetId())

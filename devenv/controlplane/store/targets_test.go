@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	path := filepath.Join(t.TempDir(), "history")
+	j, err := journal.Open(path, slog.New(slog.DiscardHandler), s.Restore)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	s.KeepIn(j)
+	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
+	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "wait"}))
+	uses := func(path string, plugins ...string) {
+		require.NoError(t, s.ReportApplicationPlugins(piped, []*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
+	}
+	uses("waits", "wait")
+	_, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
+	require.NoError(t, err)
+	uses("web", "kubernetes", "wait")
+	targets := func(s *store.Store) map[string][]string {
+		all := map[string][]string{}
+		for _, a := range applicationsOf(s, piped) {
+			all[a.GetName()] = a.GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets()
+		}
+		return all
+	}
+	want := map[string][]string{"unknown": {"local"}, "waits": nil, "web": {"local"}}
+	require.Equal(t, want, targets(s), "PipeCD's pipeds report no plugins of applications")
+	reportMeta(t, s, meta("/srv/repo", kubernetes))
+	require.Equal(t, want, targets(s))
+	next, _ := reopen(t, path, store.Limits{})
+	require.Equal(t, want, targets(next))
+	uses("waits", "wait", "kubernetes")
+	require.Equal(t, []string{"local"}, targets(s)["waits"], "its configuration has changed")
+}
+
+func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	report := func(providers ...*model.Piped_PlatformProvider) {
+		r := &pipedservice.ReportPipedMetaRequest{PlatformProviders: providers}
+		r.Repositories = meta("/srv/repo").GetRepositories()
+		reportMeta(t, s, r)
+	}
+	report(
+		&model.Piped_PlatformProvider{Name: "tf", Type: "TERRAFORM"}, &model.Piped_PlatformProvider{Name: "one", Type: "KUBERNETES"},
+		&model.Piped_PlatformProvider{Name: "two", Type: "KUBERNETES"},
+	)
+	chosen, terraform := info("chosen"), info("terraform")
+	chosen.Labels, terraform.Kind = map[string]string{store.TargetLabel: "two"}, model.ApplicationKind_TERRAFORM
+	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("plain"), chosen, terraform})
+	require.NoError(t, err)
+	byHand, err := s.AddApplication(&model.Application{
+		Name: "x", PipedId: piped, PlatformProvider: "mine",
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "x"},
+	})
+	require.NoError(t, err)
+	providers := func() map[string]string {
+		all := map[string]string{}
+		for _, a := range applicationsOf(s, piped) {
+			require.Equal(t, a.GetPlatformProvider(), a.GetCloudProvider())
+			all[a.GetName()] = a.GetPlatformProvider()
+		}
+		return all
+	}
+	require.Equal(t, map[string]string{"plain": "one", "chosen": "two", "terraform": "tf", "x": "mine"}, providers())
+	report(&model.Piped_PlatformProvider{Name: "new", Type: "KUBERNETES"})
+	require.Equal(t, map[string]string{"plain": "new", "chosen": "", "terraform": "", "x": "mine"}, providers(), "they follow its configuration")
+	require.NotEmpty(t, byHand)
+}
