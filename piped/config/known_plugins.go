@@ -31,6 +31,9 @@ var stageOwners = stagesByPlugin(map[string][]string{
 	"cloudrun":  {"CLOUDRUN_SYNC", "CLOUDRUN_PROMOTE"},
 })
 
+// IsStageOnly tells whether a plugin is one of PipeCD's that cannot deploy by itself.
+func IsStageOnly(plugin string) bool { return slices.Contains(stageOnlyPlugins, plugin) }
+
 func stagesByPlugin(stages map[string][]string) map[string]string {
 	owners := map[string]string{}
 	for plugin, names := range stages {

@@ -5,6 +5,7 @@ package migrate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -18,13 +19,22 @@ var pluginOfKind = map[string]string{
 var pluginKeys = []string{"input", "quickSync", "service", "workloads", "trafficRouting", "variantLabel"}
 
 func (m *migration) application(kind, spec *entry) *stop {
+	plugin := pluginOfKind[kind.text()]
+	old := plugin != ""
+	if spec.isEmpty() {
+		if !old {
+			return nil
+		}
+		spec.makeMapping()
+	}
 	body := spec.opened()
 	if body == nil {
 		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write its keys on lines of their own"}
 	}
-	plugin := pluginOfKind[kind.text()]
-	old := plugin != ""
 	if old {
+		if plugin == "kubernetes" && named(body, "kubernetes") == nil && named(body, "kubernetes_multicluster") != nil {
+			plugin = "kubernetes_multicluster"
+		}
 		m.replace(kind, config.KindApplication)
 	} else {
 		plugin = pluginOf(body)
@@ -41,12 +51,14 @@ func (m *migration) application(kind, spec *entry) *stop {
 	return nil
 }
 
+// named is what the file says below plugins of a plugin, nil for nothing.
+func named(spec *mapping, plugin string) *entry { return spec.find("plugins").opened().find(plugin) }
+
 // pluginOf guesses whose settings a file of kind Application holds.
 func pluginOf(spec *mapping) string {
-	plugins := spec.find("plugins").opened()
 	var found []string
-	for _, name := range []string{"kubernetes", "terraform", "ecs", "cloudrun", "lambda"} {
-		if plugins.find(name) != nil {
+	for _, name := range []string{"kubernetes", "kubernetes_multicluster", "terraform", "ecs", "cloudrun", "lambda"} {
+		if named(spec, name) != nil {
 			found = append(found, name)
 		}
 	}
@@ -117,7 +129,7 @@ func (a *application) settings() *stop {
 		e := a.spec.entries[first]
 		return &stop{e.line, field(e.path), "is a key of PipeCD v0, but the kind does not say which plugin it is for; write the kind of v0, such as KubernetesApp, and run it again"}
 	}
-	if first < 0 && (!a.old || a.plugin == "") {
+	if first < 0 && (!a.old || a.plugin == "" || a.hasPlugin()) {
 		return nil
 	}
 	target, err := a.pluginMapping()
@@ -156,6 +168,16 @@ func (a *application) settings() *stop {
 		target.add(e)
 	}
 	return nil
+}
+
+// hasPlugin reports whether the file names a plugin that deploys it already. An empty entry of a plugin in addition
+// would deploy the application twice.
+func (a *application) hasPlugin() bool {
+	body := a.spec.find("plugins").opened()
+	if body == nil || a.plugin == "ecs" && body.find("ecs").isEmpty() {
+		return false
+	}
+	return slices.ContainsFunc(body.entries, func(e *entry) bool { return !config.IsStageOnly(e.key) })
 }
 
 // misplaced moves plugins.terraform.input, as pipectl writes it, to where the plugin reads it.
@@ -254,7 +276,7 @@ func (a *application) spread(from *mapping, input *entry, target *mapping) *stop
 
 // adapt changes what a plugin of v1 reads differently.
 func (a *application) adapt(e *entry) *stop {
-	switch a.plugin + "." + e.key {
+	switch strings.TrimSuffix(a.plugin, "_multicluster") + "." + e.key {
 	case "terraform.quickSync":
 		a.note(e.line, e.path, "is left out: the terraform plugin has no options for quick sync")
 		a.drop(a.spec, e)

@@ -41,14 +41,18 @@ type Note struct {
 	Message string
 }
 
-// File migrates a piped or an application configuration; filename is used in messages only. Mistakes of
-// the source that are none of PipeCD v0, and forms of YAML that cannot be rewritten, come back as
-// [config.Errors]; the result has no mistakes.
+// File migrates a piped or an application configuration; filename is used in messages only. Files that are not
+// configuration, and forms of YAML that cannot be rewritten, come back as [config.Errors]. Other mistakes of the
+// source, such as a placeholder in place of a key, stay and are notes; the result has no others.
 func File(data []byte, filename string, options Options) (*Result, error) {
-	if err := checkSource(data, filename); err != nil {
+	mistakes, err := checkSource(data, filename)
+	if err != nil {
 		return nil, err
 	}
-	m := &migration{options: options}
+	m := &migration{options: options, mistakes: mistakes}
+	for _, e := range mistakes {
+		m.notes = append(m.notes, Note{Line: e.Line, Field: e.Field, Message: "stays as it is, which is a mistake: " + e.Message})
+	}
 	text, restore := normalize(string(data))
 	root, end, err := parse(text, filename)
 	if err != nil {
@@ -82,6 +86,8 @@ type migration struct {
 	root    *mapping
 	changed bool
 	notes   []Note
+	// mistakes are those of the source that the result may have as well.
+	mistakes config.Errors
 	// removed are paths of the source, and added are values, by which the result differs from it.
 	removed [][]any
 	added   []string
@@ -155,19 +161,26 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// checkSource refuses what is wrong by more than its age.
-func checkSource(data []byte, filename string) error {
+// checkSource refuses what cannot be read, and returns the mistakes of single keys that are not those of its age.
+func checkSource(data []byte, filename string) (config.Errors, error) {
 	report := config.Check(data, filename)
-	var wrong config.Errors
+	var mistakes config.Errors
+	unread := report.Kind == ""
 	for _, e := range report.Errors {
 		if !slices.Contains(report.V0, e) {
-			wrong = append(wrong, e)
+			mistakes = append(mistakes, e)
+			unread = unread || e.Field == ""
 		}
 	}
-	if len(wrong) > 0 {
-		return wrong
+	if unread && len(mistakes) > 0 {
+		return nil, mistakes
 	}
-	return nil
+	return mistakes, nil
+}
+
+// isOld reports whether the source has the mistake as well.
+func (m *migration) isOld(e *config.Error) bool {
+	return slices.ContainsFunc(m.mistakes, func(old *config.Error) bool { return old.Field == e.Field && old.Message == e.Message })
 }
 
 // normalize takes off what every line or the whole file has, and returns how to put it on again.
@@ -235,7 +248,7 @@ func parse(text, filename string) (m *mapping, end []string, err error) {
 // verify makes sure that the result is right, and that it holds the values of the source.
 func (m *migration) verify(source, content []byte, filename string) error {
 	report := config.Check(content, filename)
-	problem := report.Errors
+	problem := slices.DeleteFunc(slices.Clone(report.Errors), m.isOld)
 	if len(problem) == 0 && len(report.V0) > 0 {
 		problem = report.V0
 	}

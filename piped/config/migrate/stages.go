@@ -20,7 +20,7 @@ var movedOptions = map[string][]string{
 }
 
 // rollbackOfPlugin are the names that the one stage ROLLBACK of v0 has now.
-var rollbackOfPlugin = map[string]string{"kubernetes": "K8S_ROLLBACK", "terraform": "TERRAFORM_ROLLBACK", "ecs": "ECS_ROLLBACK"}
+var rollbackOfPlugin = map[string]string{"kubernetes": "K8S_ROLLBACK", "kubernetes_multicluster": "K8S_MULTI_ROLLBACK", "terraform": "TERRAFORM_ROLLBACK", "ecs": "ECS_ROLLBACK"}
 
 func (a *application) stages() *stop {
 	list := a.spec.find("pipeline").opened().find("stages")
