@@ -250,6 +250,8 @@ type kubernetesConfig struct {
 	ChartRepositories []kubernetesChartRepository `json:"chartRepositories"`
 	// ChartRegistries are OCI registries of Helm charts.
 	ChartRegistries []kubernetesChartRegistry `json:"chartRegistries"`
+	// AllowedChartAddresses are hosts, host:port, IP addresses and networks of this machine or its network that charts may come from, besides those repositories and registries. PipeCD does not read it.
+	AllowedChartAddresses []string `json:"allowedChartAddresses"`
 }
 
 type kubernetesChartRepository struct {
@@ -289,6 +291,8 @@ type kubernetesTarget struct {
 	ConnectTimeout Duration `json:"connectTimeout" config:"positive"`
 	// ImageBuilder builds images from the sources of applications. PipeCD does not read it.
 	ImageBuilder kubernetesImageBuilder `json:"imageBuilder"`
+	// AllowedChartAddresses are added to those of the plugin's config. PipeCD does not read it.
+	AllowedChartAddresses []string `json:"allowedChartAddresses"`
 	// KubectlVersion is the version of kubectl, where the plugin uses it.
 	KubectlVersion string `json:"kubectlVersion"`
 	// AppStateInformer says which resources are watched.

@@ -10,12 +10,17 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
 // Plugin is the plugin's own part of the piped configuration.
 type Plugin struct {
 	ChartRepositories []ChartRepository `json:"chartRepositories"`
 	ChartRegistries   []ChartRegistry   `json:"chartRegistries"`
+	// AllowedChartAddresses may be asked for charts, values and schemas that repositories name, although they are not of the
+	// public internet: hosts, host:port, IP addresses and networks. (Not in PipeCD v1, which asks every address.)
+	AllowedChartAddresses []string `json:"allowedChartAddresses"`
 }
 
 // ChartRepository is an HTTP repository of Helm charts.
@@ -69,6 +74,16 @@ func (p *Plugin) Validate() error {
 			errs = append(errs, fmt.Errorf("%s.type: %q is not OCI, the only type there is", at, r.Type))
 		case address == "" || strings.ContainsAny(address, "@ ") || strings.Contains(address, "://"):
 			errs = append(errs, fmt.Errorf("%s.address: must be a registry such as registry.example:5000, or a place in one", at))
+		}
+	}
+	return errors.Join(append(errs, checkAllowed(p.AllowedChartAddresses))...)
+}
+
+func checkAllowed(entries []string) error {
+	var errs []error
+	for i, entry := range entries {
+		if err := helm.CheckAllowed(entry); err != nil {
+			errs = append(errs, fmt.Errorf("allowedChartAddresses[%d]: %w", i, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -23,6 +23,8 @@ type DeployTarget struct {
 	ConnectTimeout sdk.Duration `json:"connectTimeout"`
 	// ImageBuilder builds images from the sources of applications; its zero value means none. (Not in PipeCD v1.)
 	ImageBuilder ImageBuilder `json:"imageBuilder"`
+	// AllowedChartAddresses are added to those of the plugin's configuration. (Not in PipeCD v1.)
+	AllowedChartAddresses []string `json:"allowedChartAddresses"`
 }
 
 // ImageBuilder is a server of the image API.
@@ -42,6 +44,7 @@ func (t *DeployTarget) Validate() error {
 	if t.ConnectTimeout < 0 {
 		errs = append(errs, errors.New("connectTimeout: must not be negative"))
 	}
+	errs = append(errs, checkAllowed(t.AllowedChartAddresses))
 	b := t.ImageBuilder
 	if b.IsZero() {
 		return errors.Join(errs...)

@@ -48,6 +48,8 @@ type Request struct {
 	// Namespace is that of the release. Default: "default".
 	Namespace string
 	Options   Options
+	// AllowedAddresses are added to those of the [Sources].
+	AllowedAddresses []string
 }
 
 // Options are those of `helm template`.
@@ -84,7 +86,11 @@ type File struct {
 
 // Render renders a chart.
 func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
-	loaded, err := c.load(ctx, req)
+	g, err := newGuard(c.sources, req.AllowedAddresses)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := c.load(ctx, g, req)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +102,11 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	if err := chartutil.ValidateReleaseName(req.ReleaseName); err != nil {
 		return nil, fmt.Errorf("%q cannot be the name of a release: use at most 53 small letters, digits and '-', and set input.helmOptions.releaseName", req.ReleaseName)
 	}
-	values, remote, err := c.values(ctx, req)
+	values, remote, err := c.values(ctx, g, req)
 	if err != nil {
 		return nil, err
 	}
-	missing, fixed, err := c.addDependencies(ctx, req, loaded)
+	missing, fixed, err := c.addDependencies(ctx, g, req, loaded)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -112,7 +118,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion to the version of the cluster, or use another version of the chart",
 			where, wants, caps.KubeVersion.Version)
 	}
-	files, err := c.render(ctx, loaded, values, caps, req)
+	files, err := c.render(ctx, g, loaded, values, caps, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -122,7 +128,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files, Fixed: loaded.fixed && fixed && !remote}, nil
 }
 
-func (c *Charts) render(ctx context.Context, loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
+func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
@@ -137,7 +143,7 @@ func (c *Charts) render(ctx context.Context, loaded *loaded, values map[string]a
 		return nil, fmt.Errorf("its values are not valid: %w", err)
 	}
 	if given, is := top["Values"].(common.Values); is {
-		if err := c.checkValues(ctx, chrt, given); err != nil {
+		if err := c.checkValues(ctx, g, chrt, given); err != nil {
 			return nil, fmt.Errorf("its values are not valid: %w", err)
 		}
 	}

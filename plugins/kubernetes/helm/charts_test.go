@@ -47,6 +47,9 @@ func charts(t *testing.T, sources helm.Sources) *helm.Charts {
 	if sources.CacheDir == "" {
 		sources.CacheDir = filepath.Join(t.TempDir(), "charts")
 	}
+	if sources.AllowedAddresses == nil {
+		sources.AllowedAddresses = []string{"127.0.0.1"} // where the servers of tests are
+	}
 	return helm.New(sources)
 }
 

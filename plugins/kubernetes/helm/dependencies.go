@@ -22,11 +22,11 @@ type missing map[string]error
 
 // addDependencies adds what Chart.yaml names and charts/ does not hold (PipeCD v1: --dependency-update). fixed is
 // whether it would always be the same.
-func (c *Charts) addDependencies(ctx context.Context, req Request, l *loaded) (missing, bool, error) {
-	return c.completeChart(ctx, req, l, 0)
+func (c *Charts) addDependencies(ctx context.Context, g *guard, req Request, l *loaded) (missing, bool, error) {
+	return c.completeChart(ctx, g, req, l, 0)
 }
 
-func (c *Charts) completeChart(ctx context.Context, req Request, l *loaded, depth int) (missing, bool, error) {
+func (c *Charts) completeChart(ctx context.Context, g *guard, req Request, l *loaded, depth int) (missing, bool, error) {
 	if depth > maxDependencyDepth {
 		return nil, false, fmt.Errorf("charts depend on each other more than %d deep; does one depend on itself?", maxDependencyDepth)
 	}
@@ -35,7 +35,7 @@ func (c *Charts) completeChart(ctx context.Context, req Request, l *loaded, dept
 		if d == nil || vendored(l.chart, d.Name) {
 			continue
 		}
-		found, err := c.dependency(ctx, req, l, d)
+		found, err := c.dependency(ctx, g, req, l, d)
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
@@ -43,7 +43,7 @@ func (c *Charts) completeChart(ctx context.Context, req Request, l *loaded, dept
 			lacks[nameOf(d)] = err
 			continue
 		}
-		_, same, err := c.completeChart(ctx, req, found, depth+1)
+		_, same, err := c.completeChart(ctx, g, req, found, depth+1)
 		if err != nil {
 			return nil, false, err
 		}
@@ -65,7 +65,7 @@ func nameOf(d *chart.Dependency) string {
 }
 
 // dependency finds one chart: in the checkout, or where it is published.
-func (c *Charts) dependency(ctx context.Context, req Request, l *loaded, d *chart.Dependency) (*loaded, error) {
+func (c *Charts) dependency(ctx context.Context, g *guard, req Request, l *loaded, d *chart.Dependency) (*loaded, error) {
 	folder, local := strings.CutPrefix(d.Repository, "file://")
 	switch {
 	case d.Repository == "":
@@ -79,7 +79,7 @@ func (c *Charts) dependency(ctx context.Context, req Request, l *loaded, d *char
 		}
 		return found, nil
 	}
-	return c.loadRemote(ctx, d.Repository, d.Name, locked(l.chart, d))
+	return c.loadRemote(ctx, g, d.Repository, d.Name, locked(l.chart, d))
 }
 
 // locked is the version that Chart.lock holds, else the one that Chart.yaml asks for.

@@ -51,9 +51,9 @@ func (l *loaded) source(name string) string {
 	return path.Join(l.shown, strings.TrimPrefix(name, l.chart.Name()+"/"))
 }
 
-func (c *Charts) load(ctx context.Context, req Request) (*loaded, error) {
+func (c *Charts) load(ctx context.Context, g *guard, req Request) (*loaded, error) {
 	if req.Path == "" {
-		return c.loadRemote(ctx, req.Repository, req.Name, req.Version)
+		return c.loadRemote(ctx, g, req.Repository, req.Name, req.Version)
 	}
 	if filepath.IsAbs(req.Path) {
 		return nil, fmt.Errorf("input.helmChart.path: %s is not relative to the application's directory", req.Path)

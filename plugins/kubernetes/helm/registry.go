@@ -33,13 +33,14 @@ const (
 type registry struct {
 	place string
 	login Registry
+	guard *guard
 }
 
 var _ source = (*registry)(nil)
 
 // newRegistry chooses the login whose address is the longest that fits.
-func newRegistry(address string, logins []Registry) (*registry, error) {
-	r := &registry{place: strings.Trim(strings.TrimPrefix(address, "oci://"), "/")}
+func newRegistry(address string, logins []Registry, g *guard) (*registry, error) {
+	r := &registry{place: strings.Trim(strings.TrimPrefix(address, "oci://"), "/"), guard: g}
 	if r.place == "" || strings.ContainsAny(r.place, "@?# ") {
 		return nil, errors.New("input.helmChart.repository: write oci://registry/path")
 	}
@@ -66,7 +67,7 @@ func (r *registry) fetch(ctx context.Context, name, version string) ([]byte, err
 	}
 	host := repository.Reference.Registry
 	repository.PlainHTTP = loopback(host)
-	client := &auth.Client{Client: anonymous("https://" + host).client}
+	client := &auth.Client{Client: anonymous("https://"+host, r.guard).client}
 	client.SetUserAgent(userAgent)
 	if r.login.Username+r.login.Password != "" {
 		client.Credential = auth.StaticCredential(host, auth.Credential{Username: r.login.Username, Password: r.login.Password})

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,18 +42,8 @@ type repository struct {
 
 var _ source = (*repository)(nil)
 
-func newRepository(r Repository) *repository {
-	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
-		TLSHandshakeTimeout: connectTimeout,
-		ForceAttemptHTTP2:   true,
-		DisableKeepAlives:   true, // nothing is left behind
-	}
-	if r.Insecure {
-		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // what the operator has asked for
-	}
-	return &repository{Repository: r, client: newClient(transport)}
+func newRepository(r Repository, g *guard) *repository {
+	return &repository{Repository: r, client: newClient(g.transport(r.Insecure))}
 }
 
 // retries is for servers that are busy, and connections that break before there is an answer.
@@ -167,6 +156,9 @@ func requestError(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
 		err = request.Err
+	}
+	if refused, is := errors.AsType[*addressError](err); is {
+		return refused
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {

@@ -24,9 +24,9 @@ const schemaURL = "file:///values.schema.json"
 
 // checkValues holds the values against the schemas of a chart and of its dependencies, as Helm does. Unlike Helm it reads no
 // file of this machine, which a reference of a schema may name in many ways, and no error shows a value, which may be secret.
-func (c *Charts) checkValues(ctx context.Context, chrt *chart.Chart, values common.Values) error {
+func (c *Charts) checkValues(ctx context.Context, g *guard, chrt *chart.Chart, values common.Values) error {
 	if len(chrt.Schema) > 0 {
-		if err := checkSchema(ctx, chrt.Schema, values); err != nil {
+		if err := checkSchema(ctx, g, chrt.Schema, values); err != nil {
 			return fmt.Errorf("values.schema.json of %s: %w", chrt.Name(), err)
 		}
 	}
@@ -44,14 +44,14 @@ func (c *Charts) checkValues(ctx context.Context, chrt *chart.Chart, values comm
 		default:
 			return fmt.Errorf("the values of %s are %T, not a map", dependency.Name(), given)
 		}
-		if err := c.checkValues(ctx, dependency, below); err != nil {
+		if err := c.checkValues(ctx, g, dependency, below); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkSchema(ctx context.Context, data []byte, values common.Values) (err error) {
+func checkSchema(ctx context.Context, g *guard, data []byte, values common.Values) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it cannot be used: %v", r)
@@ -62,7 +62,7 @@ func checkSchema(ctx context.Context, data []byte, values common.Values) (err er
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	compiler := jsonschema.NewCompiler()
-	loader := &schemaLoader{ctx: ctx}
+	loader := &schemaLoader{ctx: ctx, guard: g}
 	compiler.UseLoader(loader)
 	if err := compiler.AddResource(schemaURL, schema); err != nil {
 		return fmt.Errorf("it cannot be used: %w", err)
@@ -85,6 +85,7 @@ func checkSchema(ctx context.Context, data []byte, values common.Values) (err er
 // schemaLoader gets what a schema refers to.
 type schemaLoader struct {
 	ctx    context.Context
+	guard  *guard
 	loaded int
 	// failed is the first error, in our words.
 	failed error
@@ -107,7 +108,7 @@ func (l *schemaLoader) load(address string) (any, error) {
 	}
 	switch scheme, _, _ := strings.Cut(address, ":"); strings.ToLower(scheme) {
 	case "http", "https":
-		data, err := anonymous(address).get(l.ctx, address, maxValues)
+		data, err := anonymous(address, l.guard).get(l.ctx, address, maxValues)
 		if err != nil {
 			return nil, fmt.Errorf("get %s: %w", shownURL(address), err)
 		}

@@ -18,6 +18,9 @@ import (
 type Sources struct {
 	Repositories []Repository
 	Registries   []Registry
+	// AllowedAddresses may be asked although they are not of the public internet, as the repositories and registries may: hosts,
+	// host:port, IP addresses and networks such as 10.0.0.0/8.
+	AllowedAddresses []string
 	// CacheDir keeps charts of exact versions. Empty: pipedeck/charts in the user's directory for caches.
 	CacheDir string
 	// CacheBytes bounds it. 0: [DefaultCacheBytes].
@@ -39,9 +42,9 @@ type Registry struct {
 }
 
 // loadRemote loads a chart from a repository or a registry.
-func (c *Charts) loadRemote(ctx context.Context, repository, name, version string) (*loaded, error) {
+func (c *Charts) loadRemote(ctx context.Context, g *guard, repository, name, version string) (*loaded, error) {
 	exact := isExact(version)
-	from, err := c.source(repository)
+	from, err := c.source(g, repository)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func (c *Charts) loadRemote(ctx context.Context, repository, name, version strin
 	if name == "" || strings.ContainsAny(name, "?#\\ ") || strings.Contains(name, "..") {
 		return nil, fmt.Errorf("%q is not the name of a chart: set input.helmChart.name", name)
 	}
-	key := from.identity() + "\n" + name + "\n" + version
+	key := strings.TrimSuffix(from.identity()+"\n"+name+"\n"+version+"\n"+g.scope, "\n")
 	if exact {
 		if data, ok := c.store.get(key); ok {
 			if chrt, err := loadArchive(data); err == nil {
@@ -80,15 +83,15 @@ type source interface {
 }
 
 // source finds a configured repository by its name or URL; another URL is asked without a login.
-func (c *Charts) source(repository string) (source, error) {
+func (c *Charts) source(g *guard, repository string) (source, error) {
 	if strings.HasPrefix(repository, "oci://") {
-		return newRegistry(repository, c.sources.Registries)
+		return newRegistry(repository, c.sources.Registries, g)
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(repository, "@"), "alias:")
 	var known []string
 	for _, r := range c.sources.Repositories {
 		if r.Name == name || sameURL(r.Address, repository) {
-			return newRepository(r), nil
+			return newRepository(r, g), nil
 		}
 		known = append(known, r.Name)
 	}
@@ -100,13 +103,15 @@ func (c *Charts) source(repository string) (source, error) {
 	case !is:
 		return nil, fmt.Errorf("chart repository %q is not known: the plugin's chartRepositories in the piped configuration have %s", repository, strings.Join(known, ", "))
 	case scheme == "https" || scheme == "http":
-		return anonymous(repository), nil
+		return anonymous(repository, g), nil
 	default:
 		return nil, fmt.Errorf("%s: charts come from https:// and oci:// only", shownURL(repository))
 	}
 }
 
-func anonymous(address string) *repository { return newRepository(Repository{Address: address}) }
+func anonymous(address string, g *guard) *repository {
+	return newRepository(Repository{Address: address}, g)
+}
 
 func sameURL(a, b string) bool {
 	return a != "" && strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/")

@@ -20,10 +20,10 @@ import (
 
 // values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
 // remote tells whether any came from another machine.
-func (c *Charts) values(ctx context.Context, req Request) (values map[string]any, remote bool, err error) {
+func (c *Charts) values(ctx context.Context, g *guard, req Request) (values map[string]any, remote bool, err error) {
 	values = loader.MergeMaps(nil, req.Options.BaseValues)
 	for _, name := range req.Options.ValueFiles {
-		data, fetched, err := c.valueFile(ctx, req, name)
+		data, fetched, err := c.valueFile(ctx, g, req, name)
 		if err != nil {
 			return nil, false, fmt.Errorf("input.helmOptions.valueFiles: %w", err)
 		}
@@ -52,12 +52,12 @@ func (c *Charts) values(ctx context.Context, req Request) (values map[string]any
 	return values, remote, nil
 }
 
-func (c *Charts) valueFile(ctx context.Context, req Request, name string) (data []byte, fetched bool, err error) {
+func (c *Charts) valueFile(ctx context.Context, g *guard, req Request, name string) (data []byte, fetched bool, err error) {
 	if scheme, _, is := strings.Cut(name, "://"); is {
 		if scheme != "https" && scheme != "http" {
 			return nil, false, fmt.Errorf("%s: only https:// is read, and files of the repository", shownURL(name))
 		}
-		data, err = anonymous(name).get(ctx, name, maxValues)
+		data, err = anonymous(name, g).get(ctx, name, maxValues)
 		return data, true, err
 	}
 	data, err = readBelow(req, name)

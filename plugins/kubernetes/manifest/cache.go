@@ -54,7 +54,8 @@ func (r Request) key() cacheKey {
 		Files                      []string
 		Chart                      *Chart
 		KustomizeOptions           map[string]string
-	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions})
+		AllowedAddresses           []string
+	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions, r.AllowedAddresses})
 	if err != nil { // values that JSON cannot hold, which no configuration has
 		data = fmt.Appendf(nil, "%+v", r)
 	}

@@ -26,10 +26,10 @@ type Chart struct {
 
 // renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
 // hook is); those of tests, deletions and rollbacks are left out.
-func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string) (*result, error) {
+func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string, allowed []string) (*result, error) {
 	rendered, err := l.charts.Render(ctx, helm.Request{
 		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
-		ReleaseName: c.Release, Namespace: namespace, Options: c.Options,
+		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: allowed,
 	})
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomi
 		c.Namespace = cmp.Or(c.Namespace, given.Namespace, req.Namespace)
 		c.ApiVersions = append(c.ApiVersions, flags.apiVersions...)
 		c.KubeVersion = cmp.Or(c.KubeVersion, flags.kubeVersion)
-		rendered, err := l.inflateOne(ctx, tree, filepath.Dir(at), home, c)
+		rendered, err := l.inflateOne(ctx, tree, filepath.Dir(at), home, c, req.AllowedAddresses)
 		if err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
@@ -71,7 +71,7 @@ func fileRune(r rune) rune {
 	return r
 }
 
-func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home string, c types.HelmChart) (*result, error) {
+func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home string, c types.HelmChart, allowed []string) (*result, error) {
 	if c.NameTemplate != "" {
 		return nil, fmt.Errorf("chart %s: nameTemplate is not possible here: write releaseName", c.Name)
 	}
@@ -92,7 +92,7 @@ func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home 
 	if err := setValues(&chart.Options, c); err != nil {
 		return nil, fmt.Errorf("chart %s: %w", c.Name, err)
 	}
-	rendered, err := l.renderChart(ctx, tree, dir, chart, c.Namespace)
+	rendered, err := l.renderChart(ctx, tree, dir, chart, c.Namespace, allowed)
 	if err != nil {
 		return nil, err
 	}

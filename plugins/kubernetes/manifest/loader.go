@@ -45,6 +45,8 @@ type Request struct {
 	KustomizeOptions map[string]string
 	// Namespace, unless empty, replaces the namespace of every namespaced manifest.
 	Namespace string
+	// AllowedAddresses are added to those that charts may come from.
+	AllowedAddresses []string
 	// Note, unless nil, is told what a user should know beside the manifests, a line each.
 	Note func(string)
 }
@@ -111,7 +113,7 @@ func (l *Loader) load(ctx context.Context, tree *checkout.Tree, req Request) (*r
 
 func (l *Loader) read(ctx context.Context, tree *checkout.Tree, req Request) (*result, error) {
 	if req.Chart != nil {
-		return l.renderChart(ctx, tree, req.Dir, *req.Chart, req.Namespace)
+		return l.renderChart(ctx, tree, req.Dir, *req.Chart, req.Namespace, req.AllowedAddresses)
 	}
 	if name := kustomizationFile(tree, req.Dir); name != "" {
 		return l.kustomize(ctx, tree, req, name)

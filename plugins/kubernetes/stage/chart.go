@@ -30,7 +30,7 @@ func chartOf(s *Source) *manifest.Chart {
 
 // chartSources are where the operator lets charts come from.
 func chartSources(c config.Plugin) helm.Sources {
-	var sources helm.Sources
+	sources := helm.Sources{AllowedAddresses: c.AllowedChartAddresses}
 	for _, r := range c.ChartRepositories {
 		sources.Repositories = append(sources.Repositories, helm.Repository{
 			Name: r.Name, Address: r.Address, Username: r.Username, Password: r.Password, Insecure: r.Insecure,

@@ -49,6 +49,9 @@ func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manif
 func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest, error) {
 	req := loadRequest(s)
 	req.Note = note
+	if len(targets) > 0 {
+		req.AllowedAddresses = targets[0].Config.AllowedChartAddresses
+	}
 	manifests, err := l.files.Load(ctx, req)
 	if err != nil || len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
 		return manifests, err
