@@ -85,6 +85,27 @@ func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
 	e.leavesNothing()
 }
 
+func TestCIDeploysTheCommitOfAShallowCloneWithADetachedHEAD(t *testing.T) {
+	t.Parallel()
+	origin := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
+	git(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, origin, "clone", "-q", "--depth=1", "file://"+origin, clone)
+	git(t, clone, "checkout", "-q", "--detach")
+	for name, args := range map[string][]string{"around the working directory": {"ci"}, "given": {"ci", "."}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnvironment(t)
+			cmd := e.command(append(args, "--cluster", "none", "--output", "json", "--timeout", "3m")...)
+			cmd.Dir = clone
+			out, err := cmd.Output()
+			require.NoError(t, err, string(out))
+			require.True(t, has(parse(t, string(out)), func(ev event) bool { return ev.is("deployment", "app", "note", "status", "SUCCESS") }))
+			e.leavesNothing()
+		})
+	}
+}
+
 func TestAnInterruptedCIEndsWith130AndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

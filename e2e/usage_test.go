@@ -29,26 +29,23 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 			git(t, dir, "init", "-q", "-b", "trunk")
 			return []string{"up", dir}
 		}, 2, "has no commits on branch trunk yet"},
-		"detached HEAD": {func(t *testing.T) []string {
-			dir := committed(t)
-			git(t, dir, "checkout", "-q", "--detach")
-			return []string{"up", dir}
-		}, 2, "HEAD is detached"},
-		"ci without applications":  {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
-		"unknown cluster":          {func(*testing.T) []string { return []string{"up", "--cluster", "moon"} }, 2, `"moon" is unknown`},
-		"sample without a cluster": {func(*testing.T) []string { return []string{"ci", "--sample", "hello-world", "--cluster", "none"} }, 2, "need a cluster"},
-		"unknown sample":           {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
-		"unknown output":           {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
-		"no terminal for the UI":   {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
-		"unknown flag":             {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
-		"unknown command":          {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
+		"ci where no repository is": {func(*testing.T) []string { return []string{"ci"} }, 2, "add --sample hello-world"},
+		"up where no repository is": {func(*testing.T) []string { return []string{"up"} }, 2, "add --sample hello-world"},
+		"ci without applications":   {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
+		"unknown cluster":           {func(*testing.T) []string { return []string{"up", "--sample", "hello-world", "--cluster", "moon"} }, 2, `"moon" is unknown`},
+		"sample without a cluster":  {func(*testing.T) []string { return []string{"ci", "--sample", "hello-world", "--cluster", "none"} }, 2, "need a cluster"},
+		"unknown sample":            {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
+		"unknown output":            {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
+		"no terminal for the UI":    {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
+		"unknown flag":              {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
+		"unknown command":           {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
 		"plugin that is not there": {func(t *testing.T) []string {
-			return []string{"up", "--plugin", "wait=" + filepath.Join(t.TempDir(), "none")}
+			return []string{"up", "--sample", "hello-world", "--plugin", "wait=" + filepath.Join(t.TempDir(), "none")}
 		}, 2, "does not exist"},
 		"plugin that is not executable": {func(t *testing.T) []string {
 			file := filepath.Join(t.TempDir(), "plugin")
 			require.NoError(t, os.WriteFile(file, []byte("text"), 0o644))
-			return []string{"up", "--plugin", "wait=" + file}
+			return []string{"up", "--sample", "hello-world", "--plugin", "wait=" + file}
 		}, 2, "is not executable"},
 		"status of nothing":  {func(*testing.T) []string { return []string{"status"} }, 3, "pipedeck up"},
 		"approve of nothing": {func(*testing.T) []string { return []string{"approve"} }, 3, "pipedeck up"},

@@ -56,7 +56,8 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipedeck",
 		Short: "Run piped and its plugins against a local Kubernetes, and watch them in a terminal",
-		Example: `  pipedeck up                        a sample repository, or the one you are in
+		Example: `  pipedeck up --sample hello-world   a sample repository
+  pipedeck up                        the repository you are in
   pipedeck up ~/src/my-app           a repository of yours
   pipedeck ci --output json          the same without a terminal, then gone
   pipedeck down                      stop and remove the environment`,

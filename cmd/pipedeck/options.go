@@ -91,8 +91,8 @@ type source struct {
 }
 
 // chooseSource follows the rule of `up [DIR]`: the given directory; else samples when they are
-// asked for; else the repository around the working directory if it holds application
-// configurations; else the first sample. A given directory that cannot be watched is an error.
+// asked for; else the repository around the working directory, which has to hold application
+// configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *environmentFlags) chooseSource(args []string) (*source, error) {
 	if len(args) == 1 {
 		if len(f.samples) > 0 {
@@ -105,10 +105,7 @@ func (f *environmentFlags) chooseSource(args []string) (*source, error) {
 		return &source{dir: repository.Root}, nil
 	}
 	if len(f.samples) == 0 {
-		if repository, err := workspace.OpenRepository("."); err == nil && len(repository.Applications) > 0 {
-			return &source{dir: repository.Root}, nil
-		}
-		return &source{samples: sampleapps.All()[:1]}, nil
+		return aroundWorkingDirectory()
 	}
 	s := &source{}
 	for _, name := range f.samples {
@@ -119,6 +116,23 @@ func (f *environmentFlags) chooseSource(args []string) (*source, error) {
 		s.samples = append(s.samples, sample)
 	}
 	return s, nil
+}
+
+// aroundWorkingDirectory is the repository that the user is in.
+func aroundWorkingDirectory() (*source, error) {
+	sample := "try a sample: add --sample " + sampleNames()[0]
+	repository, err := workspace.OpenRepository(".")
+	if problem := (*workspace.RepositoryError)(nil); errors.As(err, &problem) {
+		return nil, usageError(err, "give the directory of a repository; or "+problem.Hint+"; or "+sample)
+	}
+	if err != nil {
+		return nil, usageError(err, "give the directory of another repository; or "+sample)
+	}
+	if len(repository.Applications) == 0 {
+		return nil, usageError(fmt.Errorf("%s has no application at HEAD", repository.Root),
+			"commit an app.pipecd.yaml; or give the directory of another repository; or "+sample)
+	}
+	return &source{dir: repository.Root}, nil
 }
 
 // open opens the repository or makes the sample one.

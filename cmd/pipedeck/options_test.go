@@ -4,10 +4,56 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
 )
+
+// It changes the working directory, so no other test runs beside it.
+func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
+	empty := t.TempDir()
+	without := repository(t, goodApplication)
+	require.NoError(t, os.Remove(filepath.Join(without, "app.pipecd.yaml")))
+	commitAll(t, without)
+	broken := repository(t, goodApplication)
+	require.NoError(t, os.WriteFile(filepath.Join(broken, ".git", "config"), []byte("[core\n"), 0o600))
+	unborn := t.TempDir()
+	_, err := git.PlainInit(unborn, false)
+	require.NoError(t, err)
+	for dir, says := range map[string]string{
+		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch", broken: "open the Git repository",
+	} {
+		t.Chdir(dir)
+		state := filepath.Join(t.TempDir(), "state")
+		for _, verb := range []string{"up", "ci"} {
+			code, stdout, stderr := command(t.Context(), state, verb, "--output", "plain", "--cluster", "none")
+			require.Equal(t, exitUsage, code, "%s: %s", says, stderr)
+			require.Contains(t, stderr, says)
+			require.Contains(t, stderr, "next step: ")
+			require.Contains(t, stderr, "add --sample hello-world")
+			require.Empty(t, stdout)
+			require.NoDirExists(t, state)
+		}
+	}
+
+	detached := repository(t, goodApplication)
+	repo, err := git.PlainOpen(detached)
+	require.NoError(t, err)
+	head, err := repo.Head()
+	require.NoError(t, err)
+	require.NoError(t, repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, head.Hash())))
+	t.Chdir(detached)
+	for _, args := range [][]string{nil, {"."}} {
+		from, err := (&environmentFlags{}).chooseSource(args)
+		require.NoError(t, err)
+		require.Empty(t, from.samples)
+		require.NotEmpty(t, from.dir)
+	}
+}
 
 func TestPluginsThatDeployToKubernetesGetTheClusters(t *testing.T) {
 	t.Parallel()

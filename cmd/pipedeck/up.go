@@ -26,13 +26,13 @@ func newUpCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up [DIR]", Short: "Start the environment, or attach to the running one, and open the terminal UI", Args: cobra.MaximumNArgs(1),
 		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
-show its deployments. DIR is the repository; without it, the one you are in if it holds
-application configurations, else a sample repository made for the purpose.
+show its deployments. DIR is the repository; without it, the one you are in, which has to hold
+application configurations. --sample makes a sample repository for the purpose.
 
 Leaving the UI asks whether the environment goes on running. Without a terminal, Ctrl-C ends it.`,
 		Example: `  pipedeck up
   pipedeck up ~/src/my-app
-  pipedeck up --sample hello-world --name demo
+  pipedeck up --sample hello-world
   pipedeck up --live
   pipedeck up --output plain`,
 		RunE: func(cmd *cobra.Command, args []string) error {

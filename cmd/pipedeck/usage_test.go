@@ -131,16 +131,23 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 func repository(t *testing.T, application string) string {
 	t.Helper()
 	dir := t.TempDir()
-	repo, err := git.PlainInit(dir, false)
+	_, err := git.PlainInit(dir, false)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "app.pipecd.yaml"), []byte(application), 0o600))
+	commitAll(t, dir)
+	return dir
+}
+
+// commitAll commits everything that has changed in a repository.
+func commitAll(t *testing.T, dir string) {
+	t.Helper()
+	repo, err := git.PlainOpen(dir)
+	require.NoError(t, err)
 	tree, err := repo.Worktree()
 	require.NoError(t, err)
-	_, err = tree.Add("app.pipecd.yaml")
+	require.NoError(t, tree.AddWithOptions(&git.AddOptions{All: true}))
+	_, err = tree.Commit("change", &git.CommitOptions{Author: &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}})
 	require.NoError(t, err)
-	_, err = tree.Commit("start", &git.CommitOptions{Author: &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}})
-	require.NoError(t, err)
-	return dir
 }
 
 const goodApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins: {kubernetes: {}}\n"

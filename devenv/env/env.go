@@ -40,7 +40,7 @@ type Environment struct {
 	clusters   []*runningCluster
 	forwarder  *portforward.Forwarder
 	repository atomic.Pointer[workspace.Repository]
-	// tree is nil unless the environment is live.
+	// tree is nil unless the environment is live or watches a detached HEAD.
 	tree    *live.Tree
 	address string
 	// connected gets piped's version when it has introduced itself to the control plane.
@@ -213,7 +213,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 	e.repository.Store(repository)
 	e.server.Watching(repository.Root)
 	e.server.SetEnvironment(e.describe())
-	if e.Live {
+	if e.Live || repository.Detached {
 		return e.openTree(ctx)
 	}
 	detail := fmt.Sprintf("%s, branch %s", repository.Root, repository.Branch)

@@ -15,19 +15,25 @@ import (
 	"github.com/pipedeck/pipedeck/piped/exhaustion"
 )
 
-// openTree takes a first snapshot before piped looks. What holds it back is told, and what was there last is
+// openTree takes a first snapshot before piped looks, of the working tree or, unless the environment is live, of the
+// commit at a detached HEAD. What holds it back is told, and what was there last is
 // deployed until that is mended.
 func (e *Environment) openTree(ctx context.Context) error {
 	repository := e.repository.Load()
+	hint := "start without --live"
+	if !e.Live {
+		hint = "check out a branch: git -C " + repository.Root + " switch BRANCH"
+	}
 	tree, err := live.Open(ctx, live.Options{
-		Root: repository.Root, Branch: repository.Branch, Dir: e.Workspace.Snapshots(), Watched: e.treeWatched, Logger: e.Logger,
+		Root: repository.Root, Branch: repository.Branch, CommitsOnly: !e.Live, Dir: e.Workspace.Snapshots(),
+		Watched: e.treeWatched, Logger: e.Logger,
 	})
 	if err != nil {
-		return &StartError{componentRepository, err, "start without --live"}
+		return &StartError{componentRepository, err, hint}
 	}
 	snapshot, err := tree.Take(ctx)
 	if held := (*live.HeldError)(nil); err != nil && !errors.As(err, &held) {
-		return &StartError{componentRepository, err, "start without --live"}
+		return &StartError{componentRepository, err, hint}
 	}
 	e.tree = tree
 	e.components.ready(componentRepository, "")
@@ -40,10 +46,15 @@ func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
 	e.reportTree(err)
 	repository := e.repository.Load()
 	detail := fmt.Sprintf("%s, branch %s, live: ", repository.Root, repository.Branch)
+	if !e.Live {
+		detail = fmt.Sprintf("%s, HEAD is detached: ", repository.Root)
+	}
 	switch {
 	case err != nil:
-		e.Logger.Warn("the working tree is not deployed as it is", "error", err)
+		e.Logger.Warn("what is checked out is not deployed", "error", err)
 		detail += "the last state stays deployed: " + err.Error()
+	case !e.Live:
+		detail += fmt.Sprintf("commit %.7s is deployed, and the next one that is checked out", s.Commit)
 	case len(s.Uncommitted) > 0:
 		detail += "saved files are deployed, " + live.Summary(s.Uncommitted)
 	default:

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 func TestALiveEnvironmentDeploysTheWorkingTree(t *testing.T) {
@@ -46,6 +48,32 @@ func TestALiveEnvironmentDeploysTheWorkingTree(t *testing.T) {
 	head, err := exec.Command("git", "-C", repository.Root, "rev-parse", "HEAD").Output()
 	require.NoError(t, err)
 	require.Equal(t, repository.Head, strings.TrimSpace(string(head)))
+}
+
+func TestADetachedHEADIsWatchedByWayOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	sample, err := o.Repository()
+	require.NoError(t, err)
+	clone := filepath.Join(t.TempDir(), "clone")
+	for _, args := range [][]string{{"clone", "-q", sample.Root, clone}, {"-C", clone, "checkout", "-q", "--detach"}} {
+		out, err := exec.Command("git", args...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	o.Repository = func() (*workspace.Repository, error) { return workspace.OpenRepository(clone) }
+	up(t, o)
+	pids(t, w, 1)
+	watched, err := os.ReadFile(w.PipedConfig())
+	require.NoError(t, err)
+	require.Contains(t, string(watched), "remote: file://"+w.Snapshots()+"\n")
+	require.Contains(t, string(watched), "branch: detached\n")
+	head, err := exec.Command("git", "--git-dir", w.Snapshots(), "rev-parse", "detached").Output()
+	require.NoError(t, err)
+	require.Equal(t, sample.Head, strings.TrimSpace(string(head)))
+	running, err := w.Published()
+	require.NoError(t, err)
+	require.False(t, running.Live)
 }
 
 func TestAnEnvironmentThatIsNotLiveWatchesTheRepositoryItself(t *testing.T) {

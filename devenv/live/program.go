@@ -30,7 +30,7 @@ type program struct {
 // newProgram finds git. Variables that would lead it to another repository are left out, as are questions.
 func newProgram(dir string) (program, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return program{}, fmt.Errorf("find the git program: %w; install git, or go without --live", err)
+		return program{}, fmt.Errorf("find the git program: %w; install git", err)
 	}
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GIT_") })
 	return program{dir: dir, env: append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")}, nil

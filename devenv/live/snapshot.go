@@ -29,6 +29,9 @@ func (t *Tree) Take(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return t.last, err
 	}
+	if t.options.CommitsOnly {
+		return t.follow(ctx, head)
+	}
 	left, err := t.updateIndex(ctx)
 	if err != nil {
 		return t.last, err
@@ -62,6 +65,18 @@ func (t *Tree) Take(ctx context.Context) (Snapshot, error) {
 		err = t.sweepSometimes(ctx)
 	}
 	return next, err
+}
+
+// follow makes a commit of the user the snapshot.
+func (t *Tree) follow(ctx context.Context, head string) (Snapshot, error) {
+	if head == t.last.Commit {
+		return t.last, nil
+	}
+	if _, err := t.store.run(ctx, "", "update-ref", t.branch(), head); err != nil {
+		return t.last, err
+	}
+	t.last = Snapshot{Commit: head}
+	return Snapshot{Commit: head, New: true}, nil
 }
 
 // head is the commit that the user has checked out, and its tree.

@@ -19,6 +19,9 @@ type Options struct {
 	Root string
 	// Branch is the name of the branch that snapshots are on, in their own repository.
 	Branch string
+	// CommitsOnly makes the commit at HEAD the snapshot, whatever is on disk: for a working tree without a branch that
+	// piped could watch.
+	CommitsOnly bool
 	// Dir is the bare repository of the snapshots; made when missing. One Tree may use it at a time.
 	Dir string
 	// Watched is told when files cannot be watched, which are looked at every 2 s then, and with nil when they can
@@ -123,6 +126,9 @@ func (t *Tree) makeStore(ctx context.Context, objects string) error {
 // remember finds the snapshot of a former process. One that has lost its objects, because the user's
 // repository was cleaned since, is as good as none: the commit that is checked out stands until the first one.
 func (t *Tree) remember(ctx context.Context) error {
+	if t.options.CommitsOnly {
+		return nil // Take moves the branch to HEAD, which needs nothing of before
+	}
 	found, err := t.store.line(ctx, "rev-parse", "--quiet", t.branch()+"^{commit}", t.branch()+"^{tree}")
 	if commit, tree, ok := strings.Cut(found, "\n"); err == nil && ok {
 		t.last.Commit, t.tree = commit, tree

@@ -177,9 +177,12 @@ func (w *watch) matters(event fsnotify.Event) bool {
 
 // addAll watches every directory that git looks into, and what moves when the user commits.
 func (w *watch) addAll(ctx context.Context) error {
-	ignored, err := w.ignored(ctx)
-	if err != nil {
-		return err
+	var ignored map[string]bool
+	var err error
+	if !w.tree.options.CommitsOnly {
+		if ignored, err = w.ignored(ctx); err != nil {
+			return err
+		}
 	}
 	var refused error
 	added := 0
@@ -204,7 +207,7 @@ func (w *watch) addAll(ctx context.Context) error {
 		}
 	}
 	root := w.tree.options.Root
-	err = filepath.WalkDir(root, func(dir string, entry fs.DirEntry, err error) error {
+	visit := func(dir string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -218,7 +221,10 @@ func (w *watch) addAll(ctx context.Context) error {
 			return fs.SkipDir
 		}
 		return add(dir)
-	})
+	}
+	if !w.tree.options.CommitsOnly {
+		err = filepath.WalkDir(root, visit)
+	}
 	if errors.Is(refused, errTooManyDirs) { // our own bound: looking is as good there
 		if !w.incomplete {
 			w.tree.logger.Warn("not every directory is watched, the rest is looked at", "interval", pollInterval, "error", refused)

@@ -20,8 +20,11 @@ import (
 type Repository struct {
 	// Root is the absolute path of the work tree.
 	Root string
-	// Branch is the branch that is checked out, and watched.
+	// Branch is the branch that is checked out, and watched; DetachedBranch when none is.
 	Branch string
+	// Detached says that HEAD names a commit and no branch. Piped watches a repository of the environment then, in
+	// which DetachedBranch follows HEAD.
+	Detached bool
 	// Head is the commit at its tip when the repository was opened.
 	Head string
 	// Applications are the application configuration files at Head, relative to Root.
@@ -29,6 +32,9 @@ type Repository struct {
 	// EditHint is a file worth editing first; empty for a user's own repository.
 	EditHint string
 }
+
+// DetachedBranch stands for the branch of a repository whose HEAD is detached.
+const DetachedBranch = "detached"
 
 // RepositoryError is a repository that cannot be watched as it is. Hint is a command or an action
 // that changes that.
@@ -38,8 +44,8 @@ type RepositoryError struct {
 
 func (e *RepositoryError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Problem) }
 
-// OpenRepository returns the repository that holds dir. A repository that has no branch with
-// commits checked out gives a *RepositoryError.
+// OpenRepository returns the repository that holds dir. A repository without a commit at HEAD gives a
+// *RepositoryError.
 func OpenRepository(dir string) (*Repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -66,24 +72,23 @@ func OpenRepository(dir string) (*Repository, error) {
 }
 
 func describe(repo *git.Repository, root string) (*Repository, error) {
-	symbolic, err := repo.Reference(plumbing.HEAD, false)
+	found := &Repository{Root: root, Branch: DetachedBranch}
+	head, err := repo.Reference(plumbing.HEAD, false)
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD of %s: %w", root, err)
 	}
-	if symbolic.Type() != plumbing.SymbolicReference {
-		return nil, &RepositoryError{root, "has no branch checked out (HEAD is detached at " + short(symbolic.Hash().String()) + ")",
-			"check one out: git -C " + root + " switch BRANCH"}
+	if found.Detached = head.Type() != plumbing.SymbolicReference; !found.Detached {
+		found.Branch = head.Target().Short()
+		head, err = repo.Reference(head.Target(), true)
 	}
-	branch := symbolic.Target().Short()
-	head, err := repo.Reference(symbolic.Target(), true)
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, &RepositoryError{root, "has no commits on branch " + branch + " yet",
+		return nil, &RepositoryError{root, "has no commits on branch " + found.Branch + " yet",
 			"commit something: git -C " + root + " commit"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read branch %s of %s: %w", branch, root, err)
+		return nil, fmt.Errorf("read branch %s of %s: %w", found.Branch, root, err)
 	}
-	found := &Repository{Root: root, Branch: branch, Head: head.Hash().String()}
+	found.Head = head.Hash().String()
 	commit, err := repo.CommitObject(head.Hash())
 	if err != nil {
 		return nil, fmt.Errorf("read commit %s of %s: %w", short(found.Head), root, err)

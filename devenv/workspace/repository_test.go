@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,23 +30,13 @@ func write(t *testing.T, path, content string) {
 
 func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 	t.Parallel()
-	committed := func(t *testing.T, dir string) {
-		runGit(t, dir, "init", "-q", "-b", "main")
-		write(t, filepath.Join(dir, "file"), "x")
-		runGit(t, dir, "add", "-A")
-		runGit(t, dir, "commit", "-qm", "first")
-	}
 	for name, c := range map[string]struct {
 		prepare       func(t *testing.T, dir string)
 		problem, hint string
 	}{
 		"not a Git repository": {func(*testing.T, string) {}, "is not a Git repository", "init"},
 		"no commits yet":       {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") }, "has no commits on branch trunk yet", "commit"},
-		"detached HEAD": {func(t *testing.T, dir string) {
-			committed(t, dir)
-			runGit(t, dir, "checkout", "-q", "--detach")
-		}, "HEAD is detached at", "switch"},
-		"bare": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") }, "is a bare repository", "clone"},
+		"bare":                 {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") }, "is a bare repository", "clone"},
 		"no directory": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(dir))
 		}, "is not a directory", "pipedeck up DIR"},
@@ -60,6 +51,38 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 			require.ErrorAs(t, err, &problem)
 			require.ErrorContains(t, err, c.problem)
 			require.Contains(t, problem.Hint, c.hint)
+		})
+	}
+}
+
+func TestADetachedHEADIsACommitLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	origin := t.TempDir()
+	write(t, filepath.Join(origin, "web", "app.pipecd.yaml"), "kind: Application")
+	runGit(t, origin, "init", "-q", "-b", "main")
+	runGit(t, origin, "add", "-A")
+	runGit(t, origin, "commit", "-qm", "first")
+	runGit(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
+	first, err := exec.Command("git", "-C", origin, "rev-parse", "HEAD~").Output()
+	require.NoError(t, err)
+	for name, depth := range map[string]string{"whole": "--no-single-branch", "shallow": "--depth=1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "clone")
+			runGit(t, origin, "clone", "-q", depth, "file://"+origin, dir)
+			commit := "HEAD"
+			if name == "whole" {
+				commit = strings.TrimSpace(string(first))
+			}
+			runGit(t, dir, "checkout", "-q", "--detach", commit)
+			found, err := OpenRepository(filepath.Join(dir, "web"))
+			require.NoError(t, err)
+			require.True(t, found.Detached)
+			require.Equal(t, DetachedBranch, found.Branch)
+			require.Equal(t, []string{"web/app.pipecd.yaml"}, found.Applications)
+			if name == "whole" {
+				require.Equal(t, commit, found.Head)
+			}
 		})
 	}
 }
