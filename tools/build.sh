@@ -11,16 +11,20 @@ mkdir -p "$out/plugins"
 packages=(./cmd/pipedeck ./cmd/piped)
 for plugin in "$@"; do packages+=("./plugins/$plugin"); done
 
+# pipedeck compiles the embedded Kubernetes from the sources beside its own only while they are the same as now.
+sources=$(go run ./devenv/cluster/embedded/sources/digest devenv/embeddedk8s)
+ldflags="-X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources"
+
 started=$SECONDS
-stale=$(go list -deps -f '{{if .Stale}}x{{end}}' "${packages[@]}" | grep -c x || true)
+stale=$(go list -deps -ldflags "$ldflags" -f '{{if .Stale}}x{{end}}' "${packages[@]}" | grep -c x || true)
 if [ "$stale" -gt 20 ]; then
   echo "compiling $stale packages (first time only)"
-  go build -v "${packages[@]}" 2>&1 >/dev/null | awk -v total="$stale" '
+  go build -v -ldflags "$ldflags" "${packages[@]}" 2>&1 >/dev/null | awk -v total="$stale" '
     / / { print; next }
     { n++; if (n % 10 == 0 || n == total) { printf "\r  %d of %d", n, total; fflush() } }
     END { if (n) print "" }'
 fi
-go build -o "$out/" ./cmd/pipedeck ./cmd/piped
+go build -ldflags "$ldflags" -o "$out/" ./cmd/pipedeck ./cmd/piped
 for plugin in "$@"; do
   go build -o "$out/plugins/" "./plugins/$plugin"
 done

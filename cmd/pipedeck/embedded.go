@@ -4,10 +4,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 )
 
@@ -31,7 +33,11 @@ func newEmbeddedCommand() *cobra.Command {
 				}
 			})
 			if err != nil {
-				return &exitError{exitNotStarted, err, "install Go and run it from a clone of the repository"}
+				hint := "install Go, and run make embeddedk8s in a clone of the repository"
+				if known := (*cluster.HintError)(nil); errors.As(err, &known) {
+					hint = known.Hint
+				}
+				return &exitError{exitNotStarted, err, hint}
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
 			return err

@@ -72,7 +72,7 @@ func benchKubernetes(ctx context.Context, bin, dir string, size kubernetesScale)
 
 // startKubernetes gives the kubeconfig of an embedded Kubernetes that answers, until stop.
 func startKubernetes(ctx context.Context, dir string) (kubeconfig string, stop func() error, err error) {
-	program, err := embedded.NewProgram()
+	program, err := embedded.FromCheckout(".")
 	if err != nil {
 		return "", nil, err
 	}

@@ -26,7 +26,7 @@ func (o options) provider(dir string) (cluster.Provider, error) {
 			Dir: data, Kubeconfig: kubeconfig(dir), LogFile: log, Logger: logger(),
 		}), nil
 	}
-	program, err := embedded.NewProgram()
+	program, err := embedded.FromCheckout(".")
 	if err != nil {
 		return nil, err
 	}

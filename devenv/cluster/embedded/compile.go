@@ -20,6 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/sources"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 const (
@@ -29,13 +31,13 @@ const (
 	interruptGrace = 5 * time.Second
 )
 
-// compile builds the module in source into path. Only one process compiles at a time; the others
-// wait for it and use its result.
-func compile(ctx context.Context, source, path string, progress cluster.Progress) error {
+// compile builds the module of files into path. It works on a copy, so that nothing else can get in. Only one process
+// compiles at a time; the others wait for it and use its result.
+func compile(ctx context.Context, files sources.Files, path string, progress cluster.Progress) (err error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("compile the embedded Kubernetes: there is no go command; install Go from https://go.dev/dl")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the cache of compiled programs: %w", err)
 	}
 	unlock, err := lock(ctx, filepath.Dir(path), progress)
@@ -45,6 +47,14 @@ func compile(ctx context.Context, source, path string, progress cluster.Progress
 	defer unlock()
 	if executable(path) {
 		return nil
+	}
+	source := filepath.Join(filepath.Dir(path), "sources")
+	if err := workspace.RemoveTree(source); err != nil { // of a compilation that was killed
+		return fmt.Errorf("remove the sources of an earlier compilation: %w", err)
+	}
+	defer func() { err = errors.Join(err, workspace.RemoveTree(source)) }()
+	if err := files.Write(source); err != nil {
+		return fmt.Errorf("copy the sources of the embedded Kubernetes: %w", err)
 	}
 	progress("looking what has to be compiled (first use only)", 0, 0)
 	total, err := stalePackages(ctx, source)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestEmbeddedConforms(t *testing.T) {
-	program, err := NewProgram()
+	program, err := FromCheckout(".")
 	require.NoError(t, err)
 	clustertest.Suite{
 		New: func(_ *testing.T, at clustertest.Place) cluster.Provider {

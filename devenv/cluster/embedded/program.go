@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,6 +19,8 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/sources"
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 const (
@@ -31,36 +32,65 @@ const (
 )
 
 // ErrNoProgram says that there is neither a compiled program nor its sources.
-var ErrNoProgram = errors.New("the embedded Kubernetes is neither installed nor are its sources here; " +
-	"run pipedeck from a clone of its repository, or set " + ProgramVariable)
+var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout that it was built from; " +
+	"build it with make build in a clone of its repository, or set " + ProgramVariable)
+
+// builtFrom is the digest of the sources beside those of this program. tools/build.sh sets it; without it, sources are
+// never compiled.
+var builtFrom string
 
 // Program finds or compiles the server program.
 type Program struct {
-	// SearchFrom are directories at or below which a checkout of the sources may be found, by
-	// walking up; the first also may hold the compiled program.
-	SearchFrom []string
+	// Installed is a directory that may hold the compiled program; may be empty.
+	Installed string
+	// Source is the directory of the program's Go module; empty for none.
+	Source string
+	// Digest is that of package sources, which Source has to have. Empty for a checkout whose state is unknown, which
+	// has to be one that the user named.
+	Digest string
 	// CacheDir holds compiled programs, one folder for each state of the sources.
 	CacheDir string
 }
 
-// NewProgram looks beside the running executable, then in its and the working directory's
-// checkout, and keeps what it compiles in the user's cache.
+// NewProgram looks beside the running executable, then in the checkout that it was built in and from, and keeps what it
+// compiles in the user's cache. The working directory is of no influence: it may be a stranger's repository.
 func NewProgram() (*Program, error) {
-	cache, err := os.UserCacheDir()
+	p, err := cached()
 	if err != nil {
-		return nil, fmt.Errorf("find the cache directory: %w", err)
+		return nil, err
 	}
-	p := &Program{CacheDir: filepath.Join(cache, "pipedeck", programName)}
 	if exe, err := os.Executable(); err == nil {
 		if real, err := filepath.EvalSymlinks(exe); err == nil {
 			exe = real
 		}
-		p.SearchFrom = append(p.SearchFrom, filepath.Dir(exe))
+		p.Installed = filepath.Dir(exe)
 	}
-	if wd, err := os.Getwd(); err == nil {
-		p.SearchFrom = append(p.SearchFrom, wd)
+	if builtFrom != "" && p.Installed != "" {
+		p.Source, p.Digest = sourceAbove(p.Installed), builtFrom
 	}
 	return p, nil
+}
+
+// FromCheckout compiles the sources of the checkout that dir is in, whatever their state. It is for tests and tools of
+// this repository.
+func FromCheckout(dir string) (*Program, error) {
+	p, err := cached()
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	p.Source = sourceAbove(dir)
+	return p, nil
+}
+
+func cached() (*Program, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the cache directory: %w", err)
+	}
+	return &Program{CacheDir: filepath.Join(cache, "pipedeck", programName)}, nil
 }
 
 // Ensure returns the path of the compiled program, compiling it when there is none. A failure to
@@ -69,27 +99,51 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	if path := os.Getenv(ProgramVariable); path != "" {
 		return path, nil
 	}
-	if len(p.SearchFrom) > 0 {
-		if path := filepath.Join(p.SearchFrom[0], programName); executable(path) {
-			return path, nil
-		}
-	}
-	source := p.source()
-	if source == "" {
-		return "", ErrNoProgram
-	}
-	sum, err := digest(source)
-	if err != nil {
-		return "", fmt.Errorf("read the sources of the embedded Kubernetes: %w", err)
-	}
-	path := filepath.Join(p.CacheDir, sum, programName)
-	if executable(path) {
+	if path := filepath.Join(p.Installed, programName); p.Installed != "" && executable(path) {
 		return path, nil
 	}
-	if err := compile(ctx, source, path, progress); err != nil {
+	if p.Source == "" {
+		return "", ErrNoProgram
+	}
+	files, err := sources.Read(p.Source)
+	if err != nil {
+		return "", err
+	}
+	sum := files.Digest()
+	if p.Digest != "" && sum != p.Digest {
+		return "", &cluster.HintError{
+			Err:  fmt.Errorf("the sources of the embedded Kubernetes in %s are not those that this pipedeck was built with, and are not compiled", p.Source),
+			Hint: "build pipedeck again: make build",
+		}
+	}
+	path := p.compiled(sum)
+	if executable(path) {
+		return path, ownProgram(path)
+	}
+	if err := compile(ctx, files, path, progress); err != nil {
 		return "", err
 	}
 	return path, p.prune()
+}
+
+// compiled is where the program lies that is made of sources with a digest: whatever else can change it is in its path.
+func (p *Program) compiled(sum string) string {
+	key := sha256.Sum256([]byte(strings.Join([]string{sum, runtime.Version(), runtime.GOOS, runtime.GOARCH}, "\n")))
+	return filepath.Join(p.CacheDir, hex.EncodeToString(key[:])[:16], programName)
+}
+
+// ownProgram refuses a program in the cache that another user has put there.
+func ownProgram(path string) error {
+	for _, found := range []string{filepath.Dir(path), path} {
+		info, err := os.Lstat(found)
+		if err == nil {
+			err = owned.Check(found, info, found != path)
+		}
+		if err != nil {
+			return fmt.Errorf("use the embedded Kubernetes that was compiled before: %w", err)
+		}
+	}
+	return nil
 }
 
 // digestName is that of the directories that Ensure makes. What has another name in the cache is not ours, and stays.
@@ -116,52 +170,22 @@ func (p *Program) prune() error {
 	return nil
 }
 
-// source returns the directory of the program's Go module, or "".
-func (p *Program) source() string {
-	for _, dir := range p.SearchFrom {
-		for {
-			candidate := filepath.Join(dir, "devenv", programName)
-			if _, err := os.Stat(filepath.Join(candidate, "go.mod")); err == nil {
-				return candidate
-			}
-			parent := filepath.Dir(dir)
-			if parent == dir {
-				break
-			}
-			dir = parent
+// sourceAbove returns the directory of the program's Go module in the checkout that dir is in, or "".
+func sourceAbove(dir string) string {
+	for {
+		candidate := filepath.Join(dir, "devenv", programName)
+		if _, err := os.Stat(filepath.Join(candidate, "go.mod")); err == nil {
+			return candidate
 		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
 	}
-	return ""
 }
 
 func executable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-// digest names the state of the sources: whatever can change the program changes it.
-func digest(dir string) (string, error) {
-	h := sha256.New()
-	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name := entry.Name()
-		if strings.HasSuffix(name, "_test.go") || !strings.HasSuffix(name, ".go") && name != "go.mod" && name != "go.sum" {
-			return nil
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(h, relative, len(content))
-		_, err = h.Write(content)
-		return err
-	})
-	return hex.EncodeToString(h.Sum(nil))[:16], err
 }

@@ -7,10 +7,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/sources"
 )
 
 func write(t *testing.T, path, content string) {
@@ -26,10 +30,59 @@ func checkout(t *testing.T) *Program {
 	source := filepath.Join(root, "devenv", programName)
 	write(t, filepath.Join(source, "go.mod"), "module example.com/embedded\n\ngo 1.26\n")
 	write(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { println(\"hello\") }\n")
-	return &Program{SearchFrom: []string{filepath.Join(root, "bin")}, CacheDir: filepath.Join(root, "cache")}
+	return &Program{Installed: filepath.Join(root, "bin"), Source: source, CacheDir: filepath.Join(root, "cache")}
 }
 
 func silent(string, int64, int64) {}
+
+func TestSourcesAboveTheWorkingDirectoryAreNotCompiled(t *testing.T) {
+	planted := checkout(t)
+	t.Chdir(filepath.Dir(planted.Source))
+	for _, digest := range []string{"", strings.Repeat("a", 64)} {
+		was := builtFrom
+		builtFrom = digest
+		t.Cleanup(func() { builtFrom = was })
+		p, err := NewProgram()
+		require.NoError(t, err)
+		require.NotContains(t, p.Source, filepath.Dir(planted.Source))
+		_, err = p.Ensure(context.Background(), silent)
+		require.ErrorIs(t, err, ErrNoProgram)
+	}
+}
+
+func TestOnlyTheSourcesThatThisProgramWasBuiltFromAreCompiled(t *testing.T) {
+	p := checkout(t)
+	files, err := sources.Read(p.Source)
+	require.NoError(t, err)
+	p.Digest = files.Digest()
+	_, err = p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+
+	write(t, filepath.Join(p.Source, "more.go"), "package main\n\nfunc init() { panic(\"planted\") }\n")
+	_, err = p.Ensure(context.Background(), silent)
+	var hint *cluster.HintError
+	require.ErrorAs(t, err, &hint)
+	require.ErrorContains(t, err, "are not those that this pipedeck was built with")
+	require.Contains(t, hint.Hint, "make build")
+}
+
+func TestNothingBesideTheSourcesGetsIntoTheProgram(t *testing.T) {
+	p := checkout(t)
+	files, err := sources.Read(p.Source)
+	require.NoError(t, err)
+	// The go command would compile the first, and build by the second.
+	write(t, filepath.Join(p.Source, "planted.s"), "this is not assembly\n")
+	write(t, filepath.Join(p.Source, "vendor", "modules.txt"), "# nonsense\n")
+	require.NoError(t, os.Symlink("/etc/hostname", filepath.Join(p.Source, "link.go")))
+	again, err := sources.Read(p.Source)
+	require.NoError(t, err)
+	require.Equal(t, files.Digest(), again.Digest())
+	_, err = p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+	left, err := filepath.Glob(filepath.Join(p.CacheDir, "*", "sources"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
 
 func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
 	p := checkout(t)
@@ -45,7 +98,7 @@ func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
 	require.Equal(t, first, again)
 	require.Empty(t, said, "nothing was compiled")
 
-	write(t, filepath.Join(p.source(), "more.go"), "package main\n\nvar more = 1\n")
+	write(t, filepath.Join(p.Source, "more.go"), "package main\n\nvar more = 1\n")
 	changed, err := p.Ensure(context.Background(), silent)
 	require.NoError(t, err)
 	require.NotEqual(t, first, changed)
@@ -75,9 +128,9 @@ func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
 
 func TestWhoeverWaitsForACompilationCanBeInterrupted(t *testing.T) {
 	p := checkout(t)
-	sum, err := digest(p.source())
+	files, err := sources.Read(p.Source)
 	require.NoError(t, err)
-	dir := filepath.Join(p.CacheDir, sum)
+	dir := filepath.Dir(p.compiled(files.Digest()))
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	unlock, err := lock(context.Background(), dir, silent)
 	require.NoError(t, err)
@@ -92,7 +145,7 @@ func TestWhoeverWaitsForACompilationCanBeInterrupted(t *testing.T) {
 
 func TestACompilerErrorIsShownAndLeavesNothingThatLooksFinished(t *testing.T) {
 	p := checkout(t)
-	write(t, filepath.Join(p.source(), "main.go"), "package main\n\nfunc main() { undefinedThing() }\n")
+	write(t, filepath.Join(p.Source, "main.go"), "package main\n\nfunc main() { undefinedThing() }\n")
 	_, err := p.Ensure(context.Background(), silent)
 	require.ErrorContains(t, err, "undefinedThing")
 	found, err := filepath.Glob(filepath.Join(p.CacheDir, "*", programName+"*"))
@@ -101,14 +154,14 @@ func TestACompilerErrorIsShownAndLeavesNothingThatLooksFinished(t *testing.T) {
 }
 
 func TestWithoutSourcesTheErrorSaysWhatToDo(t *testing.T) {
-	p := &Program{SearchFrom: []string{t.TempDir()}, CacheDir: t.TempDir()}
+	p := &Program{Installed: t.TempDir(), CacheDir: t.TempDir()}
 	_, err := p.Ensure(context.Background(), silent)
 	require.ErrorIs(t, err, ErrNoProgram)
 }
 
 func TestAProgramBesideOursIsUsedAsItIs(t *testing.T) {
 	p := checkout(t)
-	installed := filepath.Join(p.SearchFrom[0], programName)
+	installed := filepath.Join(p.Installed, programName)
 	write(t, installed, "#!/bin/sh\n")
 	require.NoError(t, os.Chmod(installed, 0o755))
 	path, err := p.Ensure(context.Background(), silent)

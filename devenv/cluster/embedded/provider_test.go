@@ -64,7 +64,7 @@ func start(t *testing.T, plan string) *run {
 	write(t, filepath.Join(data, "plan"), plan)
 	r := &run{ended: make(chan error, 1), ready: make(chan string, 16), pids: make(chan int, 16)}
 	r.provider = New(Config{
-		Program: &Program{SearchFrom: []string{server}}, Dir: data, Kubeconfig: filepath.Join(dir, "kubeconfig"),
+		Program: &Program{Installed: server}, Dir: data, Kubeconfig: filepath.Join(dir, "kubeconfig"),
 		LogFile: filepath.Join(dir, "log"), Logger: slog.New(slog.DiscardHandler),
 		Started: func(pid int) { r.pids <- pid },
 	})
