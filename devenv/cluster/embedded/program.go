@@ -32,8 +32,7 @@ const (
 )
 
 // ErrNoProgram says that there is neither a compiled program nor its sources.
-var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout that it was built from; " +
-	"build it with make build in a clone of its repository, or set " + ProgramVariable)
+var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout that it was built from")
 
 // builtFrom is the digest of the sources beside those of this program. tools/build.sh sets it; without it, sources are
 // never compiled.
@@ -103,7 +102,10 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 		return path, nil
 	}
 	if p.Source == "" {
-		return "", ErrNoProgram
+		return "", &cluster.HintError{
+			Err:  ErrNoProgram,
+			Hint: "run make build in a clone of its repository, or use --cluster kind, or set " + ProgramVariable + " to the compiled program",
+		}
 	}
 	files, err := sources.Read(p.Source)
 	if err != nil {
