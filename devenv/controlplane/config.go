@@ -34,7 +34,8 @@ type Config struct {
 	Images imagev1.ImageServiceServer
 	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.
 	Open deckapi.Opener
-	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. It is
+	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. While it cannot be
+	// read or written, calls that change something are refused as Unavailable, and the environment is degraded. It is
 	// nobody else's.
 	KeepFile string
 	// Logger gets refused and failed calls; nil logs nothing.

@@ -30,6 +30,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
+// historyComponent is the component that problems of the history degrade.
+const historyComponent = "control plane"
+
 const (
 	// A stage log since its last checkpoint can be far larger than gRPC's default of 4 MiB.
 	maxReceiveBytes = 16 << 20
@@ -51,7 +54,7 @@ type Server struct {
 	// Holds a token when the answer to a Shutdown call has been sent.
 	shutdown chan struct{}
 	callback func(remove bool)
-	// kept is nil when the state is kept nowhere.
+	// kept is nil when nothing outlasts this process.
 	kept *journal.Journal
 }
 
@@ -66,6 +69,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	state := store.New(store.Options{ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Now: cfg.Now, Limits: cfg.Limits})
 	kept := restore(cfg.KeepFile, log, state)
+	keeper := &keeper{journal: kept}
 	state.AddPiped(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
 	if cfg.Environment != nil {
 		state.SetEnvironment(cfg.Environment)
@@ -80,7 +84,7 @@ func New(cfg Config) (*Server, error) {
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
 	s.grpc = grpc.NewServer(
-		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected)),
+		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected)),
 		grpc.ChainStreamInterceptor(guard.stream, authenticator.Stream, validateStream),
 		grpc.StatsHandler(&answered{method: deckv1.DeckService_Shutdown_FullMethodName, sent: s.shutdown}),
 		grpc.MaxRecvMsgSize(maxReceiveBytes),
@@ -105,7 +109,16 @@ func New(cfg Config) (*Server, error) {
 // Run serves on the listener, which it closes, until ctx ends. Then it ends all streams, waits a
 // short while for calls that are under way and returns nil.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	defer s.forget()
+	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		s.keep(keeping)
+	}()
+	defer func() { // after the last call
+		stopKeeping()
+		<-kept
+	}()
 	defer s.stop()
 	served := make(chan error, 1)
 	go func() { served <- s.grpc.Serve(limit(listener, maxConnections)) }()
@@ -165,17 +178,22 @@ func (s *Server) checkPipeds() {
 	}
 }
 
-// restore takes back what an earlier control plane has kept, and keeps what follows. A file that cannot be
-// used is no reason not to start.
+// restore takes back what an earlier control plane has kept, and keeps what follows once Run is called.
 func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal {
 	if file == "" {
 		return nil
 	}
-	kept, err := journal.Open(file, log, state.Restore)
-	if err != nil {
-		log.Error("the history of this environment is not kept", "error", err)
-		return nil
-	}
+	kept := journal.Open(journal.Options{Path: file, State: state, Logger: log, Problem: func(about journal.Subject, p *journal.Problem) {
+		part := "history"
+		if about == journal.Damage {
+			part = "history damage"
+		}
+		if p == nil {
+			state.ClearProblem(part)
+			return
+		}
+		state.SetProblem(store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent})
+	}})
 	state.KeepIn(kept)
 	return kept
 }
@@ -184,15 +202,15 @@ func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal
 // forgotten. It is called before a piped is there.
 func (s *Server) Watching(repository string) { s.store.Watching(repository) }
 
-// forget gives the file back in which the state is kept.
-func (s *Server) forget() {
+// keep keeps the state until ctx ends. What is reported until then is kept before keep returns.
+func (s *Server) keep(ctx context.Context) {
 	if s.kept == nil {
 		return
 	}
-	s.store.KeepIn(nil)
-	if err := s.kept.Close(); err != nil {
-		s.log.Error("the end of the kept state may be missing after a restart", "error", err)
+	if err := s.kept.Run(ctx); err != nil {
+		s.log.Error("the end of the history may be missing after a restart", "error", err)
 	}
+	s.store.KeepIn(nil)
 }
 
 // Recognise says which cluster the deploy targets of a name lead to, by an identity of its own. When that

@@ -1,17 +1,21 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal keeps the state of a control plane in one file, so that it outlasts the process.
+// Package journal keeps the state of a control plane in one file, so that it outlasts the process and the machine's
+// power.
 //
-// The file is a list of records, each the whole of one object as it is from then on: the last one counts.
-// A record has reached the system when Append returns, so nothing is lost when the process is killed; it
-// reaches the disk when the system writes it, at Rewrite and at Close, so the last seconds may be lost with
-// the machine. Each record carries a checksum. What follows the first one that is not whole is cut off when
-// the file is opened, which is at most what was being written when the process was killed.
+// The file is a list of records. Each record is one whole object; the last record of an object counts. Append only
+// queues a record: Run writes what is queued as one group, brings the group to the disk and then lets Wait return. So
+// what Wait has confirmed survives a kill and a power cut.
 //
-// Rewrite replaces the file by one that holds each object once; a reader finds the old or the new one whole.
-// The file has mode 0600. One that another version has written is moved aside, not touched.
+// A record carries its checksum, its number and the identity of its object at both ends. A reader that meets damage
+// finds the next record, says which objects the damaged records held, and restores the rest. The damaged file is kept
+// next to the new one, under a name that is used once; so is a file that this version cannot read.
 //
-// The store appends and rewrites. A disk that fails is logged, and the journal is closed for good: the
-// control plane goes on in memory.
+// While the file cannot be read or written, Ready and Wait return why, and Run tries again with a back-off: it writes
+// a complete snapshot to a new file and replaces the old one by it. The same happens when the file has doubled in size
+// or has disappeared. Problems are reported with their next step through Options.Problem.
+//
+// The control plane's store is the State; its gRPC interceptor calls Ready before and Wait after each call that
+// changes something.
 package journal

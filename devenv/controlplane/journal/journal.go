@@ -4,250 +4,241 @@
 package journal
 
 import (
-	"bufio"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"hash/crc32"
-	"io"
+	"context"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"sync"
+	"time"
 )
 
-// magic begins the file; its last character is the version of the format. Each record follows as the
-// length of its body and the checksum of that, four bytes each, and the body.
-const magic = "pipedeck journal 1"
+// State is what a journal keeps. No method is called while a method of the journal runs that State called.
+type State interface {
+	// Restore takes one record of the file, in their order, and copies what it keeps of the record. An error says that
+	// the record makes no sense.
+	Restore(Record) error
+	// Lost says that the newest record of an object is missing. It returns a name of the object for users.
+	Lost(Record) string
+	// Restored is called once, after the records of the file.
+	Restored()
+	// Kept emits all objects that a file should hold. No record is appended before it returns.
+	Kept(emit func(Record))
+}
+
+// Problem is why the state is not kept, or what is missing of it.
+type Problem struct{ Reason, NextStep string }
+
+// Error joins the reason and the next step.
+func (p *Problem) Error() string { return p.Reason + "\nnext step: " + p.NextStep }
+
+// Subject says what a problem is about; each has at most one problem at a time.
+type Subject int
+
+// Writing problems last until the state is kept again; Damage lasts until users have moved the damaged files away.
+const (
+	Writing Subject = iota
+	Damage
+)
+
+// Options say what a journal needs.
+type Options struct {
+	Path  string
+	State State
+	// Problem is called, by one goroutine at a time, when a problem has come, changed or gone (nil). Nil ignores them.
+	Problem func(Subject, *Problem)
+	Logger  *slog.Logger
+}
 
 const (
-	headBytes = 8
-	// maxRecord bounds one record; the control plane takes no larger messages.
-	maxRecord = 32 << 20
 	// A file is rewritten when it has grown to twice what it was after the last time, and to this.
 	smallest = 8 << 20
+	// maxPending bounds what waits to be written; a snapshot replaces it.
+	maxPending = 64 << 20
+	// The back-off of a file that cannot be read or written.
+	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
+	// How often it is looked whether damaged files are still there.
+	damageCheck = 2 * time.Second
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// Journal is an open file. Its methods are called by one goroutine at a time.
+// Journal is one file. Use Open, then Run once; the other methods may be called by any goroutine at any time.
 type Journal struct {
-	path   string
-	file   *os.File
-	logger *slog.Logger
-	size   int64
-	// rewriteAt is the size at which Append asks for a Rewrite.
+	o     Options
+	disk  disk
+	wake  chan struct{} // holds a token when there is something to do
+	retry time.Duration
+
+	mu sync.Mutex
+	// pending are frames that are not written yet, by their ends. incomplete: some were dropped, and only a snapshot helps.
+	pending    []byte
+	ends       []int
+	incomplete bool
+	// The numbers of records that were appended, and that are kept, since the start.
+	appended, kept uint64
+	failure        *Problem
+	loaded         bool
+	size           int64
+	changed        chan struct{} // closed when kept, failure or loaded change
+
+	// Of Run's goroutine, and of Open before it.
+	file      file
+	number    uint64 // of the last record of the file
 	rewriteAt int64
-	broken    bool
-	buffer    []byte
+	// The file is replaced at the next step. damage is what is missing of it, if anything.
+	replace bool
+	damage  *damage
+	losses  []Record
+	// reported is the damage that was reported last.
+	reported Problem
+	// group is the memory of a group that was written, for the next one.
+	group []byte
 }
 
-// Open opens the file, or makes it, and hands each record of it to found, in their order; what found keeps
-// of a record it has to copy. It fails when the file cannot be read or made. The caller closes it.
-func Open(path string, logger *slog.Logger, found func(Record)) (*Journal, error) {
-	j := &Journal{path: path, logger: logger}
-	if err := j.open(found); err != nil {
-		if j.file != nil {
-			err = errors.Join(err, j.file.Close())
-		}
-		return nil, fmt.Errorf("open the kept state of the control plane: %w", err)
+// Open reads the file and restores the state from it. A file that cannot be read is read later by Run; until then Ready
+// says why.
+func Open(o Options) *Journal { return open(o, realDisk{}) }
+
+func open(o Options, d disk) *Journal {
+	if o.Problem == nil {
+		o.Problem = func(Subject, *Problem) {}
 	}
-	return j, nil
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	j := &Journal{o: o, disk: d, wake: make(chan struct{}, 1), changed: make(chan struct{}), retry: firstRetry}
+	j.step()
+	return j
 }
 
-func (j *Journal) open(found func(Record)) (err error) {
-	if err := os.Remove(j.path + ".new"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return err
-	}
-	if err := j.file.Chmod(0o600); err != nil {
-		return err
-	}
-	info, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() == 0 {
-		return j.begin()
-	}
-	reader := bufio.NewReaderSize(j.file, 1<<20)
-	if whole := j.readMagic(reader); !whole {
-		return j.moveAside()
-	}
-	j.size = int64(len(magic))
-	for {
-		body, err := readRecord(reader)
-		if err != nil {
-			break // the end, or what was not written whole
-		}
-		r, err := decode(body)
-		if err != nil {
-			break
-		}
-		j.size += headBytes + int64(len(body))
-		found(r)
-	}
-	if left := info.Size() - j.size; left > 0 {
-		j.logger.Warn("the end of the kept state is not whole and is cut off", "file", j.path, "bytes", left)
-	}
-	if err := j.file.Truncate(j.size); err != nil {
-		return err
-	}
-	j.rewriteAt = max(smallest, j.size/2*3)
-	_, err = j.file.Seek(j.size, io.SeekStart)
-	return err
-}
-
-func (j *Journal) readMagic(r io.Reader) bool {
-	head := make([]byte, len(magic))
-	_, err := io.ReadFull(r, head)
-	return err == nil && string(head) == magic
-}
-
-// moveAside begins anew beside a file of another version.
-func (j *Journal) moveAside() error {
-	aside := j.path + ".unknown"
-	j.logger.Warn("the kept state was written by another version of pipedeck and is moved aside", "to", aside)
-	if err := errors.Join(j.file.Close(), os.Rename(j.path, aside)); err != nil {
-		return err
-	}
-	var err error
-	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
-		return err
-	}
-	return j.begin()
-}
-
-func (j *Journal) begin() error {
-	_, err := j.file.WriteString(magic)
-	j.size, j.rewriteAt = int64(len(magic)), smallest
-	return err
-}
-
-func readRecord(r io.Reader) ([]byte, error) {
-	var head [headBytes]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
-	}
-	length := binary.BigEndian.Uint32(head[:])
-	if length > maxRecord {
-		return nil, errMalformed
-	}
-	body := make([]byte, 0, min(int(length), 64<<10)) // grows as far as there are bytes
-	for len(body) < int(length) {
-		part := min(int(length)-len(body), 1<<20)
-		at := len(body)
-		body = append(body, make([]byte, part)...)
-		if _, err := io.ReadFull(r, body[at:]); err != nil {
-			return nil, err
-		}
-	}
-	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
-		return nil, errMalformed
-	}
-	return body, nil
-}
-
-// Append adds a record. It returns true when the file has grown so much that it should be rewritten.
-func (j *Journal) Append(r Record) (large bool) {
-	if j.broken {
-		return false
-	}
-	j.buffer = frame(j.buffer[:0], &r)
-	if len(j.buffer)-headBytes > maxRecord {
-		j.logger.Warn("an object is too large to be kept", "kind", r.Kind, "id", r.ID, "bytes", len(j.buffer))
-		return false
-	}
-	if _, err := j.file.Write(j.buffer); err != nil {
-		j.fail(err)
-		return false
-	}
-	j.size += int64(len(j.buffer))
-	if cap(j.buffer) > 1<<20 {
-		j.buffer = nil
-	}
-	return j.size >= j.rewriteAt
-}
-
-// frame appends a record with its head.
-func frame(b []byte, r *Record) []byte {
-	start := len(b)
-	b = r.encode(append(b, make([]byte, headBytes)...))
-	body := b[start+headBytes:]
-	binary.BigEndian.PutUint32(b[start:], uint32(len(body)))
-	binary.BigEndian.PutUint32(b[start+4:], crc32.Checksum(body, castagnoli))
-	return b
-}
-
-// fail stops keeping: records after a gap would tell a false story.
-func (j *Journal) fail(err error) {
-	j.broken = true
-	j.logger.Error("the state of the control plane is not kept any more: after a restart it is as it was until now", "file", j.path, "error", err)
-	// What was written of the last record would be cut off anyway.
-	_ = j.file.Truncate(j.size)
-}
-
-// Rewrite replaces all records by those that all emits.
-func (j *Journal) Rewrite(all func(emit func(Record))) {
-	if j.broken {
+// Append queues a record. Run keeps it; Wait says when.
+func (j *Journal) Append(r Record) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.appended++
+	if j.incomplete {
 		return
 	}
-	if err := j.rewrite(all); err != nil {
-		j.fail(errors.Join(err, os.Remove(j.path+".new")))
+	if len(j.pending) > maxPending || j.failure != nil {
+		j.dropPending()
+		return
+	}
+	j.pending = appendFrame(j.pending, &r)
+	j.ends = append(j.ends, len(j.pending))
+	j.notify()
+}
+
+// Replace has the file replaced by a snapshot soon.
+func (j *Journal) Replace() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.dropPending()
+	j.notify()
+}
+
+// dropPending has a snapshot kept in place of what is queued. The caller holds j.mu.
+func (j *Journal) dropPending() {
+	j.pending, j.ends, j.incomplete = nil, nil, true
+}
+
+func (j *Journal) notify() {
+	select {
+	case j.wake <- struct{}{}:
+	default:
 	}
 }
 
-func (j *Journal) rewrite(all func(emit func(Record))) (err error) {
-	next, err := os.OpenFile(j.path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			next.Close()
-		}
-	}()
-	writer := bufio.NewWriterSize(next, 1<<20)
-	size := int64(len(magic))
-	_, err = writer.WriteString(magic)
-	all(func(r Record) {
-		if err != nil {
-			return
-		}
-		j.buffer = frame(j.buffer[:0], &r)
-		if len(j.buffer)-headBytes <= maxRecord {
-			size += int64(len(j.buffer))
-			_, err = writer.Write(j.buffer)
-		}
-	})
-	if err = errors.Join(err, writer.Flush()); err != nil {
-		return err
-	}
-	if err = next.Sync(); err != nil {
-		return err
-	}
-	if err = os.Rename(next.Name(), j.path); err != nil {
-		return err
-	}
-	before := j.file
-	j.file, j.size, j.rewriteAt = next, size, max(smallest, 2*size)
-	before.Close()
-	return syncDir(filepath.Dir(j.path))
+// Ready returns the problem because of which nothing can be kept at present, or nil.
+func (j *Journal) Ready() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.problem()
 }
 
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
+// Loaded says whether the file has been read.
+func (j *Journal) Loaded() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.loaded
+}
+
+// problem is the failure as an error. The caller holds j.mu.
+func (j *Journal) problem() error {
+	if j.failure == nil {
+		return nil
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return j.failure
+}
+
+// Wait returns when everything is kept that was appended before. The error is a *Problem when that is not possible at
+// present, or the context's.
+func (j *Journal) Wait(ctx context.Context) error {
+	j.mu.Lock()
+	number := j.appended
+	for {
+		if j.kept >= number {
+			j.mu.Unlock()
+			return nil
+		}
+		if err := j.problem(); err != nil {
+			j.mu.Unlock()
+			return err
+		}
+		changed := j.changed
+		j.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		j.mu.Lock()
+	}
 }
 
 // Size is that of the file in bytes.
-func (j *Journal) Size() int64 { return j.size }
+func (j *Journal) Size() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size
+}
 
-// Close brings everything to the disk.
-func (j *Journal) Close() error {
-	return errors.Join(j.file.Sync(), j.file.Close())
+// announce wakes those who wait. The caller holds j.mu.
+func (j *Journal) announce() {
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// Run keeps what is appended until ctx ends. Then it keeps the rest and closes the file; its error says that some is
+// missing.
+func (j *Journal) Run(ctx context.Context) error {
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	check := time.NewTicker(damageCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-j.wake:
+			if j.Ready() != nil {
+				continue // until it is tried again
+			}
+		case <-retry.C:
+		case <-check.C:
+			j.checkLosses()
+			continue
+		case <-ctx.Done():
+			j.step()
+			return j.close()
+		}
+		j.step()
+		if j.Ready() != nil {
+			retry.Reset(j.retry)
+		}
+	}
+}
+
+func (j *Journal) close() error {
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+	}
+	if problem := j.Ready(); problem != nil {
+		err = problem
+	}
+	return err
 }

@@ -10,8 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Kind is what a record holds. Numbers are never used twice; a reader passes over those that it does not
-// know.
+// Kind says what a record holds. Numbers are never used twice.
 type Kind byte
 
 // The kinds of records.
@@ -34,13 +33,35 @@ const (
 	Object Kind = 8
 	// Piped: Model is a model.Piped, Key the SHA-256 of its key.
 	Piped Kind = 9
+	// Analysis: Model is the model.AnalysisResult of application ID.
+	Analysis Kind = 10
+	// loss: the damaged file ID was kept when the file was opened at Created; Name says what is missing.
+	loss Kind = 11
 )
+
+var kindNames = map[Kind]string{
+	Application: "application", Deployment: "deployment", Log: "part of the log of stage", Command: "command", Event: "event",
+	Chain: "deployment chain", Cluster: "identity of", Object: "shared object of application", loss: "note of an earlier loss",
+	Piped: "piped", Analysis: "analysis result of application",
+}
+
+// String names the object that the record holds.
+func (r Record) String() string {
+	kind, ok := kindNames[r.Kind]
+	if !ok {
+		return "object of an unknown kind"
+	}
+	if r.Kind == Log {
+		return kind + " " + r.Name + " of deployment " + r.ID
+	}
+	return kind + " " + r.ID
+}
 
 // Record is one object, whole, or an addition to a log. Fields that the kind does not name are zero.
 type Record struct {
 	Kind  Kind
 	Model []byte
-	// ID, Name and Key are what the kind says.
+	// ID is the id of the object unless the kind says otherwise. Name and Key are what the kind says.
 	ID, Name, Key      string
 	Created, Completed time.Time
 	Stages             []Stage
@@ -182,7 +203,7 @@ func decodeStage(data []byte) (s Stage, err error) {
 	return s, err
 }
 
-// fields calls found for each field; those of other types than ours are passed over.
+// fields calls found for each field. It skips those of other types than ours.
 func fields(data []byte, found func(field protowire.Number, value []byte, number uint64) error) error {
 	for len(data) > 0 {
 		field, kind, n := protowire.ConsumeTag(data)

@@ -10,7 +10,8 @@
 // is told so and starts again from a snapshot. Everything is bounded by Limits.
 //
 // With a Journal, what a restart of the control plane should not forget is kept there as well: applications,
-// deployments with their logs, commands that wait, events, chains and shared objects. Restore takes it back.
+// deployments with their logs, commands that wait, events, chains, shared objects and analysis results. Restore takes it
+// back.
 //
 // The API packages call it. Errors are *Error, which gRPC turns into the status code it names.
 package store

@@ -15,20 +15,20 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
-// Journal keeps records. Its methods are called by one goroutine at a time.
+// Journal keeps records. Its methods return at once and may be called under the store's lock.
 type Journal interface {
-	// Append returns true when a Rewrite would make what is kept much smaller.
-	Append(journal.Record) (large bool)
-	// Rewrite replaces everything by what all emits.
-	Rewrite(all func(emit func(journal.Record)))
+	// Append has a record kept.
+	Append(journal.Record)
+	// Replace has everything replaced by what Kept emits.
+	Replace()
+	// Loaded says whether Restore has been called for all records of an earlier control plane.
+	Loaded() bool
 }
 
-// What a rewrite keeps of logs: the end of each, and those of the newest deployments.
+// What a snapshot holds of logs: the end of each, and those of the newest deployments.
 const (
 	keptStageLog = 256 << 10
 	keptLogs     = 16 << 20
-	// keptObject is the largest shared object that is kept.
-	keptObject = 4 << 20
 )
 
 // KeepIn has every change kept in the journal from now on; nil ends that.
@@ -43,13 +43,6 @@ func (s *Store) Kept(emit func(journal.Record)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records(emit)
-}
-
-// append keeps a record. The caller holds s.mu.
-func (s *Store) append(r journal.Record) {
-	if s.keep.Append(r) {
-		s.keep.Rewrite(s.records)
-	}
 }
 
 // keepChange keeps what is published. The caller holds s.mu.
@@ -69,49 +62,49 @@ func (s *Store) keepChange(c Change) {
 
 func (s *Store) keepApplication(a *application) {
 	if s.keep != nil && a != nil {
-		s.append(applicationRecord(a))
+		s.keep.Append(applicationRecord(a))
 	}
 }
 
 func (s *Store) keepPiped(p *piped) {
 	if s.keep != nil && p != nil {
-		s.append(pipedRecord(p))
+		s.keep.Append(pipedRecord(p))
 	}
 }
 
 func (s *Store) keepDeployment(d *deployment) {
 	if s.keep != nil && d != nil {
-		s.append(deploymentRecord(d))
+		s.keep.Append(deploymentRecord(d))
 	}
 }
 
 func (s *Store) keepLog(deployment, stage string, attempt int32, blocks []LogBlock, sealed bool) {
 	if s.keep != nil {
-		s.append(logRecord(deployment, stage, attempt, blocks, sealed))
+		s.keep.Append(logRecord(deployment, stage, attempt, blocks, sealed))
 	}
 }
 
 func (s *Store) keepCommand(c *model.Command) {
 	if s.keep != nil {
-		s.append(journal.Record{Kind: journal.Command, Model: encode(c)})
+		s.keep.Append(journal.Record{Kind: journal.Command, ID: c.GetId(), Model: encode(c)})
 	}
 }
 
 func (s *Store) keepEvent(e *model.Event) {
 	if s.keep != nil {
-		s.append(s.eventRecord(e))
+		s.keep.Append(s.eventRecord(e))
 	}
 }
 
 func (s *Store) keepChain(c *chain) {
 	if s.keep != nil {
-		s.append(chainRecord(c))
+		s.keep.Append(chainRecord(c))
 	}
 }
 
 func (s *Store) keepObject(k objectKey, object []byte) {
-	if s.keep != nil && len(object) <= keptObject {
-		s.append(objectRecord(k, object))
+	if s.keep != nil {
+		s.keep.Append(objectRecord(k, object))
 	}
 }
 
@@ -140,15 +133,16 @@ func (s *Store) records(emit func(journal.Record)) {
 		}
 	}
 	for k, object := range s.objects {
-		if len(object) <= keptObject {
-			emit(objectRecord(k, object))
-		}
+		emit(objectRecord(k, object))
+	}
+	for application, result := range s.analyses {
+		emit(journal.Record{Kind: journal.Analysis, ID: application, Model: encode(result)})
 	}
 	for _, e := range s.events {
 		emit(s.eventRecord(e))
 	}
 	for _, c := range s.commands.waiting {
-		emit(journal.Record{Kind: journal.Command, Model: encode(c)})
+		emit(journal.Record{Kind: journal.Command, ID: c.GetId(), Model: encode(c)})
 	}
 }
 
@@ -181,11 +175,11 @@ func byAttempt(blocks []LogBlock) map[int32][]LogBlock {
 func pipedRecord(p *piped) journal.Record {
 	m := proto.CloneOf(p.model)
 	m.Config = ""
-	return journal.Record{Kind: journal.Piped, Model: encode(m), Key: hex.EncodeToString(p.key[:])}
+	return journal.Record{Kind: journal.Piped, ID: m.GetId(), Model: encode(m), Key: hex.EncodeToString(p.key[:])}
 }
 
 func applicationRecord(a *application) journal.Record {
-	r := journal.Record{Kind: journal.Application, Model: encode(a.model), Automatic: a.automatic}
+	r := journal.Record{Kind: journal.Application, ID: a.model.GetId(), Model: encode(a.model), Automatic: a.automatic}
 	if a.uses != nil {
 		names, _ := json.Marshal(*a.uses) // strings only
 		r.Key = string(names)
@@ -194,7 +188,7 @@ func applicationRecord(a *application) journal.Record {
 }
 
 func (s *Store) eventRecord(e *model.Event) journal.Record {
-	return journal.Record{Kind: journal.Event, Model: encode(e), Commit: encodeCommit(s.eventCommits[e.GetId()])}
+	return journal.Record{Kind: journal.Event, ID: e.GetId(), Model: encode(e), Commit: encodeCommit(s.eventCommits[e.GetId()])}
 }
 
 func encodeCommit(c *model.Commit) []byte {
@@ -214,7 +208,10 @@ func decodeCommit(data []byte) *model.Commit {
 }
 
 func deploymentRecord(d *deployment) journal.Record {
-	r := journal.Record{Kind: journal.Deployment, Model: encode(d.model), Commit: encodeCommit(d.eventCommit), Created: d.created, Completed: d.completed}
+	r := journal.Record{
+		Kind: journal.Deployment, ID: d.model.GetId(), Model: encode(d.model), Commit: encodeCommit(d.eventCommit),
+		Created: d.created, Completed: d.completed,
+	}
 	for id, times := range d.stages {
 		r.Stages = append(r.Stages, journal.Stage{ID: id, Started: times.Started, Completed: times.Completed})
 	}
@@ -255,7 +252,13 @@ func chainRecord(c *chain) journal.Record {
 		kept.Blocks = append(kept.Blocks, nodes)
 	}
 	data, _ := json.Marshal(kept) // strings and numbers only
-	return journal.Record{Kind: journal.Chain, Model: data}
+	return journal.Record{Kind: journal.Chain, ID: c.id, Model: data}
+}
+
+func (s *Store) keepAnalysis(application string, result *model.AnalysisResult) {
+	if s.keep != nil {
+		s.keep.Append(journal.Record{Kind: journal.Analysis, ID: application, Model: encode(result)})
+	}
 }
 
 // encode cannot fail: the messages came over the wire, or are made of such.

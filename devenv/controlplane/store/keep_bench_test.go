@@ -5,7 +5,6 @@ package store_test
 
 import (
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -19,10 +18,7 @@ import (
 
 // full is a store with as many deployments as it keeps, each with a log.
 func full(b *testing.B) (*store.Store, *journal.Journal) {
-	s, _ := newStore(store.Limits{})
-	j, err := journal.Open(filepath.Join(b.TempDir(), "history"), slog.New(slog.DiscardHandler), s.Restore)
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = j.Close() })
+	s, j := reopen(b, filepath.Join(b.TempDir(), "history"), store.Limits{})
 	for i := range 1000 {
 		app, id := fmt.Sprint("a", i%100), fmt.Sprint("d", i)
 		if i < 100 {
@@ -41,23 +37,26 @@ func full(b *testing.B) (*store.Store, *journal.Journal) {
 			}))
 		}
 	}
-	s.KeepIn(j)
+	kept(b, j)
 	return s, j
 }
 
-// What keeping adds to a report: encoding the deployment and one write.
+// A report until it is on the disk: encoding the deployment, one write, one fsync.
 func BenchmarkStageReportKept(b *testing.B) {
-	s, _ := full(b)
+	s, j := full(b)
 	for b.Loop() {
 		require.NoError(b, s.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		kept(b, j)
 	}
 }
 
-// How long the control plane stands still while a full history is written anew.
-func BenchmarkRewrite(b *testing.B) {
+// How long reports wait while a full history is replaced by a snapshot.
+func BenchmarkSnapshot(b *testing.B) {
 	s, j := full(b)
 	for b.Loop() {
-		j.Rewrite(s.Kept)
+		j.Replace()
+		require.NoError(b, s.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		kept(b, j)
 	}
 	b.ReportMetric(float64(j.Size())/(1<<20), "MiB")
 }

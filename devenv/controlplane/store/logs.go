@@ -48,11 +48,10 @@ func (s *Store) AppendLog(pipedID string, r LogReport) error {
 	s.logBytes += log.bytes - before
 	log.attempt(r.Attempt).sealed = r.Completed
 	s.boundLogs(log)
-	if r.Completed {
-		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, nil, true)
+	if len(added) > 0 || r.Completed { // as one record: the end without the last blocks would keep them out
+		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, added, r.Completed)
 	}
 	if len(added) > 0 {
-		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, added, false)
 		s.tell(Change{Log: &LogChange{DeploymentID: r.DeploymentID, StageID: r.StageID, From: log.end() - len(added), To: log.end()}})
 	}
 	if len(added) > 0 || r.Completed {

@@ -70,6 +70,7 @@ func (s *Store) PutAnalysisResult(pipedID, application string, result *model.Ana
 		return err
 	}
 	s.analyses[application] = proto.CloneOf(result)
+	s.keepAnalysis(application, result)
 	return nil
 }
 

@@ -6,6 +6,7 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -14,51 +15,98 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
-// Restore takes back one record of an earlier control plane, in the order in which they were kept, before
-// anybody uses the store. Nothing is published and nothing is kept again; a record that makes no sense is
-// passed over.
-func (s *Store) Restore(r journal.Record) {
+// Errors of records that Restore does not understand.
+var (
+	errOtherProject = errors.New("it belongs to another project")
+	errNoID         = errors.New("it has no id")
+	errNoKey        = errors.New("its key is not a hash")
+	errOtherOwner   = errors.New("it had another piped or application before")
+	errReopened     = errors.New("it had ended before")
+	errUnknownKind  = errors.New("its kind is unknown to this version of pipedeck")
+)
+
+// Restore takes back one record of an earlier control plane, in the order in which the records were kept. Nothing is
+// published and nothing is kept again. An error says that the record makes no sense.
+func (s *Store) Restore(r journal.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.Kind {
 	case journal.Piped:
-		s.restorePiped(r)
+		return s.restorePiped(r)
 	case journal.Application:
-		s.restoreApplication(r)
+		return s.restoreApplication(r)
 	case journal.Deployment:
-		s.restoreDeployment(r)
+		return s.restoreDeployment(r)
 	case journal.Log:
-		s.restoreLog(r)
+		return s.restoreLog(r)
 	case journal.Command:
-		s.restoreCommand(r)
+		return s.restoreCommand(r)
 	case journal.Event:
-		s.restoreEvent(r)
+		return s.restoreEvent(r)
 	case journal.Chain:
-		s.restoreChain(r)
+		return s.restoreChain(r)
 	case journal.Cluster:
 		s.clusters[r.ID] = r.Name
+		return nil
 	case journal.Object:
 		k := objectKey{r.ID, r.Name, r.Key}
 		s.objectBytes += len(r.Model) - len(s.objects[k])
 		s.objects[k] = slices.Clone(r.Model)
+		return nil
+	case journal.Analysis:
+		result := &model.AnalysisResult{}
+		if err := proto.Unmarshal(r.Model, result); err != nil {
+			return err
+		}
+		s.analyses[r.ID] = result
+		return nil
 	}
+	return errUnknownKind
 }
 
-func (s *Store) restorePiped(r journal.Record) {
+// object is a message that an id and a project belong to.
+type object interface {
+	proto.Message
+	GetId() string
+	GetProjectId() string
+}
+
+// decodeObject reads the object of a record.
+func (s *Store) decodeObject(r journal.Record, m object) error {
+	if err := proto.Unmarshal(r.Model, m); err != nil {
+		return err
+	}
+	switch {
+	case m.GetId() == "":
+		return errNoID
+	case m.GetProjectId() != s.project:
+		return errOtherProject
+	}
+	return nil
+}
+
+func (s *Store) restorePiped(r journal.Record) error {
 	m := &model.Piped{}
+	if err := s.decodeObject(r, m); err != nil {
+		return err
+	}
 	key, err := hex.DecodeString(r.Key)
-	if proto.Unmarshal(r.Model, m) != nil || m.GetProjectId() != s.project || err != nil || len(key) != len(KeyHash{}) {
-		return
+	if err != nil || len(key) != len(KeyHash{}) {
+		return errNoKey
+	}
+	if s.keep != nil && s.pipeds[m.GetId()] != nil { // it was there before the history could be read
+		return nil
 	}
 	p := newPiped(m)
 	p.key = KeyHash(key)
 	s.pipeds[m.GetId()] = p
+	return nil
 }
 
-func (s *Store) restoreApplication(r journal.Record) {
+func (s *Store) restoreApplication(r journal.Record) error {
 	m := &model.Application{}
-	if proto.Unmarshal(r.Model, m) != nil || m.GetProjectId() != s.project {
-		return
+	if err := s.decodeObject(r, m); err != nil {
+		return err
 	}
 	a := s.applications[m.GetId()]
 	if a == nil {
@@ -72,15 +120,23 @@ func (s *Store) restoreApplication(r journal.Record) {
 	if m.GetDeleted() {
 		s.removeObjects(m.GetId())
 	}
+	return nil
 }
 
-func (s *Store) restoreDeployment(r journal.Record) {
+func (s *Store) restoreDeployment(r journal.Record) error {
 	m := &model.Deployment{}
-	if proto.Unmarshal(r.Model, m) != nil || m.GetProjectId() != s.project {
-		return
+	if err := s.decodeObject(r, m); err != nil {
+		return err
 	}
 	d := s.deployments[m.GetId()]
 	ended := d != nil && completed(d.model.GetStatus())
+	switch {
+	case d == nil:
+	case d.model.GetPipedId() != m.GetPipedId(), d.model.GetApplicationId() != m.GetApplicationId():
+		return errOtherOwner
+	case ended && !completed(m.GetStatus()):
+		return errReopened
+	}
 	if d == nil {
 		d = &deployment{model: m, sequence: s.nextSequence(), logs: map[string]*stageLog{}}
 		s.putDeployment(d)
@@ -94,22 +150,30 @@ func (s *Store) restoreDeployment(r journal.Record) {
 		d.stages[t.ID] = StageTimes{Started: t.Started, Completed: t.Completed}
 	}
 	s.followChain(d)
+	for _, log := range s.orphans.take(m.GetId()) {
+		if d.stage(log.Name) != nil { // its blocks have been decoded before
+			_ = s.restoreLog(log)
+		}
+	}
 	if completed(m.GetStatus()) && !ended {
 		s.complete(d)
 	}
+	return nil
 }
 
-func (s *Store) restoreLog(r journal.Record) {
-	d := s.deployments[r.ID]
-	if d == nil || d.stage(r.Name) == nil {
-		return
-	}
+func (s *Store) restoreLog(r journal.Record) error {
 	var blocks []*model.LogBlock
 	for _, data := range r.Blocks {
 		b := &model.LogBlock{}
-		if proto.Unmarshal(data, b) == nil {
-			blocks = append(blocks, b)
+		if err := proto.Unmarshal(data, b); err != nil {
+			return err
 		}
+		blocks = append(blocks, b)
+	}
+	d := s.deployments[r.ID]
+	if d == nil || d.stage(r.Name) == nil {
+		s.orphans.add(r)
+		return nil
 	}
 	log := d.log(r.Name)
 	before := log.bytes
@@ -118,12 +182,13 @@ func (s *Store) restoreLog(r journal.Record) {
 	s.logBytes += log.bytes - before
 	log.attempt(r.Attempt).sealed = log.attempt(r.Attempt).sealed || r.Sealed
 	s.boundLogs(log)
+	return nil
 }
 
-func (s *Store) restoreCommand(r journal.Record) {
+func (s *Store) restoreCommand(r journal.Record) error {
 	c := &model.Command{}
-	if proto.Unmarshal(r.Model, c) != nil || c.GetProjectId() != s.project {
-		return
+	if err := s.decodeObject(r, c); err != nil {
+		return err
 	}
 	book := &s.commands
 	book.waiting = slices.DeleteFunc(book.waiting, func(w *model.Command) bool { return w.GetId() == c.GetId() })
@@ -132,24 +197,29 @@ func (s *Store) restoreCommand(r journal.Record) {
 		book.waiting = append(book.waiting, c)
 		book.byID[c.GetId()] = c
 	}
+	return nil
 }
 
-func (s *Store) restoreEvent(r journal.Record) {
+func (s *Store) restoreEvent(r journal.Record) error {
 	e := &model.Event{}
-	if proto.Unmarshal(r.Model, e) != nil || e.GetProjectId() != s.project {
-		return
+	if err := s.decodeObject(r, e); err != nil {
+		return err
 	}
 	if i := slices.IndexFunc(s.events, func(o *model.Event) bool { return o.GetId() == e.GetId() }); i >= 0 {
 		s.events[i] = e
-		return
+		return nil
 	}
 	s.putEvent(e, decodeCommit(r.Commit))
+	return nil
 }
 
-func (s *Store) restoreChain(r journal.Record) {
+func (s *Store) restoreChain(r journal.Record) error {
 	var kept keptChain
-	if json.Unmarshal(r.Model, &kept) != nil || len(kept.Blocks) == 0 || len(kept.Blocks[0]) == 0 {
-		return
+	if err := json.Unmarshal(r.Model, &kept); err != nil {
+		return err
+	}
+	if kept.ID == "" || len(kept.Blocks) == 0 || len(kept.Blocks[0]) == 0 {
+		return errNoID
 	}
 	c := &chain{id: kept.ID}
 	for _, block := range kept.Blocks {
@@ -172,84 +242,5 @@ func (s *Store) restoreChain(r journal.Record) {
 		delete(s.chains, s.chainOrder[0])
 		s.chainOrder = slices.Delete(s.chainOrder, 0, 1)
 	}
-}
-
-// repositoryName is the place of the repository's identity among those of clusters; no cluster has that name.
-const repositoryName = "/repository"
-
-// Watching says which repository the applications come from. When it is another one than the last time,
-// everything about applications is forgotten: the same place in Git means another one there, and its
-// commits are not known.
-func (s *Store) Watching(repository string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, known := s.clusters[repositoryName]
-	if before == repository {
-		return
-	}
-	if known {
-		fresh := New(Options{ProjectID: s.project, Now: s.now, Limits: s.limits})
-		s.applications, s.deployments, s.completed, s.commands = fresh.applications, fresh.deployments, nil, fresh.commands
-		s.index, s.open = fresh.index, fresh.open
-		s.events, s.eventCommits, s.chains, s.chainOrder = nil, fresh.eventCommits, fresh.chains, nil // the clusters are the same ones
-		s.objects, s.objectBytes, s.analyses, s.logBytes = fresh.objects, 0, fresh.analyses, 0
-		for sub := range s.watchers {
-			sub.restart()
-		}
-	}
-	s.clusters[repositoryName] = repository
-	switch {
-	case s.keep == nil:
-	case known:
-		s.keep.Rewrite(s.records)
-	default:
-		s.append(journal.Record{Kind: journal.Cluster, ID: repositoryName, Name: repository})
-	}
-}
-
-// Recognise says which cluster the deploy targets of that name lead to, by an identity of its own. When it
-// is another one than the last time, what is known to run there runs no more: the applications that are
-// deployed there are as if they had never been, and are synced. It returns their number.
-func (s *Store) Recognise(name, identity string) (again int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, known := s.clusters[name]
-	if before == identity {
-		return 0
-	}
-	s.clusters[name] = identity
-	if s.keep != nil {
-		s.append(journal.Record{Kind: journal.Cluster, ID: name, Name: identity})
-	}
-	if !known {
-		return 0
-	}
-	for _, a := range s.applications {
-		if a.model.GetDeleted() || a.model.GetMostRecentlySuccessfulDeployment() == nil || !a.deployedTo(name) {
-			continue
-		}
-		a.model.MostRecentlySuccessfulDeployment = nil
-		s.applicationChanged(a)
-		if a.model.GetDisabled() {
-			continue
-		}
-		_, err := s.addCommand(&model.Command{
-			PipedId: a.model.GetPipedId(), ApplicationId: a.model.GetId(), Commander: "pipedeck", Type: model.Command_SYNC_APPLICATION,
-			SyncApplication: &model.Command_SyncApplication{ApplicationId: a.model.GetId(), SyncStrategy: model.SyncStrategy_AUTO},
-		})
-		if err == nil {
-			again++
-		}
-	}
-	return again
-}
-
-// deployedTo tells whether a deploy target of the application has that name.
-func (a *application) deployedTo(name string) bool {
-	for _, targets := range a.model.GetDeployTargetsByPlugin() {
-		if slices.Contains(targets.GetDeployTargets(), name) {
-			return true
-		}
-	}
-	return false
+	return nil
 }

@@ -4,7 +4,7 @@
 package store_test
 
 import (
-	"log/slog"
+	"context"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,16 +20,31 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-// reopen is what the next control plane knows. Nobody has said goodbye to the file: the one before was
-// killed.
-func reopen(t *testing.T, path string, limits store.Limits) (*store.Store, *journal.Journal) {
+// reopen is what the next control plane knows. The one before was killed: it does not close the file.
+func reopen(t testing.TB, path string, limits store.Limits) (*store.Store, *journal.Journal) {
 	t.Helper()
 	s, _ := newStore(limits)
-	j, err := journal.Open(path, slog.New(slog.DiscardHandler), s.Restore)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = j.Close() })
+	j := journal.Open(journal.Options{Path: path, State: s})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = j.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
 	s.KeepIn(j)
 	return s, j
+}
+
+// kept waits until everything is kept.
+func kept(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	require.NoError(t, j.Wait(ctx))
 }
 
 // all is the state as those who watch see it, without pipeds and the moment at which they look.
@@ -129,15 +144,20 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "done", ref.GetDeploymentId())
 	}
+	kept(t, j)
 	second, _ := reopen(t, path, store.Limits{})
 	check(second)
-	first.KeepIn(j)
 	first.Watching("/one")
 	first.Watching("/one")
+	kept(t, j)
 	third, rewritten := reopen(t, path, store.Limits{})
 	check(third)
-	rewritten.Rewrite(third.Kept)
-	fourth, _ := reopen(t, path, store.Limits{})
+	rewritten.Replace()
+	importApplication(third, "waited for", nil)
+	kept(t, rewritten)
+	require.NoError(t, third.DeleteApplication("waited for"))
+	kept(t, rewritten)
+	fourth, j := reopen(t, path, store.Limits{})
 	check(fourth)
 
 	// It goes on: repeated log blocks are known, the deployment ends.
@@ -146,6 +166,7 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Blocks, 3)
 	finish(t, fourth, "open", model.DeploymentStatus_DEPLOYMENT_FAILURE)
+	kept(t, j)
 	fifth, _ := reopen(t, path, store.Limits{})
 	require.Empty(t, openOf(fifth, piped))
 }
@@ -153,10 +174,11 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	first, _ := reopen(t, path, store.Limits{})
+	first, j := reopen(t, path, store.Limits{})
 	first.Watching("/one")
 	live(t, first)
-	second, _ := reopen(t, path, store.Limits{})
+	kept(t, j)
+	second, j := reopen(t, path, store.Limits{})
 	sub, _ := second.Subscribe(false)
 	defer sub.Close()
 	require.Zero(t, second.Recognise("local", "uid-1")) // the cluster may be ready before the repository is found
@@ -164,6 +186,10 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	_, err := sub.Next(t.Context())
 	require.ErrorIs(t, err, store.ErrFellBehind, "those who watch are told to look again")
 	require.Empty(t, withoutPipeds(sub.Resync()))
+	importApplication(second, "a", nil)
+	kept(t, j)
+	require.NoError(t, second.DeleteApplication("a"))
+	kept(t, j)
 	third, _ := reopen(t, path, store.Limits{})
 	require.Empty(t, all(third))
 	require.Empty(t, third.WaitingCommands(piped))
@@ -177,7 +203,7 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 func TestAnotherClusterGetsItsApplicationsAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	first, _ := reopen(t, path, store.Limits{})
+	first, j := reopen(t, path, store.Limits{})
 	require.Zero(t, first.Recognise("local", "uid-1"))
 	for _, id := range []string{"a", "elsewhere", "never"} {
 		importApplication(first, id, nil)
@@ -187,6 +213,7 @@ func TestAnotherClusterGetsItsApplicationsAgain(t *testing.T) {
 	for _, id := range []string{"a", "elsewhere"} {
 		require.NoError(t, first.ReportMostRecentDeployment(piped, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
 	}
+	kept(t, j)
 	second, _ := reopen(t, path, store.Limits{})
 	require.Zero(t, second.Recognise("local", "uid-1"), "the same one")
 	require.Equal(t, 1, second.Recognise("local", "uid-2"))
@@ -211,6 +238,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		stage := run(t, s, id, "a")
 		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(0, 20, text)}))
 		finish(t, s, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+		kept(t, j)
 	}
 	require.Less(t, j.Size(), int64(12<<20), "of 50 MiB of logs")
 	next, _ := reopen(t, path, limits)
@@ -220,7 +248,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 func TestAChainGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	s, _ := reopen(t, path, store.Limits{})
+	s, j := reopen(t, path, store.Limits{})
 	importApplication(s, "a", nil)
 	importApplication(s, "b", map[string]string{"next": "yes"})
 	importApplication(s, "c", nil)
@@ -228,7 +256,8 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 		FirstDeployment: newDeployment("first", "a"),
 		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Labels: map[string]string{"next": "yes"}}},
 	}))
-	next, _ := reopen(t, path, store.Limits{})
+	kept(t, j)
+	next, j := reopen(t, path, store.Limits{})
 	waiting := next.WaitingCommands(piped)
 	require.Len(t, waiting, 1)
 	chain := waiting[0].GetChainSyncApplication()
@@ -240,6 +269,7 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.ChainVerdict{}, verdict, "it waits")
 	require.NoError(t, next.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: "first", Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1}))
+	kept(t, j)
 	last, _ := reopen(t, path, store.Limits{})
 	verdict, err = last.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
 	require.NoError(t, err)
@@ -249,7 +279,7 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 func TestTheNextControlPlaneKnowsRegisteredPipedsAndCommitsOfEvents(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	first, _ := reopen(t, path, store.Limits{Pipeds: 2})
+	first, j := reopen(t, path, store.Limits{Pipeds: 2})
 	key := store.KeyHash{1, 2, 3}
 	require.NoError(t, first.RegisterPiped("second", "legacy", "by hand", key))
 	requireCode(t, codes.ResourceExhausted, first.RegisterPiped("third", "", "", key))
@@ -267,6 +297,7 @@ func TestTheNextControlPlaneKnowsRegisteredPipedsAndCommitsOfEvents(t *testing.T
 		require.NoError(t, s.CreateDeployment("second", d))
 	}
 	deploy(first, "d1")
+	kept(t, j)
 
 	second, j := reopen(t, path, store.Limits{})
 	got, known := second.PipedKey("second")
@@ -279,7 +310,9 @@ func TestTheNextControlPlaneKnowsRegisteredPipedsAndCommitsOfEvents(t *testing.T
 	require.Equal(t, "legacy", shown.GetName())
 	require.Len(t, applicationsOf(second, "second"), 1)
 	deploy(second, "d2")
-	j.Rewrite(second.Kept)
+	j.Replace()
+	second.AddPiped("replaced", "", "", key)
+	kept(t, j)
 	third, _ := reopen(t, path, store.Limits{})
 	deploy(third, "d3")
 	for _, id := range []string{"d1", "d2", "d3"} {

@@ -64,7 +64,10 @@ type Store struct {
 	watchers     map[*Subscription]struct{}
 	// clusters are their own identities by their names here, as they were seen last.
 	clusters map[string]string
-	keep     Journal // nil for nowhere
+	// recognised are identities that came before the history could be read.
+	recognised map[string]string
+	orphans    orphans
+	keep       Journal // nil for nowhere
 }
 
 // New returns an empty store.
@@ -91,6 +94,7 @@ func New(o Options) *Store {
 		analyses:     map[string]*model.AnalysisResult{},
 		watchers:     map[*Subscription]struct{}{},
 		clusters:     map[string]string{},
+		recognised:   map[string]string{},
 	}
 }
 

@@ -4,7 +4,6 @@
 package store_test
 
 import (
-	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -13,25 +12,20 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
 	t.Parallel()
-	s, _ := newStore(store.Limits{})
 	path := filepath.Join(t.TempDir(), "history")
-	j, err := journal.Open(path, slog.New(slog.DiscardHandler), s.Restore)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = j.Close() })
-	s.KeepIn(j)
+	s, j := reopen(t, path, store.Limits{})
 	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "wait"}))
 	uses := func(path string, plugins ...string) {
 		require.NoError(t, s.ReportApplicationPlugins(piped, []*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
 	}
 	uses("waits", "wait")
-	_, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
+	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
 	require.NoError(t, err)
 	uses("web", "kubernetes", "wait")
 	targets := func(s *store.Store) map[string][]string {
@@ -45,6 +39,7 @@ func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
 	require.Equal(t, want, targets(s), "PipeCD's pipeds report no plugins of applications")
 	reportMeta(t, s, meta("/srv/repo", kubernetes))
 	require.Equal(t, want, targets(s))
+	kept(t, j)
 	next, _ := reopen(t, path, store.Limits{})
 	require.Equal(t, want, targets(next))
 	uses("waits", "wait", "kubernetes")

@@ -1,0 +1,191 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// file is an open file of the journal. Write adds to its end.
+type file interface {
+	io.Writer
+	io.WriterAt
+	io.Closer
+	Stat() (os.FileInfo, error)
+	Name() string
+	Sync() error
+	Truncate(size int64) error
+	// SeekEnd has Write add to the end of a file that was read.
+	SeekEnd() error
+}
+
+// disk is where a journal's files are. Tests cut its power.
+type disk interface {
+	// read returns the content of a file, and the open file unless it may not be written.
+	read(path string) ([]byte, file, error)
+	// create makes an empty file or empties one.
+	create(path string) (file, error)
+	// rename gives a file another name, on the disk, too.
+	rename(f file, path string) error
+	// same reports whether the path still leads to the file.
+	same(f file, path string) bool
+	// aside keeps the file under a second name that begins with its own, a dot and the suffix, and that nothing has had.
+	aside(path, suffix string) (string, error)
+	exists(path string) bool
+	remove(path string) error
+}
+
+type realDisk struct{}
+
+type realFile struct{ *os.File }
+
+func (f realFile) SeekEnd() error {
+	_, err := f.Seek(0, io.SeekEnd)
+	return err
+}
+
+// errKind is the error of a path that is not a file of this user.
+var errKind = errors.New("not a regular file of this user")
+
+func openRegular(path string, flags int) (realFile, error) {
+	// A symbolic link is not followed, and a named pipe does not block.
+	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return realFile{}, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || !ok || int(owner.Uid) != os.Geteuid() {
+			err = fmt.Errorf("open %s: %w", path, errKind)
+		}
+	}
+	if err == nil && flags != os.O_RDONLY && info.Mode().Perm() != 0o600 {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		return realFile{}, errors.Join(err, f.Close())
+	}
+	return realFile{f}, nil
+}
+
+func (realDisk) read(path string) ([]byte, file, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("open %s: %w", path, errKind)
+	}
+	f, err := openRegular(path, os.O_RDWR)
+	writable := err == nil
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		f, err = openRegular(path, os.O_RDONLY)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := io.ReadAll(f)
+	if err != nil || !writable {
+		return data, nil, errors.Join(err, f.Close())
+	}
+	return data, f, nil
+}
+
+func (realDisk) create(path string) (file, error) {
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (realDisk) rename(f file, path string) error {
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func (realDisk) same(f file, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, named)
+}
+
+// maxAside bounds the search for a name of one second.
+const maxAside = 1000
+
+func (d realDisk) aside(path, suffix string) (string, error) {
+	if earlier := d.linked(path); earlier != "" {
+		return earlier, nil
+	}
+	for n := range maxAside {
+		name := path + "." + suffix
+		if n > 0 {
+			name = fmt.Sprintf("%s-%d", name, n)
+		}
+		err := os.Link(path, name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = duplicate(path, name) // a file system without hard links
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+	return "", fmt.Errorf("%s: %w", path+"."+suffix, fs.ErrExist)
+}
+
+// linked is the other name of a file that was kept before the process was killed.
+func (d realDisk) linked(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	names, _ := filepath.Glob(path + ".*-*")
+	for _, name := range names {
+		if other, err := os.Lstat(name); err == nil && os.SameFile(info, other) {
+			return name
+		}
+	}
+	return ""
+}
+
+func duplicate(from, to string) (err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(target, source); err == nil {
+		err = target.Sync()
+	}
+	if err = errors.Join(err, target.Close()); err != nil {
+		err = errors.Join(err, os.Remove(to))
+	}
+	return err
+}
+
+func (realDisk) exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (realDisk) remove(path string) error { return os.Remove(path) }

@@ -1,0 +1,176 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// damage is what is wrong with a file that was read.
+type damage struct {
+	// suffix is how the name of the file goes on under which it is kept.
+	suffix string
+	// missing says what is lost, for users.
+	missing string
+}
+
+// load reads the file and restores the state from it.
+func (j *Journal) load() error {
+	data, f, err := j.disk.read(j.o.Path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		j.replace = true
+	case err != nil:
+		return err
+	default:
+		j.restore(data, f)
+	}
+	if j.replace && f != nil {
+		_ = f.Close() // nothing was written
+	}
+	j.mu.Lock()
+	j.loaded = true
+	j.announce()
+	j.mu.Unlock()
+	j.o.State.Restored()
+	if j.damage == nil { // otherwise the damaged file is kept first
+		j.checkLosses()
+	}
+	return nil
+}
+
+// restore takes the records of a file. Records are added to the file unless it has to be replaced.
+func (j *Journal) restore(data []byte, f file) {
+	if bytes.HasPrefix(data, []byte(magicOne)) {
+		j.restoreOne(data)
+		return
+	}
+	s, ours := scanFile(data, j.restoreRecord)
+	switch {
+	case !ours:
+		j.damage = &damage{"unknown", "the history was not written by this version of pipedeck, or its start is damaged; missing: all of it"}
+	case s.damaged:
+		j.damage = &damage{"damaged", j.missing(s)}
+	case !s.torn && f != nil && j.reuse(f, s, len(data)):
+		return
+	}
+	j.replace = true
+}
+
+// reuse has records added to a file that was read.
+func (j *Journal) reuse(f file, s *scan, size int) bool {
+	if s.end < size {
+		j.o.Logger.Info("the last record of the history was not written to its end", "file", j.o.Path, "bytes", size-s.end)
+		if f.Truncate(int64(s.end)) != nil {
+			return false
+		}
+	}
+	if f.SeekEnd() != nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.file, j.size = f, int64(s.end)
+	j.number, j.rewriteAt = s.last, max(smallest, j.size/2*3)
+	return true
+}
+
+func (j *Journal) restoreRecord(body []byte) bool {
+	r, err := decode(body)
+	if err != nil {
+		return false
+	}
+	if r.Kind == loss {
+		j.losses = append(j.losses, r)
+		return true
+	}
+	if err := j.o.State.Restore(r); err != nil {
+		j.o.Logger.Warn("a record of the history makes no sense", "record", r.String(), "error", err)
+		return false
+	}
+	return true
+}
+
+// maxNames bounds how many lost objects are named to users; the log names all.
+const maxNames = 5
+
+// missing tells the state which objects are lost, and says it for users.
+func (j *Journal) missing(s *scan) string {
+	identities, unknown, replaced := s.lost()
+	var names []string
+	for _, key := range identities {
+		name := j.o.State.Lost(identified(key))
+		j.o.Logger.Error("an object of the history is lost", "object", name)
+		if len(names) < maxNames {
+			names = append(names, name)
+		}
+	}
+	if more := len(identities) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more objects", more))
+	}
+	if unknown > 0 {
+		names = append(names, fmt.Sprintf("%d records of unknown objects", unknown))
+	}
+	j.o.Logger.Error("the history is damaged", "file", j.o.Path, "lost", len(identities), "unknown", unknown, "replaced", replaced, "whole", s.records)
+	if len(names) == 0 {
+		return "the history is damaged, but nothing is missing"
+	}
+	return "the history is damaged; missing: " + strings.Join(names, ", ")
+}
+
+// keepDamaged keeps the damaged file under a name that was never used, before it is replaced.
+func (j *Journal) keepDamaged() error {
+	if j.damage == nil {
+		return nil
+	}
+	now := time.Now()
+	aside, err := j.disk.aside(j.o.Path, j.damage.suffix+"-"+now.Format("20060102-150405"))
+	if err != nil {
+		j.checkLosses()
+		return fmt.Errorf("keep the damaged history under another name: %w", err)
+	}
+	j.losses = append(j.losses, Record{Kind: loss, ID: aside, Name: j.damage.missing, Created: now})
+	j.damage = nil
+	j.checkLosses()
+	return nil
+}
+
+// checkLosses reports what is missing for as long as users have not moved the damaged files away.
+func (j *Journal) checkLosses() {
+	var missing, files []string
+	present := j.losses[:0]
+	for _, r := range j.losses {
+		if j.disk.exists(r.ID) {
+			present, missing, files = append(present, r), append(missing, r.Name), append(files, r.ID)
+		}
+	}
+	if len(present) < len(j.losses) { // the new file need not hold them
+		j.losses, j.replace = present, true
+		j.notify()
+	}
+	var problem Problem
+	switch list := strings.Join(files, " "); {
+	case j.damage != nil: // and the file could not be kept under another name yet
+		problem = Problem{j.damage.missing, "have the history written again first; the damaged file is " + j.o.Path}
+	case len(files) > 0:
+		problem = Problem{
+			strings.Join(missing, "; ") + "; the damaged file is kept: " + list,
+			"check what is missing; then accept the loss with: rm " + list,
+		}
+	}
+	if problem == j.reported {
+		return
+	}
+	j.reported = problem
+	if problem == (Problem{}) {
+		j.o.Problem(Damage, nil)
+	} else {
+		j.o.Problem(Damage, &problem)
+	}
+}
