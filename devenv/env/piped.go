@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"time"
 
@@ -22,11 +21,11 @@ const (
 	pipedGrace = 8 * time.Second
 	// exitUsage is piped's exit code for a configuration it cannot use.
 	exitUsage = 2
-	// A piped that dies more often than this within restartWindow is not started again.
+	// A piped that never connected is given up when it ends more often than restartLimit within restartWindow.
 	restartLimit  = 5
 	restartWindow = time.Minute
-	// restartPause is multiplied by the number of recent restarts.
-	restartPause = 300 * time.Millisecond
+	// restartPause is multiplied by the number of recent ends.
+	restartPause, longestPause = 300 * time.Millisecond, 10 * time.Second
 	// bootTime is how long piped may take to connect to the control plane.
 	bootTime = 12 * time.Second
 )
@@ -40,34 +39,33 @@ func (e *Environment) runPiped(ctx context.Context) error {
 	}
 	// A piped that had to be killed may have left plugins.
 	defer func() { endPlugins(context.WithoutCancel(ctx), e.Workspace) }()
-	var restarts []time.Time
+	crashes := process.Crashes{Limit: restartLimit, Window: restartWindow, Pause: restartPause, Longest: longestPause}
 	for {
 		piped, err := e.startPiped(args)
 		if err != nil {
 			return &StartError{componentPiped, err, "build it with: make build"}
 		}
-		ended, err := e.watchPiped(ctx, piped)
+		ended, err := e.watchPiped(ctx, piped, crashes.Ready)
 		if ended || err != nil {
 			return err
 		}
-		now := time.Now()
-		restarts = append(slices.DeleteFunc(restarts, func(at time.Time) bool { return now.Sub(at) > restartWindow }), now)
-		if len(restarts) > restartLimit {
+		recent, wait, giveUp := crashes.Ended(time.Now())
+		if giveUp {
 			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), e.seeLogs()}
 		}
 		e.Logger.Error("piped ended and is started again", "error", piped.Err())
 		e.pipedProblem(fmt.Sprintf("it ended and is started again: %v", piped.Err()))
-		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", len(restarts)))
-		if !pause(ctx, time.Duration(min(len(restarts), restartLimit))*restartPause) {
+		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
+		if !pause(ctx, wait) {
 			e.components.stopped(componentPiped)
 			return nil
 		}
 	}
 }
 
-// watchPiped waits until piped ends. It tells whether that was asked for, and gives an error when
+// watchPiped waits until piped ends, and calls ready when it has connected. It tells whether that was asked for, and gives an error when
 // starting it again would not help.
-func (e *Environment) watchPiped(ctx context.Context, piped *process.Process) (ended bool, err error) {
+func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, ready func()) (ended bool, err error) {
 	boot := time.NewTimer(bootTime)
 	defer boot.Stop()
 	for {
@@ -76,6 +74,7 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process) (e
 			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s", piped.PID(), bootTime))
 		case version := <-e.connected:
 			boot.Stop()
+			ready()
 			e.server.ClearProblem(partPiped)
 			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
 		case <-piped.Done():

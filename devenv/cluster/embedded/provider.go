@@ -11,8 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -29,11 +27,11 @@ const (
 	exitLocked = 3
 	// lockedPatience is how long a server of a killed environment may take to end.
 	lockedPatience = 10 * time.Second
-	// A server that dies more often than this in crashWindow and was never ready is not started again. One that
-	// was ready before is started again after a pause for each further crash, up to longestPause.
-	crashLimit   = 3
-	crashWindow  = time.Minute
-	longestPause = 10 * time.Second
+	// A server that was never ready is given up when it ends more often than crashLimit within crashWindow.
+	crashLimit  = 3
+	crashWindow = time.Minute
+	// crashPause is multiplied by the number of recent ends.
+	crashPause, longestPause = 300 * time.Millisecond, 10 * time.Second
 )
 
 // Provider runs the embedded Kubernetes for one environment.
@@ -80,13 +78,12 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 	if err != nil {
 		return stopped(ctx, err)
 	}
-	var crashes []time.Time
-	var wasReady atomic.Bool
-	readyOnce := func(detail string) { wasReady.Store(true); ready(detail) }
+	crashes := process.Crashes{Limit: crashLimit, Window: crashWindow, Pause: crashPause, Longest: longestPause}
+	workedOnce := func(detail string) { crashes.Ready(); ready(detail) }
 	patienceEnds := time.Now().Add(lockedPatience)
 	for {
 		progress("starting", 0, 0)
-		server, err := p.start(path, readyOnce)
+		server, err := p.start(path, workedOnce)
 		if err != nil {
 			return err
 		}
@@ -104,13 +101,13 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			}
 			continue
 		}
-		crashes = append(slices.DeleteFunc(crashes, func(at time.Time) bool { return now.Sub(at) > crashWindow }), now)
-		if len(crashes) > crashLimit && !wasReady.Load() {
+		recent, wait, giveUp := crashes.Ended(now)
+		if giveUp {
 			return fmt.Errorf("%w\nthe whole log is in %s", server.Err(), p.logFile)
 		}
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", server.Err())
-		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", len(crashes)), 0, 0)
-		if further := len(crashes) - crashLimit; further > 0 && !pause(ctx, min(time.Duration(further)*time.Second, longestPause)) {
+		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", recent), 0, 0)
+		if !pause(ctx, wait) {
 			return nil
 		}
 	}
