@@ -15,8 +15,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 )
 
-func TestAnEventChangesAFileAndIsDeployed(t *testing.T) {
-	t.Parallel()
+// newEventEnvironment is an environment whose application takes its image from events.
+func newEventEnvironment(t *testing.T) *environment {
+	t.Helper()
 	e := newEnvironment(t, pipeline("{log: hello}", "{}")+`  eventWatcher:
     - matcher: {name: image, labels: {env: dev}}
       handler:
@@ -28,17 +29,44 @@ func TestAnEventChangesAFileAndIsDeployed(t *testing.T) {
 	require.NoError(t, os.WriteFile(values, []byte("image: v1 # set by events\n"), 0o600))
 	e.git(t, "add", ".")
 	e.git(t, "commit", "-q", "-m", "Add values")
-	e.git(t, "config", "receive.denyCurrentBranch", "updateInstead")
-	e.start(t)
-	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 0).GetStatus())
+	return e
+}
 
+func (e *environment) registerEvent(t *testing.T, value string) {
+	t.Helper()
 	conn, err := client.Dial(e.address, apiKey)
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	_, err = apiservice.NewAPIServiceClient(conn).RegisterEvent(t.Context(), &apiservice.RegisterEventRequest{
-		Name: "image", Data: "v2", Labels: map[string]string{"env": "dev"}, CommitHash: "0123456789012345678901234567890123456789",
+		Name: "image", Data: value, Labels: map[string]string{"env": "dev"}, CommitHash: "0123456789012345678901234567890123456789",
 	})
 	require.NoError(t, err)
+}
+
+func TestAnEventWhoseBranchIsInUseIsAProblemUntilItIsRegisteredAgain(t *testing.T) {
+	t.Parallel()
+	e := newEventEnvironment(t)
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	e.registerEvent(t, "v2")
+	problem := e.deck.awaitProblem(t, "event image", "the branch is in use by a working tree")
+	require.Contains(t, problem.GetReason(), "git config receive.denyCurrentBranch updateInstead")
+	require.Contains(t, problem.GetNextStep(), "pipectl event register --name image")
+	e.git(t, "config", "receive.denyCurrentBranch", "updateInstead")
+	e.registerEvent(t, "v2")
+	e.deck.awaitNoProblem(t)
+	require.Equal(t, "Deploy v2", e.deck.awaitEnd(t, 1).GetCommit().GetMessage())
+}
+
+func TestAnEventChangesAFileAndIsDeployed(t *testing.T) {
+	t.Parallel()
+	e := newEventEnvironment(t)
+	values := filepath.Join(e.repository, "app", "values.yaml")
+	e.git(t, "config", "receive.denyCurrentBranch", "updateInstead")
+	e.start(t)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 0).GetStatus())
+
+	e.registerEvent(t, "v2")
 	second := e.deck.awaitEnd(t, 1)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, second.GetStatus())
 	require.Equal(t, "Deploy v2", second.GetCommit().GetMessage())

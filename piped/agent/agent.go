@@ -286,7 +286,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.metrics.Run(ctx) })
 	events := eventwatcher.New(eventwatcher.Options{
 		ControlPlane: a.client, Repositories: a.repos.all(), Config: a.options.Config.EventWatcher,
-		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled, Logger: a.logger,
+		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled, Passed: a.eventsPassed, Logger: a.logger,
 	})
 	works.Go(func() error { return events.Run(ctx) })
 	works.Go(func() error {

@@ -96,6 +96,16 @@ func (a *Agent) passed(err error) {
 	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(), cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
+// eventsPassed notes the outcome of a look at the events.
+func (a *Agent) eventsPassed(err error) {
+	const part = "event watcher"
+	if err == nil {
+		a.problems.Clear(part)
+		return
+	}
+	a.problems.Set(part, "events cannot be brought into Git: "+err.Error(), cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
+}
+
 // listed notes the outcome of reading a list of the control plane.
 func (a *Agent) listed(list string, err error) {
 	part := "list of " + list

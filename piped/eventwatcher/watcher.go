@@ -37,7 +37,9 @@ type Options struct {
 	Name, Email string
 	// Handled is told what becomes of each event; it may be nil.
 	Handled func(model.EventStatus)
-	Logger  *slog.Logger
+	// Passed gets the outcome of each look at the events: an error is tried again. It may be nil.
+	Passed func(error)
+	Logger *slog.Logger
 	// Now and After are the clock. Default: the system's.
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
@@ -59,6 +61,9 @@ func New(o Options) *Watcher {
 	}
 	if o.Handled == nil {
 		o.Handled = func(model.EventStatus) {}
+	}
+	if o.Passed == nil {
+		o.Passed = func(error) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -93,9 +98,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 		timer = nil
 		open, err := w.pass(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
+		}
+		w.options.Passed(err)
+		switch {
 		case err != nil:
 			w.logger.Warn("events could not be handled; it is tried again", "error", err)
 			timer = w.options.After(ceiling/2 + rand.N(ceiling/2))

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
@@ -41,6 +42,7 @@ func (s *Store) RegisterEvent(e *model.Event, commit *model.Commit) (string, err
 	e.Status, e.CreatedAt, e.UpdatedAt = model.EventStatus_EVENT_NOT_HANDLED, now, now
 	s.putEvent(e, proto.CloneOf(commit))
 	s.keepEvent(e)
+	s.judgeEvent(e)
 	for id := range s.pipeds {
 		s.signal(id, eventsChanged)
 	}
@@ -126,7 +128,28 @@ func (s *Store) ReportEventStatus(id string, status model.EventStatus, descripti
 			e.HandledAt = now
 		}
 		s.keepEvent(e)
+		s.judgeEvent(e)
 		return nil
 	}
 	return notFound("event %s is not found", id)
+}
+
+// judgeEvent makes a problem of a failed event, until another one of its name and labels takes its place: what it should
+// have brought into Git is not there. The caller holds s.mu.
+func (s *Store) judgeEvent(e *model.Event) {
+	id := "event/" + e.GetEventKey()
+	for _, newer := range slices.Backward(s.events) {
+		if newer.GetEventKey() == e.GetEventKey() {
+			e = newer
+			break
+		}
+	}
+	if e.GetStatus() != model.EventStatus_EVENT_FAILURE {
+		s.clearProblem(id)
+		return
+	}
+	s.setProblem(&deckv1.Problem{
+		Id: id, Part: "event " + e.GetName(), Component: s.componentOf("repository"), Reason: "it was not brought into Git: " + e.GetStatusDescription(),
+		NextStep: "fix the cause, then register the event again: pipectl event register --name " + e.GetName(),
+	})
 }
