@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -129,6 +130,7 @@ func (s *deploymentService) wireStages(stages []Stage) []*model.PipelineStage {
 // ExecuteStage runs a stage and sends its log. The answer waits for one last log call and no more.
 func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
 	in := req.GetInput()
+	_ = grpc.SendHeader(ctx, nil) // says that the stage has begun, to a piped that listens
 	ctx, cancel := s.stageContext(ctx, in)
 	defer cancel(nil)
 
@@ -143,7 +145,9 @@ func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.Ex
 	log := newStageLog(sender)
 	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId(), s.logger)
 
-	result, err := s.run(ctx, in, log, client)
+	var result Result
+	var err error
+	labelled(in.GetStage().GetId(), func() { result, err = s.run(ctx, in, log, client) })
 	client.reports.close()
 	resp, err := outcome(ctx, result, err, log)
 	log.finish()

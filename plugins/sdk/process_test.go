@@ -13,8 +13,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +27,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
 // The test binary plays the plugin's process when this is set to the kind of plugin.
@@ -36,6 +39,11 @@ func TestMain(m *testing.M) {
 		sdk.Main(sdk.ForStages(stagePlugin{}))
 	case "fleet":
 		sdk.Main(sdk.ForDeployment(newFleet()))
+	case "busy":
+		sdk.Main(executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+			go waitForMoon()
+			return busyLoop(), nil
+		}))
 	case "stuck":
 		sdk.Main(sdk.ForStages(stuckPlugin{}))
 	default:
@@ -297,4 +305,54 @@ func TestALinkThatIsNoneEndsTheProcess(t *testing.T) {
 		require.Equal(t, 1, exit.ExitCode())
 		require.Contains(t, p.stderr.String(), want)
 	}
+}
+
+// spins lets the loop work on something.
+var spins atomic.Uint64
+
+//go:noinline
+func busyLoop() sdk.Result {
+	for {
+		spins.Add(1)
+	}
+}
+
+//go:noinline
+func waitForMoon() {
+	for spins.Load() == 0 {
+		runtime.Gosched()
+	}
+	fmt.Fprintln(os.Stderr, "the stage is busy")
+	select {}
+}
+
+func TestTheStacksOfStagesAreWrittenAtSIGQUIT(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := startProcess(t, "busy", map[string]any{"name": "test", "url": "file:///x", "port": port})
+	p.ready(t, port)
+	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	called := make(chan error, 1)
+	go func() {
+		_, err := deployment.NewDeploymentServiceClient(conn).ExecuteStage(t.Context(), standin.ExecuteRequest("test", nil, "TEST", "{}"))
+		called <- err
+	}()
+	var exit *exec.ExitError
+	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "the stage is busy") }, time.Minute, time.Millisecond)
+	require.NoError(t, p.Process.Signal(syscall.SIGQUIT))
+	require.ErrorAs(t, p.Wait(), &exit)
+	require.Equal(t, 2, exit.ExitCode())
+	require.Error(t, <-called)
+	out := p.stderr.String()
+	_, stack, found := strings.Cut(out, "stack of stage test:\n")
+	require.True(t, found, out)
+	stack, _, found = strings.Cut(stack, "end of the stack of stage test\n")
+	require.True(t, found, out)
+	require.Contains(t, stack, "sdk_test.busyLoop")
+	require.Contains(t, stack, "process_test.go:")
+	require.Contains(t, stack, "sdk_test.waitForMoon", "what the stage has started")
+	require.NotContains(t, stack, "google.golang.org/grpc", "what called the stage")
+	require.Contains(t, out, "SIGQUIT: all goroutines:")
 }

@@ -21,8 +21,10 @@ import (
 )
 
 // Main serves a plugin as piped starts it, until piped stops it, and ends the process: exit code 0 after
-// SIGTERM, SIGINT or the end of the agent, 1 on an error, which it prints to stderr.
+// SIGTERM, SIGINT or the end of the agent, 1 on an error, which it prints to stderr, 2 after SIGQUIT, at which it prints
+// the stacks of its stages and goroutines.
 func Main(plugin Plugin) {
+	dumpOnQuit(os.Stderr)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	err := Run(ctx, plugin, os.Args[1:], os.Stderr)
 	stop()

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -42,13 +43,15 @@ type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
 	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores), threads (60, then block), unlink
-	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block),
-	// block-once (touch in the first attempt), hold (at the named pipe File, until its other end is
+	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File is there),
+	// block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
 	// the directory of the application).
 	Do string `json:"do"`
-	// Then is what follows hold.
+	// Then is what follows hold and await.
 	Then string `json:"then"`
+	// Times is one for 0.
+	Times int32 `json:"times"`
 	// Undo is what the rollback stage does, with UndoFile in place of File.
 	Undo     string `json:"undo"`
 	UndoFile string `json:"undoFile"`
@@ -122,6 +125,7 @@ func newStage(name string, index int32, rollback bool) *model.PipelineStage {
 
 func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
 	input := request.GetInput()
+	_ = grpc.SendHeader(ctx, nil) // as the SDK does
 	var o options
 	if len(input.GetStageConfig()) > 0 {
 		if err := json.Unmarshal(input.GetStageConfig(), &o); err != nil {
@@ -150,20 +154,27 @@ func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteSt
 		return nil, errors.New("there is no directory")
 	}
 	answer, err := p.do(ctx, o, input.GetStage().GetRetriedCount())
-	if err != nil && ctx.Err() != nil && o.Cleanup != "" {
-		return nil, p.cleanUp(input, o)
+	if err != nil && ctx.Err() != nil {
+		return nil, errors.Join(err, p.cleanUp(input, o))
 	}
 	return answer, err
 }
 
+// cleanUp completes the log of a cancelled stage, as the SDKs do.
 func (p *plugin) cleanUp(input *deployment.ExecutePluginInput, o options) error {
-	if err := hold(context.Background(), o.Cleanup); err != nil {
-		return err
+	if p.piped == nil {
+		return nil
 	}
-	_, err := p.piped.ReportStageLogsFromLastCheckpoint(context.Background(), &pluginservice.ReportStageLogsFromLastCheckpointRequest{
+	request := &pluginservice.ReportStageLogsFromLastCheckpointRequest{
 		DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(), Completed: true,
-		Blocks: []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: "cleaned up", CreatedAt: time.Now().Unix()}},
-	})
+	}
+	if o.Cleanup != "" {
+		if err := hold(context.Background(), o.Cleanup); err != nil {
+			return err
+		}
+		request.Blocks = []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: "cleaned up", CreatedAt: time.Now().Unix()}}
+	}
+	_, err := p.piped.ReportStageLogsFromLastCheckpoint(context.Background(), request)
 	return err
 }
 
@@ -231,6 +242,20 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		}
 		<-ctx.Done()
 		return nil, ctx.Err()
+	case "await": // the file of another stage
+		for ctx.Err() == nil {
+			if _, err := os.Stat(o.File); err == nil {
+				o.Do = o.Then
+				return p.do(ctx, o, attempt)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return nil, ctx.Err()
+	case "ignore": // its cancellation
+		if err := os.WriteFile(o.File, nil, 0o600); err != nil {
+			return nil, err
+		}
+		workOn()
 	case "hang-once":
 		if attempt == 0 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -254,7 +279,7 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		o.Do = o.Then
 		return p.do(ctx, o, attempt)
 	case "touch", "block-once":
-		if o.Do == "block-once" && attempt > 0 {
+		if o.Do == "block-once" && attempt >= max(1, o.Times) {
 			break
 		}
 		if err := os.WriteFile(o.File, nil, 0o600); err != nil {
@@ -268,6 +293,11 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 
 // hoard is what the plugin has eaten.
 var hoard []byte
+
+// workOn never ends.
+//
+//go:noinline
+func workOn() { select {} }
 
 // note appends a line to a file.
 func note(path, line string) error {
