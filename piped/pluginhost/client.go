@@ -77,7 +77,7 @@ func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opt
 		defer proc.inputs.begin(key)()
 	}
 	p.handOver(args)
-	err = proc.conn.Invoke(ctx, method, args, reply, opts...)
+	err = proc.conn.Invoke(p.noteTaken(ctx, proc, opts), method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
 		if keyed && err == nil {
 			p.acquit(key)
@@ -215,6 +215,7 @@ func dial(proc *process, patience time.Duration, calls func(plugin string) grpc.
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
+		grpc.WithStatsHandler(beginnings{}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 	}
 	if calls != nil {

@@ -33,6 +33,9 @@ type ExitError struct {
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
+	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was stopped.
+	// The other calls to it failed through no fault of the plugin.
+	Abandoned bool
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
 	Exhausted string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.

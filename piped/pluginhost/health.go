@@ -149,13 +149,16 @@ func (p *process) endsWithin(d time.Duration) bool {
 
 // abort ends a process that is of no use any more, with the reason that its callers are given. A Go program
 // writes the stacks of its goroutines first.
-func (p *process) abort(reason string) {
+func (p *process) abort(reason string) { p.abortWithin(reason, stackTime) }
+
+// abortWithin is abort with the time for the stacks.
+func (p *process) abortWithin(reason string, patience time.Duration) {
 	p.reason.Store(&reason)
 	p.stopping.Store(true)
 	pid := p.command.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGQUIT)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
-	timer := time.NewTimer(stackTime)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-p.exited:

@@ -36,6 +36,11 @@ func (p *Plugin) run(ctx context.Context, lifeline *os.File) {
 			p.set(agentv1.Plugin_STATE_STOPPED, "piped is stopping")
 			return
 		}
+		var exit *ExitError
+		if errors.As(err, &exit) && exit.Abandoned {
+			continue // it is no crash, and the next process is shown with the reason
+		}
+		p.forgetAbandoned()
 		if errors.Is(err, errRestart) || errors.Is(err, errRenewed) {
 			p.forgetCrashes()
 			p.pardon()

@@ -32,6 +32,8 @@ type output struct {
 	file    *os.File
 	size    int64
 	fatal   crashLines
+	// followers get each line, too, while there are any.
+	followers []*stackLines
 	// echo gets each line, too; nil for nobody.
 	echo func(line string)
 }
@@ -94,6 +96,18 @@ func (o *output) since(mark int) []string {
 	return lines[max(0, len(lines)-keptLines):]
 }
 
+// follow has f get each line until the function that it returns is called.
+func (o *output) follow(f *stackLines) (stop func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.followers = append(o.followers, f)
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.followers = slices.DeleteFunc(o.followers, func(other *stackLines) bool { return other == f })
+	}
+}
+
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,6 +127,9 @@ func (o *output) endLine(whole bool) {
 		o.total++
 		o.lines = append(o.lines, shorten(text))
 		o.fatal.see(shorten(text))
+		for _, f := range o.followers {
+			f.see(shorten(text))
+		}
 		if o.echo != nil {
 			o.echo(shorten(text))
 		}

@@ -50,8 +50,10 @@ type Plugin struct {
 	state   agentv1.Plugin_State
 	detail  string
 	problem problem // why it does not work as it should; zero when it does
-	note    string  // what a running plugin is shown with when it has no detail
-	settled bool    // the outcome of the first start is known
+	// abandoned tells why piped ended the last process that did not end by itself; empty after another end.
+	abandoned string
+	note      string // what a running plugin is shown with when it has no detail
+	settled   bool   // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int
@@ -145,6 +147,9 @@ func (p *Plugin) Status() *agentv1.Plugin {
 	}
 	if len(p.leaving) > 0 && s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = "running stages finish on the process before: " + strings.Join(p.leaving, ", ")
+	}
+	if s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
+		s.Detail = p.abandoned
 	}
 	if s.Detail == "" && p.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = p.note

@@ -50,6 +50,11 @@ type process struct {
 	// gone is set when the process itself has ended, which may be before what it started has.
 	gone   atomic.Bool
 	reason atomic.Pointer[string]
+	// abandoned is set before piped ends the process for a stage that goes on though it was stopped; stacks are what the
+	// process wrote then, valid after abandoning.
+	abandoned  atomic.Bool
+	abandoning sync.Once
+	stacks     stackLines
 	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
 	memoryKills atomic.Uint64
 	goroutines  atomic.Uint32  // that it told last
@@ -259,6 +264,7 @@ func (p *process) exitError(err error, lastOutput, crash []string) *ExitError {
 		Plugin:     p.plugin,
 		Uptime:     time.Since(p.started),
 		Requested:  p.stopping.Load(),
+		Abandoned:  p.abandoned.Load(),
 		LastOutput: lastOutput,
 		Crash:      crash,
 	}

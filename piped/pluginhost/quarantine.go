@@ -154,10 +154,11 @@ func (p *Plugin) pardon() {
 }
 
 // blame counts the end of a process against the inputs of its calls. When some were under suspicion before, it was one
-// of those that were most often. It returns false when the process had no calls, or was stopped on purpose.
+// of those that were most often. It returns false when the process had no calls, was stopped on purpose or was ended
+// because of a stage that did not stop.
 func (p *Plugin) blame(proc *process) bool {
 	inputs := proc.inputs.running()
-	if len(inputs) == 0 || proc.exit.Requested {
+	if len(inputs) == 0 || proc.exit.Requested || proc.exit.Abandoned {
 		return false
 	}
 	s := p.suspicion

@@ -83,8 +83,7 @@ func (d *deployment) inHandsOf(plugin, stageID string) bool {
 // runningStage is one attempt at a stage.
 type runningStage struct {
 	ended chan struct{} // closed with it
-	// logging is set at the first line of the plugin's, under deployment.mu; logged is closed with the log.
-	logging  bool
+	// logged is closed with the log, under deployment.mu.
 	logged   chan struct{}
 	complete func()
 }
@@ -160,23 +159,20 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 }
 
 // AwaitLog waits until a plugin has completed the log of the running stage, which it does last of all: a
-// call that was cancelled returns at once, whatever the plugin still cleans up. It does not wait when the
-// plugin has written nothing, and no longer than ctx.
-func (r *Registry) AwaitLog(ctx context.Context, deploymentID, stageID string) {
-	d, err := r.find(deploymentID)
+// call that was cancelled returns at once, whatever the plugin still does. It also returns when the plugin's
+// process is gone, and false when ctx ended before.
+func (r *Registry) AwaitLog(ctx context.Context, deploymentID, stageID string, gone <-chan struct{}) bool {
+	stage, err := r.runningStage(deploymentID, stageID)
 	if err != nil {
-		return
-	}
-	d.mu.Lock()
-	stage := d.running[stageID]
-	wait := stage != nil && stage.logging
-	d.mu.Unlock()
-	if !wait {
-		return
+		return true
 	}
 	select {
 	case <-stage.logged:
+		return true
+	case <-gone:
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -188,11 +184,8 @@ func (r *Registry) noteLog(deploymentID, stageID string, completed bool) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if stage := d.running[stageID]; stage != nil {
-		stage.logging = true
-		if completed {
-			stage.complete()
-		}
+	if stage := d.running[stageID]; stage != nil && completed {
+		stage.complete()
 	}
 }
 

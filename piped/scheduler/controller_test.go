@@ -80,11 +80,24 @@ func startAgent(t *testing.T, spec string) *agent {
 	return startAgentAt(t, startControlPlane(t), spec)
 }
 
+// startAgentEach is startAgentAt with a spec for each application, by name.
+func startAgentEach(t *testing.T, specs map[string]string, changes ...func(*scheduler.Options)) *agent {
+	t.Helper()
+	return startTestPlugin(t, startControlPlane(t), func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
+		return always(specs[d.GetApplicationName()])(ctx, d, commit, file)
+	}, changes...)
+}
+
 func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*scheduler.Options)) *agent {
+	t.Helper()
+	return startTestPlugin(t, cp, always(spec), changes...)
+}
+
+func startTestPlugin(t *testing.T, cp *controlPlane, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
 	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
 	require.NoError(t, err)
-	return startAgentWith(t, cp, []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}}, always(spec), changes...)
+	return startAgentWith(t, cp, []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}}, prepare, changes...)
 }
 
 // always gives every application the spec.

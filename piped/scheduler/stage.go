@@ -36,29 +36,32 @@ func failure(reason string) stageResult {
 	return stageResult{status: model.StageStatus_STAGE_FAILURE, reason: reason}
 }
 
-// runStage brings one stage to its end, in at most two attempts, and reports it. It returns an error only
-// when ctx ended: then the stage stays as reported last. Work ends earlier than ctx when the deployment is
-// cancelled, out of time or has failed elsewhere.
+// maxAttempts bounds the attempts at a stage that piped itself interrupts, because of another stage of the same process.
+const maxAttempts = 10
+
+// runStage brings one stage to its end and reports it. A stage whose plugin dies gets a second attempt; the end of a
+// process that piped ended because of another stage does not count. It returns an error only when ctx ended: then the
+// stage stays as reported last. Work ends earlier than ctx when the deployment is cancelled, out of time or has failed
+// elsewhere.
 func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) error {
 	takenUp := stage.GetStatus() == model.StageStatus_STAGE_RUNNING
 	if takenUp {
 		r.takeUp(stage) // an earlier piped died while it ran
 	}
 	result := r.tryStage(ctx, work, stage, takenUp)
-	if result.begun && ctx.Err() == nil && work.Err() == nil && !r.reentrant(ctx, stage) {
-		result = failure(fmt.Sprintf("%s; %s", result.interrupted, onceOnly))
-		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
-	}
-	if result.interrupted != nil && ctx.Err() == nil && work.Err() == nil {
-		again := fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted)
+	for attempts, deaths := 1, 0; result.interrupted != nil && ctx.Err() == nil && work.Err() == nil; attempts++ {
+		if !abandoned(result.interrupted) {
+			deaths++
+		}
+		if reason := r.whyNotAgain(ctx, stage, result, deaths, attempts); reason != "" {
+			result = failure(reason)
+			r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, reason)
+			break
+		}
 		r.logger(stage).Warn("stage interrupted", "error", result.interrupted)
-		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, again)
+		r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted))
 		r.countAttempt(stage)
 		result = r.tryStage(ctx, work, stage, false)
-		if result.interrupted != nil && work.Err() == nil {
-			result = failure(fmt.Sprintf("%s (also in a second attempt)", result.interrupted))
-			r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, result.reason)
-		}
 	}
 	if result.interrupted != nil {
 		result = r.stopped(ctx, work, stage, result.interrupted)
@@ -70,6 +73,26 @@ func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) er
 	r.handleCommands(ctx, stage)
 	r.logger(stage).Info("stage ended", "status", result.status, "reason", result.reason)
 	return nil
+}
+
+// whyNotAgain is the reason not to run an interrupted stage again; empty when it is run.
+func (r *run) whyNotAgain(ctx context.Context, stage *model.PipelineStage, result stageResult, deaths, attempts int) string {
+	switch {
+	case result.begun && !r.reentrant(ctx, stage):
+		return fmt.Sprintf("%s; %s", result.interrupted, onceOnly)
+	case deaths > 1:
+		return fmt.Sprintf("%s (also in a second attempt)", result.interrupted)
+	case attempts >= maxAttempts:
+		return fmt.Sprintf("%s (in attempt %d)", result.interrupted, attempts)
+	default:
+		return ""
+	}
+}
+
+// abandoned tells that piped itself ended the process of the plugin, because of another stage.
+func abandoned(err error) bool {
+	var exit *pluginhost.ExitError
+	return errors.As(err, &exit) && exit.Abandoned
 }
 
 // onceOnly is why a stage is not executed again.
@@ -184,7 +207,8 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	if err := r.options.Failpoints.Hit(call, "stage-call"); err != nil {
 		return r.stopped(ctx, call, stage, err)
 	}
-	told, hangUp := r.tellWhy(ctx, call, stage)
+	taken := pluginhost.NewTaken()
+	told, hangUp := r.tellWhy(ctx, call, stage, taken)
 	defer hangUp()
 	response, err := plugin.Deployment().ExecuteStage(told, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment:              d,
@@ -192,11 +216,11 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 		StageConfig:             options,
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
-	}}, pluginhost.Prepared(stage.GetName(), pair.use), pluginhost.Noted(func(text string) {
+	}}, pluginhost.Prepared(stage.GetName(), pair.use), pluginhost.TakenBy(taken), pluginhost.Noted(func(text string) {
 		r.note(ctx, stage, beforeCall, model.LogSeverity_INFO, text)
 	}))
 	if err != nil && call.Err() != nil && ctx.Err() == nil {
-		r.awaitCleanup(ctx, stage)
+		r.awaitCleanup(ctx, stage, taken)
 	}
 	if point := r.options.Failpoints.Hit(call, "stage-answer"); point != nil {
 		return r.stopped(ctx, call, stage, point)
@@ -228,14 +252,6 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	default:
 		return failure(fmt.Sprintf("plugin %s answered with the status %s, which is none of a stage's end", plugin.Name(), s))
 	}
-}
-
-// awaitCleanup gives a plugin time to stop what it was doing, so that the rollback does not run beside it.
-// A stopping piped need not wait: it stops its plugins.
-func (r *run) awaitCleanup(ctx context.Context, stage *model.PipelineStage) {
-	ctx, cancel := context.WithTimeout(ctx, r.options.CleanupWait)
-	defer cancel()
-	r.options.Registry.AwaitLog(ctx, r.deployment.GetId(), stage.GetId())
 }
 
 // stopped explains an attempt that ended without an answer of the plugin. Call is the context that the

@@ -6,22 +6,37 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
+// beginWait is how long a call may take to reach a plugin that does not say that it has begun with it.
+const beginWait = time.Second
+
 // tellWhy gives a context for the call of a stage that ends with the attempt's, after the reason has been left
-// for the plugin to read: the plugin learns of the end by that of the call. ctx is piped's.
-func (r *run) tellWhy(ctx, call context.Context, stage *model.PipelineStage) (told context.Context, hangUp func()) {
+// for the plugin to read: the plugin learns of the end by that of the call. It ends no sooner than the plugin has begun
+// with the stage, because nobody could tell afterwards whether it has. ctx is piped's.
+func (r *run) tellWhy(ctx, call context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) (told context.Context, hangUp func()) {
+	began, over := time.NewTimer(beginWait), make(chan struct{})
 	told, end := context.WithCancel(context.WithoutCancel(call))
 	stop := context.AfterFunc(call, func() {
 		why, words := stopOf(ctx, context.Cause(call))
 		r.options.Registry.NoteStop(r.deployment.GetId(), stage.GetId(), why, words)
+		select {
+		case <-taken.Begun():
+		case <-began.C: // it does not say so
+		case <-ctx.Done():
+		case <-over:
+		}
 		end()
 	})
 	return told, func() {
 		stop()
+		began.Stop()
+		close(over)
 		end()
 	}
 }
