@@ -112,9 +112,10 @@ func dial(o Options) (*Client, error) {
 		return nil, err
 	}
 	conn.Connect()
+	agent := agentv1.NewAgentServiceClient(conn)
 	return &Client{
-		PipedServiceClient: &splitting{pipedservice.NewPipedServiceClient(conn)},
-		AgentServiceClient: agentv1.NewAgentServiceClient(conn),
+		PipedServiceClient: &paging{PipedServiceClient: &splitting{pipedservice.NewPipedServiceClient(conn)}, agent: agent},
+		AgentServiceClient: agent,
 		conn:               conn,
 	}, nil
 }

@@ -25,22 +25,21 @@ type DeploymentLister interface {
 // afterwards: what was listed before a refusal counts as everything. An error of another kind, such as
 // a lost connection, comes back as it is, and then nothing is known.
 func OpenDeployments(ctx context.Context, lister DeploymentLister) ([]*model.Deployment, error) {
-	var open []*model.Deployment
-	request := &pipedservice.ListNotCompletedDeploymentsRequest{}
-	for {
-		answer, err := lister.ListNotCompletedDeployments(ctx, request)
-		switch {
-		case err != nil && request.GetCursor() != "" && refused(err):
-			return open, nil
-		case err != nil:
-			return nil, err
+	first := true
+	open, err := collect((*model.Deployment).GetId, func(cursor string) ([]*model.Deployment, string, error) {
+		answer, err := lister.ListNotCompletedDeployments(ctx, &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: cursor})
+		if err == nil {
+			first = false
 		}
-		open = append(open, answer.GetDeployments()...)
-		if answer.GetCursor() == "" || answer.GetCursor() == request.GetCursor() {
-			return open, nil
-		}
-		request = &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: answer.GetCursor()}
+		return answer.GetDeployments(), answer.GetCursor(), err
+	})
+	switch {
+	case err != nil && !first && refused(err):
+		return open, nil
+	case err != nil:
+		return nil, err
 	}
+	return open, nil
 }
 
 // refused tells whether the control plane has looked at the request and will refuse it again.

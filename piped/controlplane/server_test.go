@@ -28,6 +28,8 @@ type fakeServer struct {
 
 	// answers are the errors of the next calls of ListApplications; nil for success, also when used up.
 	answers chan error
+	// pages are the pages of applications and events by cursor; nil serves no pages.
+	pages map[string]listPage
 	// watches gets each watch; the test sends on it and ends it.
 	watches chan *watch
 
@@ -36,6 +38,40 @@ type fakeServer struct {
 	authorizations []string
 	logs           []*pipedservice.ReportStageLogsRequest
 	checkpoints    []*pipedservice.ReportStageLogsFromLastCheckpointRequest
+}
+
+// listPage is the ids of one page and the cursor of the next one.
+type listPage struct {
+	ids  []string
+	next string
+}
+
+func (s *fakeServer) PageApplications(_ context.Context, r *agentv1.PageApplicationsRequest) (*agentv1.PageApplicationsResponse, error) {
+	page, ok := s.pages[r.GetCursor()]
+	if !ok {
+		return nil, status.Error(codes.Unimplemented, "no pages")
+	}
+	answer := &agentv1.PageApplicationsResponse{Cursor: page.next}
+	for _, id := range page.ids {
+		answer.Applications = append(answer.Applications, &model.Application{Id: id})
+	}
+	return answer, nil
+}
+
+func (s *fakeServer) PageEvents(_ context.Context, r *agentv1.PageEventsRequest) (*agentv1.PageEventsResponse, error) {
+	page, ok := s.pages[r.GetCursor()]
+	if !ok {
+		return nil, status.Error(codes.Unimplemented, "no pages")
+	}
+	answer := &agentv1.PageEventsResponse{Cursor: page.next}
+	for _, id := range page.ids {
+		answer.Events = append(answer.Events, &model.Event{Id: id, Name: r.GetList().GetOrder().String()})
+	}
+	return answer, nil
+}
+
+func (s *fakeServer) ListEvents(context.Context, *pipedservice.ListEventsRequest) (*pipedservice.ListEventsResponse, error) {
+	return &pipedservice.ListEventsResponse{Events: []*model.Event{{Id: "e"}}}, nil
 }
 
 // watch is one stream of AgentService.Watch.
