@@ -223,7 +223,7 @@ func (a *Agent) assemble() (err error) {
 	a.trigger = trigger.New(trigger.Options{
 		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
-		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken,
+		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken, Uses: a.uses, PluginReporter: a.client,
 		Looked: a.looked, Passed: a.passed, Logger: a.logger,
 	})
 	a.watchHealth()
@@ -280,6 +280,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.controller.Run(ctx) })
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
+	works.Go(func() error { a.awaitPlugins(ctx); return nil })
 	works.Go(func() error { return a.previews.Run(ctx) })
 	works.Go(func() error { return a.live.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })

@@ -95,6 +95,9 @@ func (t *Trigger) reportConfigurations(ctx context.Context) error {
 			}
 		}
 	}
+	if err := t.reportPlugins(ctx, registered); err != nil {
+		return err // applications that are registered before would get other deploy targets
+	}
 	return errors.Join(t.update(ctx, differing), t.register(ctx, unregistered))
 }
 

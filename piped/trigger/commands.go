@@ -49,6 +49,9 @@ func wishOf(command *model.Command) wish {
 		by = "deployment chain " + c.chain
 		c.log = "asked for by " + by
 	}
+	if c.kind == onChain {
+		c.why = fmt.Sprintf("Sync in block %d of %s", c.block, by)
+	}
 	switch c.strategy {
 	case model.SyncStrategy_QUICK_SYNC:
 		c.why = "Quick sync because of " + by

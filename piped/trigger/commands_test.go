@@ -100,6 +100,7 @@ func TestCommandsThatCannotBeCarriedOutAreRefusedWithTheReason(t *testing.T) {
 	d := w.awaitDeployment(3)
 	require.Equal(t, "chain", d.GetDeploymentChainId())
 	require.EqualValues(t, 2, d.GetDeploymentChainBlockIndex())
+	require.Equal(t, "Sync in block 2 of deployment chain chain", d.GetTrigger().GetStrategySummary())
 	require.Equal(t, 3, w.settle())
 }
 

@@ -9,8 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
 
@@ -35,6 +39,11 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
+// PluginReporter takes the plugins that applications use; Unimplemented where the control plane has no use for them.
+type PluginReporter interface {
+	ReportApplicationPlugins(context.Context, *agentv1.ReportApplicationPluginsRequest, ...grpc.CallOption) (*agentv1.ReportApplicationPluginsResponse, error)
+}
+
 // Options are what a Trigger needs.
 type Options struct {
 	ProjectID, PipedID string
@@ -45,6 +54,10 @@ type Options struct {
 	ControlPlane pipedservice.PipedServiceClient
 	// Deployments gets what was created, before the control plane could tell of it.
 	Deployments Deployments
+	// Uses names the plugins that an application uses; false while that is not known. PluginReporter gets the names. Both
+	// may be nil.
+	Uses           func(*config.Application) (plugins []string, known bool)
+	PluginReporter PluginReporter
 	// Broken is told, once for each change, of a configuration that cannot be used, which keeps the
 	// application from being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
@@ -75,6 +88,7 @@ type Trigger struct {
 	applications []*model.Application
 	byID         map[string]int               // index in applications
 	unregistered []*model.ApplicationInfo     // as reported last
+	uses         map[string][]string          // plugins as reported last, by repository and configuration file
 	commits      *memory                      // looked at last, by application
 	open         map[string]*model.Deployment // found at the start, by application; nil before that
 	newest       map[string]string            // ids of deployments created here, by application
@@ -119,6 +133,7 @@ func New(options Options) *Trigger {
 		logger:       options.Logger,
 		repositories: map[string]*repository{},
 		wake:         make(chan struct{}, 1),
+		uses:         map[string][]string{},
 		commits:      newMemory(maxCommits),
 		newest:       map[string]string{},
 		mistakes:     map[string]mistake{},
@@ -133,6 +148,9 @@ func New(options Options) *Trigger {
 	}
 	return t
 }
+
+// PluginsSettled says that Uses may know more.
+func (t *Trigger) PluginsSettled() { t.nudge() }
 
 // ApplicationsChanged says that ListApplications has a new answer.
 func (t *Trigger) ApplicationsChanged() {

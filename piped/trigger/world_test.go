@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/trigger"
@@ -31,6 +32,9 @@ type world struct {
 	clock   *clock
 	// more are further repositories by id.
 	more map[string]string
+	// uses is Options.Uses, and reporter gets what it says.
+	uses     func(*config.Application) ([]string, bool)
+	reporter trigger.PluginReporter
 	// selector is the appSelector.
 	selector map[string]string
 
@@ -101,6 +105,7 @@ func (w *world) start() {
 	}
 	w.trigger = trigger.New(trigger.Options{
 		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client, Deployments: w, Clock: w.clock, Broken: w.isBroken,
+		Uses: w.uses, PluginReporter: w.reporter,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
 	runs.Go(func() { _ = w.trigger.Run(ctx) })

@@ -4,6 +4,7 @@
 package deckapi
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -38,7 +39,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Id: m.GetId(), PipedId: m.GetPipedId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
 		// The numbers follow each other in the same order, one apart.
 		Status: deckv1.DeploymentStatus(m.GetStatus() + 1), StatusReason: m.GetStatusReason(),
-		Summary: m.GetSummary(), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),
+		Summary: cmp.Or(m.GetSummary(), m.GetTrigger().GetStrategySummary()), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),
 		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(), Versions: versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
