@@ -35,11 +35,13 @@ const alternates = "objects/info/alternates"
 type objects struct {
 	storer.EncodedObjectStorer
 	lenders []storer.EncodedObjectStorer
+	// dirs are the folders of all objects, where each may have a file of its own.
+	dirs []string
 }
 
 // openObjects opens what the repository at dir reads its objects from.
 func openObjects(dir string, own *filesystem.Storage) (*objects, error) {
-	o := &objects{EncodedObjectStorer: own}
+	o := &objects{EncodedObjectStorer: own, dirs: []string{filepath.Join(dir, "objects")}}
 	seen := map[string]bool{filepath.Join(dir, "objects"): true}
 	return o, o.borrow(filepath.Join(dir, "objects"), seen, 0)
 }
@@ -55,6 +57,7 @@ func (o *objects) borrow(from string, seen map[string]bool, depth int) error {
 			continue
 		}
 		seen[dir] = true
+		o.dirs = append(o.dirs, dir)
 		o.lenders = append(o.lenders, newStorage(filepath.Dir(dir), filepath.Base(dir)))
 		if err := o.borrow(dir, seen, depth+1); err != nil {
 			return err
@@ -90,7 +93,7 @@ func lendersOf(dir string) ([]string, error) {
 // newStorage opens the repository at dir, whose objects are in the folder of that name, by themselves.
 func newStorage(dir, folder string) *filesystem.Storage {
 	files := &unlent{Filesystem: osfs.New(dir, osfs.WithBoundOS()), folder: folder}
-	return filesystem.NewStorage(files, cache.NewObjectLRU(cacheSize))
+	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
 }
 
 // unlent hides from go-git that objects are borrowed, and that their folder may have another name.

@@ -170,7 +170,7 @@ func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
 		_, err = file.Write(start[:n])
 	}
 	if err == nil {
-		_, err = io.CopyBuffer(file, reader, c.buffer)
+		_, err = io.CopyBuffer(struct{ io.Writer }{file}, &contextReader{c.ctx, reader}, c.buffer)
 	}
 	if blob.Size <= maxPointer && string(start[:n]) == lfsPointer {
 		c.left = append(c.left, LeftOut{Path: name, Reason: lfsReason})

@@ -140,7 +140,7 @@ func (r *Repository) openMirror() error {
 		return err
 	}
 	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
-	r.mirror = filesystem.NewStorage(files, cache.NewObjectLRU(cacheSize))
+	r.mirror = filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
 	if _, err := os.Stat(filepath.Join(r.options.Dir, "HEAD")); err == nil {
 		ref, err := r.mirror.Reference(plumbing.NewBranchReferenceName(r.options.Branch))
 		if err == nil && r.mirror.HasEncodedObject(ref.Hash()) == nil {

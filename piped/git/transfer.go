@@ -19,42 +19,48 @@ const packFrom = 200
 // copyFrom copies one commit from another store. The mirror stays usable meanwhile; the caller holds the packs.
 func (r *Repository) copyFrom(ctx context.Context, from *objects, id plumbing.Hash) error {
 	t := &transfer{from: from, has: r.hasObject, seen: map[plumbing.Hash]bool{}}
-	if err := t.commit(ctx, id); err != nil || len(t.missing) == 0 {
+	err := t.commit(ctx, id)
+	if err != nil || len(t.missing) == 0 {
 		return err
 	}
 	defer r.brought()
+	single, packed := t.missing, []plumbing.Hash(nil)
 	if len(t.missing) >= packFrom {
-		return r.addPack(func(w io.Writer) error { return encode(w, from, t.missing) })
-	}
-	for _, hash := range t.missing {
-		if err := r.copyLoose(from, hash); err != nil {
+		if single, packed, err = divide(from, t.missing); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, hash := range single {
+		if err := r.copyLoose(ctx, from, hash); err != nil {
+			return err
+		}
+	}
+	if len(packed) == 0 {
+		return nil
+	}
+	return r.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, from, packed) })
+}
+
+// divide takes large objects apart from others. Large ones are files, which need no other object to be complete.
+func divide(from *objects, ids []plumbing.Hash) (large, others []plumbing.Hash, err error) {
+	for _, id := range ids {
+		size, err := from.EncodedObjectSize(id)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read object %s: %w", id, err)
+		}
+		if size >= largeObject {
+			large = append(large, id)
+		} else {
+			others = append(others, id)
+		}
+	}
+	return large, others, nil
 }
 
 func (r *Repository) hasObject(id plumbing.Hash) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mirror.HasEncodedObject(id) == nil
-}
-
-func (r *Repository) copyLoose(from *objects, id plumbing.Hash) error {
-	content, err := from.EncodedObject(plumbing.AnyObject, id)
-	if err != nil {
-		return fmt.Errorf("read object %s: %w", id, err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	written, err := r.mirror.SetEncodedObject(content)
-	if err != nil {
-		return fmt.Errorf("write object %s: %w", id, err)
-	}
-	if written != id {
-		return fmt.Errorf("object %s is damaged: its content has the name %s", id, written)
-	}
-	return nil
 }
 
 // transfer finds what one store has of a commit and another lacks. A tree is written after all that it holds, so
