@@ -249,6 +249,21 @@ func TestAnObjectIsOnlyCalledDeletedWhenItIsGone(t *testing.T) {
 	require.Contains(t, a.h.Piped.Log("stage-2"), dropped+"deleted")
 }
 
+func TestWhatStaysHeldIsReportedAndDoesNotFailTheStage(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 6s, with: {prune: true}}]}\n"
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"), "dropped.yaml": configMap("dropped")}}
+	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	a.succeeds("K8S_SYNC", "", before, nil)
+	a.patch("dropped", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
+	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
+	require.Regexp(t, "ConfigMap "+a.namespace+"/dropped: still Terminating after [23]s, held by finalizers example.com/hold", log)
+	require.Contains(t, log, "Pruned 0 resources that are not in Git any more; 1 is still Terminating")
+	require.NotContains(t, log, "dropped: deleted")
+	a.patch("dropped", `{"metadata": {"finalizers": null}}`)
+}
+
 func TestAForcedReplacementKeepsANamespaceThatHoldsObjects(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

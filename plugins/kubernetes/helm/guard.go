@@ -145,7 +145,7 @@ func (g *guard) checkName(ctx context.Context, u *url.URL) error {
 		return nil //nolint:nilerr // the proxy answers for the name
 	}
 	for _, ip := range found {
-		if err := g.checkIP(ip, u.Hostname()); err != nil {
+		if err := g.checkIP(ip, place(u)); err != nil {
 			return err
 		}
 	}
@@ -157,23 +157,19 @@ func (g *guard) dial(ctx context.Context, network, at string) (net.Conn, error) 
 	if g.allowsPlace(at) {
 		return g.dialer.DialContext(ctx, network, at)
 	}
-	host, _, err := net.SplitHostPort(at)
-	if err != nil {
-		return nil, err
-	}
 	dialer := g.dialer
 	dialer.Control = func(_, resolved string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(resolved)
 		if err != nil {
 			return errors.New("the address cannot be read, so it is not connected to")
 		}
-		return g.checkIP(to.Addr(), host)
+		return g.checkIP(to.Addr(), at)
 	}
 	return dialer.DialContext(ctx, network, at)
 }
 
 // checkIP refuses an address that is not of the public internet.
-func (g *guard) checkIP(ip netip.Addr, host string) error {
+func (g *guard) checkIP(ip netip.Addr, at string) error {
 	ip = ip.WithZone("").Unmap()
 	for _, network := range g.networks {
 		if network.Contains(ip) {
@@ -183,7 +179,7 @@ func (g *guard) checkIP(ip netip.Addr, host string) error {
 	if isPublic(ip) {
 		return nil
 	}
-	return &addressError{host: host, ip: ip}
+	return &addressError{at: at, ip: ip}
 }
 
 // special are the ranges beyond those that netip knows which are not of the public internet (IANA's registries), and which
@@ -216,15 +212,16 @@ func isPublic(ip netip.Addr) bool {
 
 // addressError is a connection that was refused before it was made.
 type addressError struct {
-	host string
-	ip   netip.Addr
+	// at is "host:port" as it was named, ip what that leads to.
+	at string
+	ip netip.Addr
 }
 
 func (e *addressError) Error() string {
-	name := e.host
+	name, _, _ := net.SplitHostPort(e.at)
 	if name != e.ip.String() {
 		name += " (" + e.ip.String() + ")"
 	}
 	return fmt.Sprintf("%s is an address of this machine or of its network, and no address of the public internet: "+
-		"if charts may come from there, add %q to allowedChartAddresses in the config of the plugin or of the deploy target", name, e.host)
+		"if charts may come from there, add %q to allowedChartAddresses in the config of the plugin or of the deploy target", name, e.at)
 }

@@ -89,7 +89,7 @@ func TestAnOperatorAllowsAddresses(t *testing.T) {
 		require.NoError(t, err, allowed)
 	}
 	_, err := charts(t, helm.Sources{AllowedAddresses: []string{"10.0.0.0/8", "localhost", "127.0.0.1:1"}}).Render(t.Context(), req)
-	require.ErrorContains(t, err, `add "127.0.0.1" to allowedChartAddresses`)
+	require.ErrorContains(t, err, `add "`+host+`" to allowedChartAddresses`)
 
 	cached := helm.Sources{AllowedAddresses: none, CacheDir: t.TempDir()}
 	ofTarget := req

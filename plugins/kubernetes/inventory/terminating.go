@@ -25,7 +25,12 @@ const maxWatches = 100
 // awaitGone waits until the items are gone and returns how many are. Who holds one of them is written once, and again at the
 // end of the wait.
 func awaitGone(ctx context.Context, c *cluster.Client, items []Item, log Log) (gone int, err error) {
-	waiting, cancel := context.WithTimeout(ctx, GoneTimeout)
+	bound := GoneTimeout
+	if deadline, limited := ctx.Deadline(); limited { // what still leaves must not fail a stage that has done its work
+		bound = min(bound, time.Until(deadline)/2)
+	}
+	begun := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	ends := make([]leaving, len(items))
 	var group errgroup.Group
@@ -50,7 +55,7 @@ func awaitGone(ctx context.Context, c *cluster.Client, items []Item, log Log) (g
 			gone++
 			log.Successf("- %s: deleted", name)
 		default:
-			log.Infof("- %s: still Terminating after %s%s; not waited for any longer", name, GoneTimeout, heldBy(end.last))
+			log.Infof("- %s: still Terminating after %s%s; not waited for any longer", name, time.Since(begun).Round(time.Second), heldBy(end.last))
 		}
 	}
 	return gone, nil

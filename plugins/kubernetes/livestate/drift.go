@@ -89,7 +89,7 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	findings := slices.DeleteFunc(found, func(f finding) bool { return f.what == "" && len(f.differences) == 0 })
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
-		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) && d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) {
+		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) && d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
