@@ -4,10 +4,13 @@
 package env
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -24,18 +27,22 @@ const (
 	beatTimeout  = 3 * time.Second
 	// maxMissed is the number of questions in a row that a cluster may leave open: one is lost while it starts again.
 	maxMissed = 2
+	// maxBody is what is read of an answer, in bytes.
+	maxBody = 64 << 10
 )
 
 // watchCluster asks a cluster that is ready for its health until ctx ends, and reports when it does not answer.
 func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	defer e.server.ClearProblem(c.component)
 	missed := 0
+	health := &healthClient{}
+	defer health.close()
 	for pause(ctx, beatInterval) {
 		d := c.provider.Describe()
 		if d.Kubeconfig == "" {
 			continue
 		}
-		err := askHealth(ctx, d.Kubeconfig)
+		err := health.ask(ctx, d.Kubeconfig)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -54,9 +61,50 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	}
 }
 
-// askHealth asks the API server whether it is ready. An answer that refuses the caller is one, unless it does not know
-// the credentials.
-func askHealth(ctx context.Context, kubeconfig string) error {
+// healthClient asks an API server for its health. It keeps its connection, and is made again when the kubeconfig changes.
+type healthClient struct {
+	kubeconfig []byte
+	client     *http.Client
+	host       string
+}
+
+// ask asks the API server whether it is ready. An answer that refuses the caller is one, unless it does not know the
+// credentials.
+func (h *healthClient) ask(ctx context.Context, kubeconfig string) error {
+	if err := h.open(kubeconfig); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(h.host, "/")+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := h.client.Do(request)
+	if err != nil {
+		h.client.CloseIdleConnections() // this one may lead nowhere
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("no answer from %s within %s", h.host, beatTimeout)
+		}
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
+	if code := response.StatusCode; code == http.StatusUnauthorized || code >= http.StatusInternalServerError {
+		return fmt.Errorf("%s answers %s", request.URL, response.Status)
+	}
+	return nil
+}
+
+func (h *healthClient) open(kubeconfig string) error {
+	content, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		return err
+	}
+	if h.client != nil && bytes.Equal(content, h.kubeconfig) {
+		return nil
+	}
+	h.close()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -65,24 +113,15 @@ func askHealth(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(config.Host, "/")+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no answer from %s within %s", config.Host, beatTimeout)
-	case err != nil:
-		return err
-	}
-	defer response.Body.Close()
-	if code := response.StatusCode; code == http.StatusUnauthorized || code >= http.StatusInternalServerError {
-		return fmt.Errorf("%s answers %s", request.URL, response.Status)
-	}
+	h.kubeconfig, h.client, h.host = content, client, config.Host
 	return nil
+}
+
+func (h *healthClient) close() {
+	if h.client != nil {
+		h.client.CloseIdleConnections()
+		h.client = nil
+	}
 }
 
 // clusterAdvice is what a user does about a cluster that does not answer.
