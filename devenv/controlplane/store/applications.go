@@ -159,6 +159,9 @@ func (s *Store) RenameConfigFile(ids []string, filename string) error {
 	}
 	for _, id := range ids {
 		a := s.applications[id]
+		if a.model.GitPath == nil { // as a restored application may be
+			a.model.GitPath = &model.ApplicationGitPath{}
+		}
 		a.model.GitPath.ConfigFilename = filename
 		s.index.file(a)
 		s.applicationChanged(a)

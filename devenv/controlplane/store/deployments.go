@@ -151,6 +151,9 @@ func (s *Store) ReportPlanned(pipedID string, r *pipedservice.ReportDeploymentPl
 		r = proto.CloneOf(r)
 		m.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
 		m.Summary, m.StatusReason = r.GetSummary(), shortReason(r.GetStatusReason())
+		if m.Trigger == nil { // as a restored deployment may be
+			m.Trigger = &model.DeploymentTrigger{}
+		}
 		m.Trigger.SyncStrategy = r.GetSyncStrategy()
 		m.RunningCommitHash, m.RunningConfigFilename = r.GetRunningCommitHash(), r.GetRunningConfigFilename()
 		m.Versions, m.Stages = r.GetVersions(), r.GetStages()

@@ -50,7 +50,7 @@ func newDeployment(id, application string) *model.Deployment {
 }
 
 // run creates a deployment with one stage, "<id>-stage", and brings it to RUNNING.
-func run(t *testing.T, s *store.Store, id, application string) (stage string) {
+func run(t testing.TB, s *store.Store, id, application string) (stage string) {
 	t.Helper()
 	stage = id + "-stage"
 	require.NoError(t, s.CreateDeployment(piped, newDeployment(id, application)))
@@ -61,7 +61,7 @@ func run(t *testing.T, s *store.Store, id, application string) (stage string) {
 	return stage
 }
 
-func finish(t *testing.T, s *store.Store, id string, status model.DeploymentStatus) {
+func finish(t testing.TB, s *store.Store, id string, status model.DeploymentStatus) {
 	t.Helper()
 	require.NoError(t, s.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: id, Status: status, CompletedAt: 1}))
 }

@@ -85,7 +85,7 @@ func requireSame(t *testing.T, want, got []store.Change) {
 }
 
 // live brings a store to a state that has something of everything.
-func live(t *testing.T, s *store.Store) (command string) {
+func live(t testing.TB, s *store.Store) (command string) {
 	t.Helper()
 	for _, id := range []string{"a", "b", "gone"} {
 		importApplication(s, id, nil)
