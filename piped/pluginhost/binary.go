@@ -19,6 +19,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
@@ -27,6 +28,8 @@ type binary struct {
 	path string
 	// linked is set when it can talk to piped over a link.
 	linked bool
+	// hash is the SHA-256 of the content, in hexadecimal.
+	hash string
 }
 
 // fetchBinary copies the binary that the plugin's url names into the directory for binaries and returns the
@@ -143,35 +146,56 @@ func (p *Plugin) localBinary(plugin, source string) (binary, error) {
 	return p.store(plugin, source)
 }
 
-// store copies source to <dir>/<plugin>-<hash> unless it is there already. The name is made from what was
-// copied: a compiler may be writing the source at the same time.
-func store(dir, plugin, source string) (binary, error) {
+// store copies source to <dir>/<plugin>-<hash> unless it is there already, with the same content. The name is made from
+// what was copied: a compiler may be writing the source at the same time. replaced says that a file of that name was
+// there which did not have this content.
+func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 	in, err := os.Open(source)
 	if err != nil {
-		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+		return binary{}, false, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
 	defer in.Close()
 	name := fileName(plugin)
-	stored, size, err := scan(in, io.Discard, filepath.Join(dir, name))
+	stored, err := scan(in, io.Discard, filepath.Join(dir, name))
 	if err != nil {
-		return binary{}, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
+		return binary{}, false, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
-	if info, err := os.Stat(stored.path); err == nil && info.Size() == size {
-		return stored, nil
+	if stored.whole() {
+		return stored, false, nil
 	}
+	_, err = os.Lstat(stored.path)
+	replaced = err == nil
 	if stored, err = copyAtomically(in, dir, name); err != nil {
-		return binary{}, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
+		return binary{}, false, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
 	}
 	removeOlder(dir, name, stored.path)
-	return stored, nil
+	return stored, replaced, nil
+}
+
+// whole reads the copy and returns whether it is this user's and has the content that it is named for: the disk may have
+// damaged it, and somebody may have put another program there.
+func (b binary) whole() bool {
+	// owned.OpenFile takes nothing away but permissions of others, which a program of this user alone does not need.
+	file, err := owned.OpenFile(b.path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Mode().Perm()&0o100 == 0 {
+		return false
+	}
+	found, err := scan(file, io.Discard, "")
+	return err == nil && found.hash == b.hash
 }
 
 // scan reads a program once, for its hash and for what it can do, while it is copied to out. The path begins
 // with prefix.
-func scan(in io.Reader, out io.Writer, prefix string) (binary, int64, error) {
+func scan(in io.Reader, out io.Writer, prefix string) (binary, error) {
 	hash, marker := sha256.New(), &markerWriter{marker: []byte(linkVariable)}
-	size, err := io.CopyBuffer(io.MultiWriter(hash, marker, out), onlyReader{in}, make([]byte, 1<<20))
-	return binary{path: prefix + "-" + hex.EncodeToString(hash.Sum(nil)[:8]), linked: marker.found}, size, err
+	_, err := io.CopyBuffer(io.MultiWriter(hash, marker, out), onlyReader{in}, make([]byte, 1<<20))
+	sum := hex.EncodeToString(hash.Sum(nil))
+	return binary{path: prefix + "-" + sum[:16], linked: marker.found, hash: sum}, err
 }
 
 // onlyReader keeps io.CopyBuffer from avoiding its buffer.
@@ -190,8 +214,8 @@ func copyAtomically(in io.ReadSeeker, dir, name string) (binary, error) {
 		return binary{}, err
 	}
 	defer os.Remove(out.Name()) // fails after the rename, as it should
-	stored, _, err := scan(in, out, filepath.Join(dir, name))
-	err = errors.Join(err, out.Chmod(0o755), out.Close())
+	stored, err := scan(in, out, filepath.Join(dir, name))
+	err = errors.Join(err, out.Chmod(0o700), out.Close())
 	if err != nil {
 		return binary{}, err
 	}

@@ -118,7 +118,7 @@ func New(options Options) (*Host, error) {
 // Run starts all plugins at once and keeps them running until ctx ends; then it stops them and returns
 // when the last process is gone.
 func (h *Host) Run(ctx context.Context) error {
-	if err := os.MkdirAll(h.options.BinaryDir, 0o755); err != nil {
+	if err := os.MkdirAll(h.options.BinaryDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory for plugin binaries: %w", err)
 	}
 	// Every plugin holds the read end; all of them see its end when this process is gone.

@@ -4,7 +4,6 @@
 package pluginhost
 
 import (
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,23 +32,35 @@ func identify(path string) (identity, bool) {
 type scanned struct {
 	identity identity
 	binary   binary
+	// copied identifies the copy whose content was compared.
+	copied identity
 }
 
 // settledAfter is more than the steps in which file systems count time: a file may change twice within one.
 const settledAfter = 2 * time.Second
 
-// store is the function of that name, without reading a file that has not changed since it was read. What is to be
-// verified is the copy, which is read for that at each start.
+// settled returns whether a later change gives the file another identity.
+func (i identity) settled() bool { return time.Since(i.changed) > settledAfter }
+
+// store is the function of that name, without reading files that have not changed since this process read them. The
+// first start of a process reads both, the binary and its copy.
 func (p *Plugin) store(plugin, source string) (binary, error) {
 	now, found := identify(source)
 	if last := p.scanned.Load(); found && last != nil && last.identity == now {
-		if info, err := os.Stat(last.binary.path); err == nil && info.Size() == now.size {
+		if copied, there := identify(last.binary.path); there && copied == last.copied {
 			return last.binary, nil
 		}
 	}
-	b, err := store(p.options.BinaryDir, plugin, source)
-	if after, same := identify(source); err == nil && found && same && after == now && time.Since(now.changed) > settledAfter {
-		p.scanned.Store(&scanned{identity: now, binary: b})
+	b, replaced, err := store(p.options.BinaryDir, plugin, source)
+	if err != nil {
+		return b, err
 	}
-	return b, err
+	if replaced {
+		p.logger.Warn("the copy of the plugin's binary was damaged or exchanged, and is replaced", "plugin", plugin, "file", b.path)
+	}
+	copied, there := identify(b.path)
+	if after, same := identify(source); found && same && after == now && there && now.settled() && copied.settled() {
+		p.scanned.Store(&scanned{now, b, copied})
+	}
+	return b, nil
 }

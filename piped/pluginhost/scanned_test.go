@@ -4,8 +4,11 @@
 package pluginhost
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +20,7 @@ import (
 func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	t.Parallel()
 	options := &Options{BinaryDir: t.TempDir()}
-	p := &Plugin{config: config.Plugin{Name: "p"}, options: options}
+	p := &Plugin{config: config.Plugin{Name: "p"}, options: options, logger: slog.New(slog.DiscardHandler)}
 	source := filepath.Join(t.TempDir(), "plugin")
 	begun := time.Now()
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o700))
@@ -56,4 +59,52 @@ func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	text, err := os.ReadFile(other.path)
 	require.NoError(t, err)
 	require.Equal(t, "two", string(text))
+}
+
+func TestACopyThatWasDamagedOrExchangedIsNotRun(t *testing.T) {
+	t.Parallel()
+	source := filepath.Join(t.TempDir(), "plugin")
+	require.NoError(t, os.WriteFile(source, []byte("good"), 0o700))
+	for what, harm := range map[string]func(path string) error{
+		"another program of the same size": func(path string) error { return os.WriteFile(path, []byte("evil"), 0o700) },
+		"a bit has flipped":                func(path string) error { return os.WriteFile(path, []byte("goof"), 0o700) },
+		"a link to another program": func(path string) error {
+			if err := os.WriteFile(path+".other", []byte("good"), 0o700); err != nil {
+				return err
+			}
+			return errors.Join(os.Remove(path), os.Symlink(path+".other", path))
+		},
+		"not executable": func(path string) error { return os.Chmod(path, 0o600) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var said strings.Builder
+			options := &Options{BinaryDir: t.TempDir()}
+			start := func() binary {
+				p := &Plugin{config: config.Plugin{Name: "p"}, options: options, logger: slog.New(slog.NewTextHandler(&said, nil))}
+				b, err := p.localBinary("p", source)
+				require.NoError(t, err)
+				return b
+			}
+			first := start()
+			require.Equal(t, first, start())
+			require.Empty(t, said.String())
+			info, err := os.Stat(first.path)
+			require.NoError(t, err)
+			require.NoError(t, harm(first.path))
+			if target, err := os.Readlink(first.path); err != nil || target == "" {
+				require.NoError(t, os.Chtimes(first.path, info.ModTime(), info.ModTime()))
+			}
+
+			require.Equal(t, first, start())
+			require.Contains(t, said.String(), "was damaged or exchanged")
+			found, err := os.Lstat(first.path)
+			require.NoError(t, err)
+			require.True(t, found.Mode().IsRegular())
+			require.Equal(t, os.FileMode(0o700), found.Mode().Perm())
+			text, err := os.ReadFile(first.path)
+			require.NoError(t, err)
+			require.Equal(t, "good", string(text))
+		})
+	}
 }
