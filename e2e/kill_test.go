@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -100,6 +101,38 @@ func TestTheUIMayBeKilledWithoutHarm(t *testing.T) {
 	ui.wait()
 	require.True(t, e.running())
 	require.Zero(t, e.pipedeck("down").code)
+	e.leavesNothing()
+}
+
+func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
+	first := openTerminal(t, e.command("up", repo, "--cluster", "none"), 100, 30)
+	e.awaitDeployment("note", "SUCCESS")
+	attached := openTerminal(t, e.command("attach"), 100, 30)
+	attached.sees("note")
+	reader := e.start("attach")
+	reader.await("it follows the environment", func(e event) bool { return e.is("application", "name", "note") })
+
+	data, err := os.ReadFile(e.dir("running.json"))
+	require.NoError(t, err)
+	var running struct{ PID int }
+	require.NoError(t, json.Unmarshal(data, &running))
+	require.NoError(t, syscall.Kill(running.PID, syscall.SIGKILL))
+
+	attached.sees("The environment has stopped")
+	_, code := reader.wait()
+	require.Equal(t, 3, code)
+	require.Equal(t, 3, first.wait(), "the UI that has started it ends with its error")
+	attached.presses("u")
+	attached.sees("note")
+	require.Eventually(t, e.running, time.Minute, 50*time.Millisecond)
+	attached.loses("has stopped")
+	attached.presses("q")
+	attached.sees("tear it down")
+	attached.presses("t")
+	require.Zero(t, attached.wait())
 	e.leavesNothing()
 }
 

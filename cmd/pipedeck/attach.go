@@ -50,9 +50,37 @@ func newAttachCommand(t *target) *cobra.Command {
 	return cmd
 }
 
-// watchOnTerminal shows an environment until the user leaves. h is the host that this process
-// started, or nil for an environment that runs already.
+// watchOnTerminal shows an environment until the user leaves, and starts it again when the user asks for that after its
+// process was killed. h is the host that this process started, or nil for an environment that runs already.
 func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
+	for {
+		again, err := watchOnce(ctx, w, h, keep)
+		if err != nil || !again {
+			return err
+		}
+		if h, err = startAgain(w); err != nil {
+			return err
+		}
+	}
+}
+
+// startAgain starts a host in place of the one that was killed. It returns nil when another process was faster.
+func startAgain(w *workspace.Workspace) (*host, error) {
+	if alive, err := w.Alive(); err != nil || alive {
+		return nil, err
+	}
+	last, err := w.Published()
+	if err == nil && last.Restart == nil {
+		err = errors.New("it is not known how it was started")
+	}
+	if err != nil {
+		return nil, &exitError{exitNotStarted, fmt.Errorf("start environment %q again: %w", w.Name, err), "run pipedeck up" + nameFlag(w) + " with the flags of before"}
+	}
+	return startHost(w, last.Restart)
+}
+
+// watchOnce shows an environment until the user leaves; again says that the user wants it started.
+func watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) (again bool, err error) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -75,23 +103,26 @@ func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep 
 		Client: connection.client, Name: w.Name, Version: buildVersion(), Commander: commander(),
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
+		return false, cause
 	}
 	if err != nil {
-		return keepPanic(w, err)
+		return false, keepPanic(w, err)
+	}
+	if outcome == app.StartAgain {
+		return true, nil
 	}
 	if outcome == app.EnvironmentGone && h != nil {
 		// Its last call ends before the host does, which alone knows whether it went well.
 		select {
 		case <-h.ended:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 		if h.err != nil {
-			return h.err
+			return false, h.err
 		}
 	}
-	return leave(ctx, w, outcome, keep)
+	return false, leave(ctx, w, outcome, keep)
 }
 
 // keepPanic writes where the UI broke into the environment's logs: the screen has no room for it.
@@ -114,6 +145,11 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 		return nil
 	case outcome == app.TearDown || !keep:
 		return tearDown(context.WithoutCancel(ctx), w, os.Stdout)
+	}
+	if outcome == app.LeaveRunning {
+		if err := checkRunning(w); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n  stop and remove:   pipedeck down%s\n", w.Name, nameFlag(w), nameFlag(w))
 	if outcome == app.Interrupted {
@@ -152,9 +188,30 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 		// The next call finds the host listening, or gone.
 		c.host = nil
 	}
+	if err := checkRunning(c.workspace); err != nil {
+		return nil, err
+	}
 	deck, conn, err := dial(ctx, c.workspace)
 	c.conn = conn
 	return deck, err
+}
+
+// checkRunning returns an error when no process holds the environment's lock: app.ErrEnvironmentStopped when the process
+// was killed, app.ErrEnvironmentGone when it has ended in order.
+func checkRunning(w *workspace.Workspace) error {
+	alive, err := w.Alive()
+	if err != nil || alive {
+		return err
+	}
+	// A process that ends in order withdraws what it has published.
+	last, err := w.Published()
+	if err != nil {
+		return fmt.Errorf("environment %q has ended: %w", w.Name, app.ErrEnvironmentGone)
+	}
+	return &exitError{
+		exitNotStarted, fmt.Errorf("environment %q has ended: its process %d was killed: %w", w.Name, last.PID, app.ErrEnvironmentStopped),
+		"start it again with: pipedeck up" + nameFlag(w) + " and the flags of before",
+	}
 }
 
 func (c *connection) close() {

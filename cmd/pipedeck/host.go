@@ -102,6 +102,10 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 	if err != nil {
 		return err
 	}
+	again, err := flags.restart(args)
+	if err != nil {
+		return err
+	}
 	checks := newPreflight(machine)
 	return checks.guard(ctx, logger, warn, func(ctx context.Context) error {
 		return env.Run(ctx, env.Options{
@@ -114,6 +118,7 @@ func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, arg
 			ForeignPiped: flags.piped != "",
 			Plugins:      plugins,
 			Remove:       !keep,
+			Restart:      again,
 			Version:      buildVersion(),
 			Listening:    listening,
 			Logger:       logger,
@@ -144,8 +149,17 @@ type host struct {
 	log string
 }
 
+// restart is what starts the same environment again.
+func (f *environmentFlags) restart(args []string) (*workspace.Restart, error) {
+	directory, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	return &workspace.Restart{Arguments: append(append(f.arguments(), "--"), args...), Directory: directory}, nil
+}
+
 // startHost starts a host that outlives this process, with its output in the environment's logs.
-func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args []string) (*host, error) {
+func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error) {
 	if err := w.Create(); err != nil {
 		return nil, err
 	}
@@ -163,7 +177,8 @@ func startHost(w *workspace.Workspace, t *target, flags *environmentFlags, args 
 		return nil, err
 	}
 	defer write.Close()
-	cmd := exec.Command(exe, append([]string{"host", "--name=" + t.name, "--state-dir=" + t.stateDir}, append(append(flags.arguments(), "--"), args...)...)...)
+	cmd := exec.Command(exe, append([]string{"host", "--name=" + w.Name, "--state-dir=" + filepath.Dir(w.Dir)}, command.Arguments...)...)
+	cmd.Dir = command.Directory
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{write}
 	// A session of its own: closing the terminal or Ctrl-C in it does not reach the host.

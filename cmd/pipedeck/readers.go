@@ -12,6 +12,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -37,9 +38,29 @@ func attachReader(ctx context.Context, w *workspace.Workspace, mode outputMode) 
 	defer conn.Close()
 	err = follow(ctx, deck, mode, os.Stdout, reader.Options{})
 	if errors.Is(err, reader.ErrEnded) {
-		return nil
+		return howItEnded(ctx, w)
 	}
 	return err
+}
+
+// howItEnded returns nil when an environment whose connection is lost has ended in order.
+func howItEnded(ctx context.Context, w *workspace.Workspace) error {
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	lock, err := awaitEnd(ctx, w)
+	if ctx.Err() != nil {
+		return &exitError{exitNotStarted, fmt.Errorf("the connection to environment %q is lost", w.Name), "look again with: pipedeck attach" + nameFlag(w)}
+	}
+	if err != nil {
+		return err
+	}
+	if err := lock.Release(); err != nil {
+		return err
+	}
+	if err := checkRunning(w); !errors.Is(err, app.ErrEnvironmentGone) {
+		return err
+	}
+	return nil
 }
 
 // runWithReader runs an environment in this process and follows it until the user interrupts it.

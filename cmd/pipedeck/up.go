@@ -79,7 +79,11 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if mode != outputTUI {
 		return runWithReader(ctx, t, flags, mode, keep, args)
 	}
-	h, err := startHost(w, t, flags, args)
+	command, err := flags.restart(args)
+	if err != nil {
+		return err
+	}
+	h, err := startHost(w, command)
 	if err != nil {
 		return err
 	}

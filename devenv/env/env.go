@@ -258,7 +258,7 @@ func (e *Environment) listen() (net.Listener, error) {
 	}
 	e.address = listener.Addr().String()
 	e.running = workspace.Running{
-		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Live: e.Live, Processes: map[string]workspace.Child{},
+		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Live: e.Live, Restart: e.Restart, Processes: map[string]workspace.Child{},
 	}
 	return listener, nil
 }

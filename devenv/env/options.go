@@ -34,7 +34,9 @@ type Options struct {
 	Version string
 	// Listening is called once with the control plane's address, when clients may connect.
 	Listening func(address string)
-	Logger    *slog.Logger
+	// Restart is published for those who find that this process was killed; may be nil.
+	Restart *workspace.Restart
+	Logger  *slog.Logger
 }
 
 // LoadImage brings an image archive, under references, to the cluster of a deploy target. It waits

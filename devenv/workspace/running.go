@@ -28,9 +28,17 @@ type Running struct {
 	Clusters map[string]string `json:"clusters"`
 	// Live says that the working tree is deployed as it is on disk.
 	Live bool `json:"live,omitempty"`
+	// Restart starts the environment again as it was started; nil when its process is no host.
+	Restart *Restart `json:"restart,omitempty"`
 	// Processes are the children that were started, by component. They die with their parent;
 	// the list serves to tell the user what a killed environment left behind.
 	Processes map[string]Child `json:"processes,omitempty"`
+}
+
+// Restart is a command line of the host: flags and the repository, relative to Directory.
+type Restart struct {
+	Arguments []string `json:"arguments"`
+	Directory string   `json:"directory"`
 }
 
 // Child identifies a child process.

@@ -157,7 +157,8 @@ func checkItems(root *os.Root, base, dir string, items []item) error {
 				break // it is being removed
 			}
 			if err == nil {
-				err = owned.Check(filepath.Join(base, name), info, i.kind != fileItem)
+				// A directory in the place of a file is reported by whoever opens the file.
+				err = owned.Check(filepath.Join(base, name), info, i.kind != fileItem || info.IsDir())
 			}
 			if err == nil && i.kind == folderItem {
 				err = checkItems(root, base, name, i.holds)

@@ -129,9 +129,15 @@ func (m *model) simulated(app *deckv1.Application) bool {
 	return environment.GetSimulated()
 }
 
+// stopped returns whether the environment's process was killed and none has taken its place.
+func (m *model) stopped() bool { return errors.Is(m.trouble, ErrEnvironmentStopped) }
+
 // reasons tells for each action that does nothing just now why.
 func (m *model) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
+	if !m.stopped() {
+		reasons[keymap.StartAgain] = "it is running"
+	}
 	if m.client == nil || m.trouble != nil {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart, keymap.Reach} {
 			reasons[action] = "not connected"

@@ -78,6 +78,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.restart()
 	case keymap.Reach:
 		return m.reach()
+	case keymap.StartAgain:
+		return m.leave(StartAgain)
 	case keymap.Search:
 		m.startSearch()
 	case keymap.NextMatch:

@@ -74,7 +74,10 @@ func (m *model) drawBody(width, height int) string {
 
 func (m *model) drawStartup(width, height int) string {
 	waiting := "connecting to the environment"
-	if m.trouble != nil {
+	switch {
+	case m.stopped():
+		waiting = "the environment has stopped; press u to start it again"
+	case m.trouble != nil:
 		waiting = "connecting to the environment: " + plain(m.trouble)
 	}
 	return view.Components{
@@ -215,7 +218,10 @@ func (m *model) drawStatus() string {
 		Theme: m.theme, Toast: m.toast.text, Bad: m.toast.bad,
 		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
 	}
-	if m.trouble != nil && m.client != nil {
+	switch {
+	case m.stopped():
+		status.Banner = "The environment has stopped: its process was killed. Press u to start it again, q to leave."
+	case m.trouble != nil && m.client != nil:
 		status.Banner = "The environment is not answering, reconnecting" + m.theme.Ellipsis + "  (" + plain(m.trouble) + ")"
 	}
 	return status.Draw(m.width)

@@ -22,7 +22,7 @@ import (
 type Config struct {
 	// Client returns the deck API. It may block until the environment listens; it is called in the
 	// background, and again whenever the connection is lost. Returning an error that wraps
-	// ErrEnvironmentGone ends the UI.
+	// ErrEnvironmentGone ends the UI; see also ErrEnvironmentStopped.
 	Client func(ctx context.Context) (deckv1.DeckServiceClient, error)
 	// Name of the environment and version of the program, for the header.
 	Name, Version string
@@ -45,6 +45,8 @@ const (
 	TearDown
 	// EnvironmentGone: the environment was stopped on purpose, by somebody else.
 	EnvironmentGone
+	// StartAgain: the environment has stopped without that, and the user wants it to start again. Run has not done so.
+	StartAgain
 	// Interrupted: ctx ended, or the process got SIGINT, SIGTERM or SIGHUP.
 	Interrupted
 )
@@ -57,6 +59,8 @@ func (o Outcome) String() string {
 		return "tear down"
 	case EnvironmentGone:
 		return "environment gone"
+	case StartAgain:
+		return "start again"
 	case Interrupted:
 		return "interrupted"
 	}
@@ -73,6 +77,10 @@ func (e *PanicError) Error() string { return fmt.Sprintf("the terminal UI panick
 
 // ErrEnvironmentGone says that there is nothing left to connect to.
 var ErrEnvironmentGone = errors.New("the environment is gone")
+
+// ErrEnvironmentStopped says that no process runs the environment and that it can be started again: its process was
+// killed. The UI says so, offers to start it again, and goes on looking whether somebody else has.
+var ErrEnvironmentStopped = errors.New("the environment has stopped")
 
 // Run shows the UI until the user leaves, the environment is gone, or ctx ends. The error is not nil
 // when the terminal cannot be used or something panicked; the terminal is restored in any case.

@@ -325,6 +325,42 @@ func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
 	s.seesText("before", "after")
 }
 
+func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	client := server.Dial(t)
+	attempts := make(chan error, 8)
+	attempts <- nil
+	s := play(t, func(ctx context.Context) (deckv1.DeckServiceClient, error) {
+		select {
+		case err := <-attempts:
+			return client, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}, 80, 24, seams{})
+	s.seesText("press a to approve")
+	s.types("u")
+	s.seesText("cannot start it again: it is running")
+
+	stopped := fmt.Errorf("nobody holds its lock: %w", ErrEnvironmentStopped)
+	attempts <- stopped
+	server.Break()
+	s.seesText("The environment has stopped: its process was killed. Press u", "hello-world")
+	attempts <- nil
+	s.losesText("has stopped")
+	s.seesText("press a to approve")
+
+	attempts <- stopped
+	server.Break()
+	s.seesText("The environment has stopped")
+	s.types("u")
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, StartAgain, outcome)
+}
+
 func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

@@ -63,6 +63,7 @@ func Default() Map {
 			Help: "leave, or tear down", Scopes: everywhere},
 		{Action: Interrupt, Keys: []string{"ctrl+c"}, Group: "Leave", Help: "leave; twice: at once",
 			Scopes: append(everywhere, QuitDialog, ConfirmDialog, HelpOverlay)},
+		{Action: StartAgain, Keys: []string{"u"}, Group: "Leave", Help: "start it again", Scopes: everywhere},
 
 		{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
 			Help: "leave the start-up steps for the main screen", Scopes: []Scope{Startup}},

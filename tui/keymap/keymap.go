@@ -21,6 +21,8 @@ const (
 	Restart Action = "restart"
 	// Reach opens the application itself.
 	Reach Action = "reach"
+	// StartAgain starts an environment whose process was killed.
+	StartAgain Action = "start-again"
 
 	NextPane         Action = "next-pane"
 	PreviousPane     Action = "previous-pane"
