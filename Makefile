@@ -49,7 +49,7 @@ embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
 	@$(BIN)/pipedeck compile-embedded >/dev/null
 
 .PHONY: bench
-bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage, 1,000 applications, plugins
+bench: build embeddedk8s ## Measure: start-up, commit to first stage, cost of a stage, 1,000 applications, 100 pipeds, plugins
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -node-image "$(NODE_IMAGE)"
 
 .PHONY: bench-apps

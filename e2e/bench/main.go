@@ -67,6 +67,7 @@ func parts(s settings) []part {
 		{"applications", func(ctx context.Context, bin, dir string) error {
 			return benchApplications(ctx, bin, dir, s.applications)
 		}},
+		{"pipeds", benchPipeds},
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
 		{"kubernetes", func(ctx context.Context, bin, dir string) error { return benchKubernetes(ctx, bin, dir, s.kubernetes) }},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},

@@ -46,6 +46,25 @@ func TestPipedsWithTheSameRepositoryIDAndPathHaveApplicationsOfTheirOwn(t *testi
 	require.Len(t, ids, 20)
 }
 
+func TestAHundredPipedsRegisterTenThousandApplications(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	var list []*model.ApplicationInfo
+	for a := range 100 {
+		list = append(list, info(fmt.Sprint("app", a)))
+	}
+	for p := range 100 {
+		name := fmt.Sprint("piped-", p)
+		joinPiped(t, s, name)
+		registered, err := s.RegisterApplications(name, list)
+		require.NoError(t, err)
+		require.Len(t, registered, 100)
+	}
+	for p := range 100 {
+		require.Len(t, applicationsOf(s, fmt.Sprint("piped-", p)), 100)
+	}
+}
+
 func TestAddingAnApplicationRewritesNone(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
