@@ -9,4 +9,7 @@
 // plugins have a deadline.
 //
 // The scheduler's Controller calls it, for several applications at once.
+//
+// A plan that the end of a plugin interrupts starts again once the plugin is back. It has a time limit, after which the
+// error says where it was. What plugins answer is bounded: a deployment has at most 1,000 versions.
 package planner

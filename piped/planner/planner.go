@@ -26,6 +26,8 @@ import (
 const (
 	// pluginTimeout bounds all calls to plugins for one plan.
 	pluginTimeout = 2 * time.Minute
+	// defaultTimeout bounds a plan, with all that is tried again.
+	defaultTimeout = 5 * time.Minute
 	// restartWait is how long a plan waits for a plugin that is being started again.
 	restartWait = 20 * time.Second
 )
@@ -53,6 +55,8 @@ type Options struct {
 	// what to do; nil when nobody looks.
 	LeftOut func(ctx context.Context, d *model.Deployment, commit string) ([]string, error)
 	Logger  *slog.Logger
+	// Timeout bounds a plan, with all that is tried again. Default 5 min.
+	Timeout time.Duration
 	// Tracer records the planning; nil for none.
 	Tracer *tracing.Tracer
 }
@@ -66,6 +70,9 @@ type Planner struct {
 func New(options Options) *Planner {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Timeout <= 0 {
+		options.Timeout = defaultTimeout
 	}
 	if options.Describe == nil {
 		options.Describe = options.Prepare
@@ -83,7 +90,7 @@ func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.D
 }
 
 func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
-	planned, err := p.plan(ctx, pending)
+	planned, err := p.planInTime(ctx, pending)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -110,16 +117,20 @@ func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) 
 	return planned, nil
 }
 
-func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+// plan is one attempt. It tells at what it is, in words that follow "while".
+func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(string)) (*model.Deployment, error) {
 	d := proto.CloneOf(pending)
+	at("asking the control plane for the last successful deployment")
 	running, err := p.running(ctx, d.GetApplicationId())
 	if err != nil {
 		return nil, err
 	}
+	at("reading the application configuration and waiting for its plugins")
 	application, plugins, err := p.partakers(ctx, d)
 	if err != nil {
 		return nil, err
 	}
+	at("preparing the sources")
 	sources, err := p.prepare(ctx, d, running, lookInto(application, plugins))
 	if err != nil {
 		return nil, err
@@ -130,21 +141,24 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment) (*model.D
 		d.RunningConfigFilename = running.GetConfigFilename()
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
-	defer cancel()
-	if d.Versions, err = p.versions(ctx, plugins, d, sources); err != nil {
-		return nil, err
+	at("asking the plugins for the versions")
+	versions, left, err := p.versions(ctx, plugins, d, sources)
+	if err != nil {
+		return nil, interruption(err)
 	}
+	d.Versions = versions
+	at("asking the plugins for the strategy")
 	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
 	if err != nil {
-		return nil, err
+		return nil, interruption(err)
 	}
+	at("asking the plugins for the stages")
 	stages, choice, err := buildStages(ctx, plugins, application, choice)
 	if err != nil {
-		return nil, err
+		return nil, interruption(err)
 	}
 	d.Stages = stages
-	d.Summary = choice.summary + sources.note + p.leftOut(ctx, d)
+	d.Summary = choice.summary + sources.note + left + p.leftOut(ctx, d)
 	d.Trigger.SyncStrategy = choice.strategy
 	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
 	d.StatusReason = "Planned"
@@ -270,41 +284,6 @@ func waitRunning(ctx context.Context, plugin *pluginhost.Plugin) error {
 	ctx, cancel := context.WithTimeout(ctx, restartWait)
 	defer cancel()
 	return plugin.WaitRunning(ctx)
-}
-
-// versions is what all plugins together bring out. PipeCD v1: a plugin's error is passed over, and with
-// no version at all there is one called "unknown". An addition: FailedPrecondition says that the deployment cannot
-// succeed as it is configured.
-func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) ([]*model.ArtifactVersion, error) {
-	var all []*model.ArtifactVersion
-	for _, plugin := range plugins {
-		response, err := plugin.Deployment().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: planInput(d, sources)})
-		if status.Code(err) == codes.FailedPrecondition {
-			return nil, fmt.Errorf("plugin %s: %s", plugin.Name(), status.Convert(err).Message())
-		}
-		if err != nil {
-			p.options.Logger.Warn("a plugin could not tell the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
-			continue
-		}
-		for _, version := range response.GetVersions() {
-			if !containsVersion(all, version) {
-				all = append(all, version)
-			}
-		}
-	}
-	if len(all) == 0 {
-		all = append(all, &model.ArtifactVersion{Version: "unknown"})
-	}
-	return all, nil
-}
-
-func containsVersion(all []*model.ArtifactVersion, version *model.ArtifactVersion) bool {
-	for _, other := range all {
-		if proto.Equal(other, version) {
-			return true
-		}
-	}
-	return false
 }
 
 var errNoPlugin = errors.New("no plugin is specified: name one under spec.plugins or give a pipeline")

@@ -79,14 +79,16 @@ func host(t *testing.T, opinion string) *pluginhost.Host {
 		require.NoError(t, err)
 		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
 	}
-	h, err := pluginhost.New(pluginhost.Options{
-		Plugins: []config.Plugin{
-			entry("steps", map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
-			entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"}}),
-			entry("other", map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}),
-		},
-		BinaryDir: t.TempDir(), GracePeriod: 2 * time.Second,
-	})
+	return run(t,
+		entry("steps", map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
+		entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"}}),
+		entry("other", map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}))
+}
+
+// run runs a host until the end of the test.
+func run(t *testing.T, plugins ...config.Plugin) *pluginhost.Host {
+	t.Helper()
+	h, err := pluginhost.New(pluginhost.Options{Plugins: plugins, BinaryDir: t.TempDir(), GracePeriod: 2 * time.Second, RestartPause: time.Millisecond})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -63,6 +63,9 @@ func onRequest(build func(rollback bool) ([]*model.PipelineStage, error)) ([]*mo
 		return nil, err
 	}
 	all, err := build(true)
+	if died(err) || quarantined(err) {
+		return nil, err
+	}
 	if err != nil {
 		return stages, nil //nolint:nilerr // see above
 	}

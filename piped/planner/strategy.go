@@ -47,7 +47,7 @@ func (p *Planner) chooseStrategy(ctx context.Context, d *model.Deployment, appli
 	if sources.running == nil {
 		return quick("Quick sync: the first deployment of the application"), nil
 	}
-	return p.askPlugins(ctx, d, plugins, sources), nil
+	return p.askPlugins(ctx, d, plugins, sources)
 }
 
 func quick(summary string) choice {
@@ -81,19 +81,21 @@ func byCommitMessage(message string, matcher config.CommitMatcher) (choice, bool
 }
 
 // askPlugins takes the first plugin that wants the pipeline, else the last answer.
-func (p *Planner) askPlugins(ctx context.Context, d *model.Deployment, plugins []applicationPlugin, sources *sources) choice {
+func (p *Planner) askPlugins(ctx context.Context, d *model.Deployment, plugins []applicationPlugin, sources *sources) (choice, error) {
 	last := pipeline("Sync with the specified pipeline, since no plugin has an opinion on the strategy")
 	for _, plugin := range plugins {
 		response, err := plugin.Deployment().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: planInput(d, sources)})
 		switch {
+		case died(err), quarantined(err), err != nil && ctx.Err() != nil:
+			return choice{}, err
 		case err != nil:
 			p.options.Logger.Warn("a plugin could not choose the strategy", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
 		case response.GetUnsupported() || response.GetSyncStrategy() == model.SyncStrategy_AUTO:
 		case response.GetSyncStrategy() == model.SyncStrategy_PIPELINE:
-			return pipeline(response.GetSummary())
+			return pipeline(response.GetSummary()), nil
 		default:
 			last = quick(response.GetSummary())
 		}
 	}
-	return last
+	return last, nil
 }

@@ -52,6 +52,13 @@ type settings struct {
 	// RollbackOnce adds it for the first stage only.
 	RollbackOnce bool     `json:"rollbackOnce"`
 	Versions     []string `json:"versions"`
+	// Planning is a call ("DetermineVersions") that ends the process with code 7 until the file Marker holds Times bytes, one
+	// for each time. Instead of ending it, "hang" waits until the call is cancelled.
+	Planning string `json:"planning"`
+	Times    int    `json:"times"`
+	Hang     bool   `json:"hang"`
+	// ManyVersions are added to Versions: v0, v1, and so on.
+	ManyVersions int `json:"manyVersions"`
 	// Preview is how it answers plan previews: "value", "error", "hang" or "recorded"; empty for not at all.
 	Preview string `json:"preview"`
 	// Previews are recorded answers, by application id.
@@ -94,7 +101,7 @@ func main() {
 	if given == nil {
 		given = loopback(*service, entry.Port)
 	}
-	server, own := grpc.NewServer(), health.NewServer()
+	server, own := grpc.NewServer(grpc.UnaryInterceptor(entry.Config.endInPlanning)), health.NewServer()
 	if entry.Config.Health {
 		grpc_health_v1.RegisterHealthServer(server, own)
 	}

@@ -76,6 +76,9 @@ func (p *plugin) DetermineVersions(context.Context, *deployment.DetermineVersion
 	for _, version := range p.settings.Versions {
 		response.Versions = append(response.Versions, &model.ArtifactVersion{Name: "app", Version: version})
 	}
+	for i := range p.settings.ManyVersions {
+		response.Versions = append(response.Versions, &model.ArtifactVersion{Name: "app", Version: fmt.Sprint("v", i)})
+	}
 	return response, nil
 }
 

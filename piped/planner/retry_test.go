@@ -1,0 +1,111 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// planWith plans with one plugin "p" of these settings, which owns SYNC, and gives the plan or why there is none.
+func planWith(t *testing.T, settings map[string]any, change func(*planner.Options)) (*model.Deployment, error) {
+	t.Helper()
+	all := map[string]any{"stages": []string{"SYNC", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": "PIPELINE", "versions": []string{"v1"}}
+	maps.Copy(all, settings)
+	data, err := json.Marshal(all)
+	require.NoError(t, err)
+	h := run(t, config.Plugin{Name: "p", URL: "file://" + testPlugin, Config: data})
+	application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline: {stages: [{name: SYNC}]}\n"), "app.pipecd.yaml")
+	require.NoError(t, err)
+	options := planner.Options{
+		Plugins: h, ControlPlane: &controlPlane{success: ran()},
+		Prepare: func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
+			return source{application: application}, nil
+		},
+	}
+	if change != nil {
+		change(&options)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	return planner.New(options).Plan(ctx, deployment())
+}
+
+func TestPlanningGoesOnWhenAPluginHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"DetermineVersions", "DetermineStrategy", "BuildPipelineSyncStages"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			marker := filepath.Join(t.TempDir(), "marker")
+			planned, err := planWith(t, map[string]any{"planning": call, "times": 2, "marker": marker}, nil)
+			require.NoError(t, err)
+			require.Equal(t, "the plugin says PIPELINE", planned.GetSummary())
+			require.Equal(t, "v1", planned.GetVersions()[0].GetVersion(), "it is not left out")
+			require.Len(t, planned.GetStages(), 2)
+			done, err := os.ReadFile(marker)
+			require.NoError(t, err)
+			require.Len(t, done, 2)
+		})
+	}
+}
+
+func TestAPluginThatEndsInEachPlanFailsIt(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"DetermineVersions", "DetermineStrategy", "BuildPipelineSyncStages"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			_, err := planWith(t, map[string]any{"planning": call, "times": 100, "marker": filepath.Join(t.TempDir(), "marker")}, nil)
+			var refused *pluginhost.InputQuarantinedError
+			require.ErrorAs(t, err, &refused)
+			require.ErrorContains(t, err, `plugin "p" exited with code 7`)
+		})
+	}
+}
+
+func TestAPlanThatTakesTooLongSaysWhereItWas(t *testing.T) {
+	t.Parallel()
+	for call, phase := range map[string]string{
+		"DetermineVersions":       "asking the plugins for the versions",
+		"DetermineStrategy":       "asking the plugins for the strategy",
+		"BuildPipelineSyncStages": "asking the plugins for the stages",
+		"":                        "preparing the sources",
+	} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			_, err := planWith(t, map[string]any{"planning": call, "hang": true}, func(o *planner.Options) {
+				o.Timeout = 3 * time.Second
+				if call == "" {
+					o.Describe = o.Prepare
+					o.Prepare = func(ctx context.Context, _ *model.Deployment, _, _ string) (planner.Source, error) {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+				}
+			})
+			require.EqualError(t, err, "planning timed out after 3s, while "+phase)
+		})
+	}
+}
+
+func TestVersionsHaveABound(t *testing.T) {
+	t.Parallel()
+	planned, err := planWith(t, map[string]any{"manyVersions": 100_000}, nil)
+	require.NoError(t, err)
+	require.Len(t, planned.GetVersions(), 1000)
+	require.Equal(t, "v1", planned.GetVersions()[0].GetVersion())
+	require.Equal(t, fmt.Sprintf("the plugin says PIPELINE (%d more versions are not shown: a deployment has at most 1000)", 100_000-1000), planned.GetSummary())
+}
