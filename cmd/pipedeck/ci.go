@@ -126,6 +126,13 @@ func discard(w *workspace.Workspace) error {
 // checkApplications reads every application configuration at HEAD, so that all mistakes are reported
 // at once and before anything is started.
 func (f *environmentFlags) checkApplications(w *workspace.Workspace, repository *workspace.Repository) error {
+	skipped := repository.SkippedText()
+	if skipped != "" && len(repository.Applications) > 0 {
+		fmt.Fprintln(os.Stderr, "warning: "+skipped)
+	}
+	if skipped != "" && len(repository.Applications) == 0 {
+		return usageError(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped), "rename the paths and commit that")
+	}
 	if len(repository.Applications) == 0 {
 		return usageError(fmt.Errorf("%s has no application at HEAD", repository.Root), "commit an app.pipecd.yaml, or use --sample hello-world")
 	}

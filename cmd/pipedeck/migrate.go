@@ -39,6 +39,9 @@ file is touched. What cannot be carried over is reported with its line.`,
 			}
 			m := migrations{Files: []migration{}}
 			for _, file := range files {
+				if file.link {
+					continue // What it leads to is migrated where it is.
+				}
 				m.Files = append(m.Files, migrateFile(file, migrate.Options{PluginURLs: plugins}, write))
 			}
 			if output == "json" {

@@ -80,6 +80,9 @@ func checkFiles(ctx context.Context, files []configurationFile, pipedConfig stri
 	var lists []string
 	for _, file := range files {
 		report := config.Check(file.content, file.name)
+		if file.link {
+			report = config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
+		}
 		reports = append(reports, report)
 		if report.Piped == nil {
 			continue
@@ -196,6 +199,8 @@ func plural(n int, noun string) string {
 type configurationFile struct {
 	name    string
 	content []byte
+	// link marks a symbolic link below the directory, which is not followed.
+	link bool
 }
 
 // findConfigurations reads the file, or all configurations below the directory in the order of their
@@ -213,7 +218,7 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		case err != nil:
 			return nil, usageError(err, "name a file that can be read")
 		}
-		return []configurationFile{{root, content}}, nil
+		return []configurationFile{{name: root, content: content}}, nil
 	}
 	var files []configurationFile
 	tree := os.DirFS(root)
@@ -223,6 +228,9 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
+		case entry.Type()&fs.ModeSymlink != 0 && config.IsApplicationFilename(name):
+			files = append(files, configurationFile{name: filepath.Join(root, filepath.FromSlash(name)), link: true})
+			return nil
 		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
 			return nil
 		}
@@ -231,7 +239,7 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 			return err
 		}
 		if config.IsApplicationFilename(name) || (len(content) <= config.MaxSize && config.Claimed(content)) {
-			files = append(files, configurationFile{filepath.Join(root, filepath.FromSlash(name)), content})
+			files = append(files, configurationFile{name: filepath.Join(root, filepath.FromSlash(name)), content: content})
 		}
 		return nil
 	})

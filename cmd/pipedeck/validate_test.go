@@ -85,6 +85,20 @@ func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
 	}
 }
 
+func TestALinkBelowADirectoryIsReported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "app.pipecd.yaml"), []byte(goodApplication), 0o600))
+	link := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.Symlink("a/app.pipecd.yaml", link))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, link+": error: is a symbolic link: piped reads configuration from regular files only")
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", link)
+	require.Zero(t, code, "a file that is named itself is read: %s", stdout)
+}
+
 func TestValidateForMachines(t *testing.T) {
 	t.Parallel()
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/repository/misspelt.json")

@@ -220,6 +220,9 @@ func (e *Environment) openRepository(ctx context.Context) error {
 	if len(repository.Applications) == 0 {
 		detail += " (no application yet: commit an app.pipecd.yaml)"
 	}
+	if skipped := repository.SkippedText(); skipped != "" {
+		detail += " (" + skipped + ")"
+	}
 	e.components.ready(componentRepository, detail)
 	return nil
 }

@@ -6,9 +6,11 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -20,26 +22,23 @@ func (r *Repository) CheckApplications(plugins []config.Offer, where string) err
 	if err != nil {
 		return fmt.Errorf("open the Git repository %s: %w", r.Root, err)
 	}
-	commit, err := repo.CommitObject(plumbing.NewHash(r.Head))
-	if err != nil {
-		return fmt.Errorf("read commit %s of %s: %w", short(r.Head), r.Root, err)
-	}
 	var problems []error
 	var reports []*config.Report
 	for _, name := range r.Applications {
-		file, err := commit.File(name)
-		if err != nil {
-			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
+		entry := r.files[name]
+		if entry.Mode == filemode.Symlink {
+			problems = append(problems, fmt.Errorf("%s is a symbolic link: piped reads configuration from regular files only; commit a copy of the file", name))
+			continue
 		}
-		if file.Size > config.MaxSize {
+		content, size, err := readConfiguration(repo, entry.Hash)
+		if err != nil {
+			return damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err))
+		}
+		if size > config.MaxSize {
 			problems = append(problems, fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name, config.MaxSize>>10))
 			continue
 		}
-		content, err := file.Contents()
-		if err != nil {
-			return fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err)
-		}
-		report := config.Check([]byte(content), name)
+		report := config.Check(content, name)
 		if report.Application != nil && report.Application.Name == "" && len(report.V0) == 0 {
 			// PipeCD v1: only an application with a name is offered for registration.
 			report.Add("spec.name", "is missing; without it the application is not registered")
@@ -53,4 +52,22 @@ func (r *Repository) CheckApplications(plugins []config.Offer, where string) err
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// readConfiguration returns a file, or only its size when that is more than a configuration may have.
+func readConfiguration(repo *git.Repository, id plumbing.Hash) (content []byte, size int64, err error) {
+	blob, err := repo.BlobObject(id)
+	if err != nil || blob.Size > config.MaxSize {
+		if err == nil {
+			size = blob.Size
+		}
+		return nil, size, err
+	}
+	reader, err := blob.Reader()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer reader.Close()
+	content, err = io.ReadAll(reader)
+	return content, blob.Size, err
 }

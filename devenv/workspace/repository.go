@@ -29,8 +29,13 @@ type Repository struct {
 	Head string
 	// Applications are the application configuration files at Head, relative to Root.
 	Applications []string
+	// Skipped are application configuration files at Head that cannot be deployed: their paths are not UTF-8 text,
+	// which is all that PipeCD's protocol has.
+	Skipped []string
 	// EditHint is a file worth editing first; empty for a user's own repository.
 	EditHint string
+
+	files map[string]object.TreeEntry
 }
 
 // DetachedBranch stands for the branch of a repository whose HEAD is detached.
@@ -62,20 +67,20 @@ func OpenRepository(dir string) (*Repository, error) {
 		return nil, &RepositoryError{dir, "is not a Git repository", "make one: git -C " + dir + " init"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the Git repository %s: %w", dir, err)
+		return nil, unreadable(dir, err)
 	}
 	tree, err := repo.Worktree()
 	if err != nil {
-		return nil, fmt.Errorf("open the work tree of %s: %w", dir, err)
+		return nil, unreadable(dir, err)
 	}
 	return describe(repo, tree.Filesystem.Root())
 }
 
 func describe(repo *git.Repository, root string) (*Repository, error) {
-	found := &Repository{Root: root, Branch: DetachedBranch}
+	found := &Repository{Root: root, Branch: DetachedBranch, files: map[string]object.TreeEntry{}}
 	head, err := repo.Reference(plumbing.HEAD, false)
 	if err != nil {
-		return nil, fmt.Errorf("read HEAD of %s: %w", root, err)
+		return nil, unreadable(root, fmt.Errorf("read HEAD: %w", err))
 	}
 	if found.Detached = head.Type() != plumbing.SymbolicReference; !found.Detached {
 		found.Branch = head.Target().Short()
@@ -86,24 +91,10 @@ func describe(repo *git.Repository, root string) (*Repository, error) {
 			"commit something: git -C " + root + " commit"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read branch %s of %s: %w", found.Branch, root, err)
+		return nil, unreadable(root, fmt.Errorf("read branch %s: %w", found.Branch, err))
 	}
 	found.Head = head.Hash().String()
-	commit, err := repo.CommitObject(head.Hash())
-	if err != nil {
-		return nil, fmt.Errorf("read commit %s of %s: %w", short(found.Head), root, err)
-	}
-	files, err := commit.Files()
-	if err != nil {
-		return nil, fmt.Errorf("list commit %s of %s: %w", short(found.Head), root, err)
-	}
-	err = files.ForEach(func(f *object.File) error {
-		if IsApplicationConfig(f.Name) {
-			found.Applications = append(found.Applications, f.Name)
-		}
-		return nil
-	})
-	return found, err
+	return found, found.listApplications(repo)
 }
 
 // IsApplicationConfig tells by its name whether a file configures an application (PipeCD v1:

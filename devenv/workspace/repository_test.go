@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -28,6 +29,61 @@ func write(t *testing.T, path, content string) {
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
+// committed makes a repository with one application.
+func committed(t *testing.T, dir string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "web", "app.pipecd.yaml"), webApplication)
+	runGit(t, dir, "init", "-q", "-b", "main")
+	runGit(t, dir, "add", "-A")
+	runGit(t, dir, "commit", "-qm", "first")
+}
+
+const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: web, plugins: {kubernetes: {}}}\n"
+
+func gitOutput(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+func TestNamesOfFilesMayHoldAnyBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"new\nline", "tab\there", `quote"'`, "back\\slash", "-dash"} {
+		write(t, filepath.Join(dir, "web", name), "x")
+	}
+	write(t, filepath.Join(dir, "new\nline", "app.pipecd.yaml"), strings.Replace(webApplication, "web", "other", 1))
+	want := []string{"new\nline/app.pipecd.yaml", "web/app.pipecd.yaml"}
+	var skipped []string
+	if runtime.GOOS != "darwin" { // whose file systems take text alone
+		write(t, filepath.Join(dir, "l\xfctin", "app.pipecd.yaml"), webApplication)
+		write(t, filepath.Join(dir, "web", "l\xfctin"), "x")
+		skipped = []string{"l\xfctin/app.pipecd.yaml"}
+	}
+	committed(t, dir)
+	repository, err := OpenRepository(dir)
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, repository.Applications)
+	require.Equal(t, skipped, repository.Skipped)
+	if skipped != nil {
+		require.Equal(t, `skipped "l\xfctin/app.pipecd.yaml": the path is not UTF-8 text, which the protocol requires`, repository.SkippedText())
+	}
+	require.NoError(t, repository.CheckApplications([]config.Offer{{Plugin: "kubernetes"}}, "the plugins"))
+}
+
+func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "linked"), 0o755))
+	require.NoError(t, os.Symlink("../web/app.pipecd.yaml", filepath.Join(dir, "linked", "app.pipecd.yaml")))
+	committed(t, dir)
+	repository, err := OpenRepository(dir)
+	require.NoError(t, err)
+	err = repository.CheckApplications(nil, "")
+	require.EqualError(t, err, "linked/app.pipecd.yaml is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
+}
+
 func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -37,6 +93,34 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		"not a Git repository": {func(*testing.T, string) {}, "is not a Git repository", "init"},
 		"no commits yet":       {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") }, "has no commits on branch trunk yet", "commit"},
 		"bare":                 {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") }, "is a bare repository", "clone"},
+		"SHA-256": {func(t *testing.T, dir string) {
+			runGit(t, dir, "init", "-q", "-b", "main", "--object-format=sha256")
+			write(t, filepath.Join(dir, "a"), "a")
+			runGit(t, dir, "add", "-A")
+			runGit(t, dir, "commit", "-qm", "first")
+		}, "names its objects by SHA256", "--object-format=sha1"},
+		"a broken configuration": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			write(t, filepath.Join(dir, ".git", "config"), "[core\n")
+		}, "has a broken configuration, ", "config --list"},
+		"a configuration below": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			write(t, filepath.Join(dir, ".git", "config"), "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n")
+		}, "stores its references as reftable", "refs migrate"},
+		"no objects": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".git", "objects")))
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, ".git", "objects"), 0o755))
+		}, "is damaged or incomplete: read commit", "fsck"},
+		"a tree that is gone": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			tree := gitOutput(t, dir, "rev-parse", "HEAD:web")
+			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "objects", tree[:2], tree[2:])))
+		}, `is damaged or incomplete: read tree`, "fsck"},
+		"a broken HEAD": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			write(t, filepath.Join(dir, ".git", "HEAD"), "garbage\n")
+		}, "is damaged or incomplete", "fsck"},
 		"no directory": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(dir))
 		}, "is not a directory", "pipedeck up DIR"},

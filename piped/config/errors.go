@@ -69,6 +69,11 @@ type Report struct {
 	decoder *decoder
 }
 
+// Refuse returns the report of a file that is not read at all.
+func Refuse(filename, message string) *Report {
+	return &Report{decoder: &decoder{file: filename}, Errors: Errors{{File: filename, Message: message}}}
+}
+
 // Add reports what is wrong with a field of the file by more than the file itself shows.
 func (r *Report) Add(field, message string) {
 	at := r.decoder.place(field)

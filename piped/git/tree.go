@@ -71,6 +71,9 @@ func (r *Repository) ReadFile(ctx context.Context, hash, name string) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("read %s at commit %s of repository %s: %w", name, hash, r.options.ID, err)
 	}
+	if entry.Mode == filemode.Symlink {
+		return nil, fmt.Errorf("read %s at commit %s of repository %s: it is a symbolic link, and only regular files are read; commit a copy of the file", name, hash, r.options.ID)
+	}
 	if entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated {
 		return nil, fmt.Errorf("read %s at commit %s of repository %s: it is not a regular file", name, hash, r.options.ID)
 	}
