@@ -77,6 +77,9 @@ func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *ch
 		case rule.enabled && reason != "":
 			found.kept(m.Key(), reason)
 		case rule.enabled:
+			if m.Is(manifest.KindNamespace) || m.Is(manifest.KindCRD) {
+				found.notes = append(found.notes, m.Key().Human()+" would be kept if it holds objects that are not deleted with it, which only the cluster knows")
+			}
 			found.removed(m.Key(), m.Unstructured)
 		default:
 			found.left = append(found.left, m.Key())

@@ -135,3 +135,34 @@ func TestPruningIsThatOfTheStagesThatWouldRun(t *testing.T) {
 		require.Equal(t, c.want, got, name)
 	}
 }
+
+func TestWithoutAClusterWhatPruningKeepsIsNamed(t *testing.T) {
+	t.Parallel()
+	p, target := unreachable(t, "first")
+	before, after := source(t, "1", "old", ""), source(t, "2", "old", "")
+	require.NoError(t, os.WriteFile(filepath.Join(before.Dir, "more.yaml"), []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: precious, annotations: {helm.sh/resource-policy: keep}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: extra}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, annotations: {helm.sh/hook: pre-install}}
+`), 0o600))
+	hook := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: migrate, annotations: {helm.sh/hook: pre-install}}\nspec: {backoffLimit: 1}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(after.Dir, "hook.yaml"), []byte(hook), 0o600))
+	after.App.QuickSync.Prune = true
+	previews, err := p.Preview(t.Context(), Query{ApplicationID: "a", Destinations: []Destination{{Target: target, Running: before, Wanted: after}}})
+	require.NoError(t, err)
+	require.Equal(t, "0 added manifests, 0 changed manifests, 1 deleted manifests", previews[0].Summary)
+	for _, note := range []string{
+		"# ConfigMap precious would be kept, because of its annotation helm.sh/resource-policy: keep\n",
+		"# Namespace extra would be kept if it holds objects that are not deleted with it, which only the cluster knows\n",
+		"# Job migrate would not run: its hook is pre-install, and this deployment is an upgrade\n",
+	} {
+		require.Contains(t, previews[0].Details, note)
+	}
+}
