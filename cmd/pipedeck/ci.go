@@ -165,23 +165,32 @@ func incomplete(err error, left string) error {
 	}
 }
 
-// unfinished says what an environment is waiting for: parts that do not run yet, or else deployments.
+// unfinished says what an environment is waiting for: parts that do not work, and those that do not run yet, or else
+// deployments.
 func unfinished(d *state.Deck) string {
-	var left []string
+	left := waiting(d)
+	for _, p := range d.Problems() {
+		left = append(left, fmt.Sprintf("%s is degraded: %s (next step: %s)", p.GetPart(), p.GetReason(), p.GetNextStep()))
+	}
+	return strings.Join(left, "; ")
+}
+
+// waiting lists the components that do not run yet, or else the deployments that have not ended.
+func waiting(d *state.Deck) (left []string) {
 	for _, c := range d.Components() {
 		if c.State == deckv1.Component_STATE_STARTING {
 			left = append(left, fmt.Sprintf("%s: %s", c.Name, c.Detail))
 		}
 	}
 	if len(left) > 0 {
-		return strings.Join(left, "; ")
+		return left
 	}
 	for _, a := range d.Applications() {
 		if newest := d.Newest(a.Id); newest != nil && !state.Ended(newest.Status) {
 			left = append(left, fmt.Sprintf("%s: %s: %s", a.Name, reader.Name(newest.Status), newest.StatusReason))
 		}
 	}
-	return strings.Join(left, "; ")
+	return left
 }
 
 func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {

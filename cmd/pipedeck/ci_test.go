@@ -47,7 +47,12 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 	}{
 		"parts before deployments": {[]proto.Message{starting, ready, decktest.Application(), running}, "kubernetes: waiting for https://127.0.0.1:9: connection refused"},
 		"deployments":              {[]proto.Message{ready, decktest.Application(), running}, decktest.Application().Name + ": RUNNING: The stages are running"},
-		"nothing":                  {[]proto.Message{ready, decktest.Application()}, ""},
+		"what is degraded": {
+			[]proto.Message{ready, decktest.Application(), running, decktest.Problems()[1]},
+			decktest.Application().Name + ": RUNNING: The stages are running; plugin wait is degraded: " + decktest.Problems()[1].GetReason() +
+				" (next step: " + decktest.Problems()[1].GetNextStep() + ")",
+		},
+		"nothing": {[]proto.Message{ready, decktest.Application()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

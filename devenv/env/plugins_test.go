@@ -4,11 +4,9 @@
 package env
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,31 +28,24 @@ func TestAPluginIsBuiltFromItsPackageBeforePipedStartsAndAgainWhenItChanges(t *t
 	o.Plugins = []workspace.Plugin{{Name: "moon", Source: source, URL: "file://" + w.PluginProgram("moon")}}
 	r := up(t, o)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	stream, err := deck(t, w, r.address).Watch(ctx, &deckv1.WatchRequest{})
-	require.NoError(t, err)
+	h := watchHealth(t, deck(t, w, r.address))
 	await := func(state deckv1.Component_State) *deckv1.Component {
 		t.Helper()
-		for {
-			response, err := stream.Recv()
-			require.NoError(t, err)
-			for _, event := range response.GetEvents() {
-				if c := event.GetComponent(); c.GetName() == "plugin moon" && c.GetState() == state {
-					return c
-				}
-			}
-		}
+		h.until(t, "plugin moon to be "+state.String(), func() bool { return h.components["plugin moon"].GetState() == state })
+		return h.components["plugin moon"]
 	}
 	broken := await(deckv1.Component_STATE_FAILED)
 	require.Contains(t, broken.GetDetail(), "main.go:3:15: undefined: moon")
 	require.Equal(t, "save a mended file: it is built again", broken.GetHint())
+	problem := h.untilProblem(t, "plugin moon", "undefined: moon")
+	require.Equal(t, "save a mended file: it is built again", problem.GetNextStep())
 	pids(t, w, 1) // piped starts all the same
 	require.NoFileExists(t, w.PluginProgram("moon"))
 
 	save("main.go", "package main\n\nfunc main() {}\n")
 	require.Contains(t, await(deckv1.Component_STATE_READY).GetDetail(), "saving a file builds it again")
 	require.FileExists(t, w.PluginProgram("moon"))
+	h.until(t, "no problem of the plugin", func() bool { return h.problems["component/plugin moon"] == nil })
 	save("main.go", "package main\n\nfunc main() { sun() }\n")
 	require.Contains(t, await(deckv1.Component_STATE_FAILED).GetHint(), "the plugin runs as it compiled last")
 }
