@@ -68,3 +68,8 @@ func number(name, unit string, value float64, limits ...limit) {
 	}
 	fmt.Println(line)
 }
+
+func percentile99(measured []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(measured))
+	return sorted[(len(sorted)*99+99)/100-1]
+}

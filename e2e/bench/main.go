@@ -31,6 +31,7 @@ type settings struct {
 	plugins                   pluginScale
 	kubernetes                kubernetesScale
 	live                      liveScale
+	reports                   reportScale
 }
 
 func main() {
@@ -44,6 +45,7 @@ func main() {
 	s.plugins.register(flag.CommandLine)
 	s.kubernetes.register(flag.CommandLine)
 	s.live.register(flag.CommandLine)
+	s.reports.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -71,6 +73,7 @@ func parts(s settings) []part {
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
 		{"kubernetes", func(ctx context.Context, bin, dir string) error { return benchKubernetes(ctx, bin, dir, s.kubernetes) }},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
+		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -93,7 +96,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate()); err != nil {
+	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(), s.reports.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
