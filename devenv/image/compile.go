@@ -4,7 +4,6 @@
 package image
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const (
+	// maxSaid bounds what is kept of the output of a build in bytes.
+	maxSaid = 256 << 10
 	// interruptGrace is the time for an interrupted go command to clean up.
 	interruptGrace = 5 * time.Second
 	// maxComplaint bounds what is kept of a compiler's words; the first errors explain the others.
@@ -67,8 +70,8 @@ func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 	// With -buildmode=exe the go command refuses packages that are no programs.
 	cmd := goCommand(ctx, filepath.Join(s.Directory, filepath.FromSlash(module)), p,
 		"build", "-trimpath", "-buildvcs=false", "-buildmode=exe", "-ldflags=-s -w -X main.build="+s.tag(), "-o", output, "./"+filepath.ToSlash(target))
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	said := processtree.NewOutput(maxSaid)
+	cmd.Stdout, cmd.Stderr = said, said
 	if err := runNicely(cmd); err != nil {
 		var exit *exec.ExitError
 		switch {

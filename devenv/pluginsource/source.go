@@ -4,7 +4,6 @@
 package pluginsource
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const (
@@ -48,10 +49,10 @@ func (s *Source) Build(ctx context.Context) error {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}
 	next := s.Program + ".new"
-	var said bytes.Buffer
+	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.
 	cmd := s.goCommand(ctx, "build", "-buildvcs=false", "-buildmode=exe", "-o", next, ".")
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = said, said
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -365,6 +367,42 @@ func TestToolsAreInstalledOnceAndSeededOnesAreUsed(t *testing.T) {
 	response, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "helm", Version: "3", InstallScript: "exit 1"})
 	require.NoError(t, err)
 	require.Equal(t, seeded, response.GetInstalledPath())
+}
+
+// A script may write without end: what is kept of it is the beginning and the end.
+func TestTheOutputOfAnInstallationIsBounded(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	for name, test := range map[string]struct{ script, want string }{
+		"output":   {"echo begin; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo end of it >&2; exit 5", "end of it"},
+		"template": {"{{ range 1000000000 }}x{{ end }}", "larger than"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: name, Version: "1", InstallScript: test.script})
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, test.want)
+		require.Less(t, len(err.Error()), 40_000)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(150_000_000), "%s: bytes that were allocated", name)
+	}
+}
+
+// What a failed script has started in the background ends with it.
+func TestAFailedInstallationLeavesNoProcess(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{
+		Name: "t", Version: "1",
+		InstallScript: "(setsid sh -c 'echo $$ > " + file + "; exec sleep 600' >/dev/null 2>&1 &); until [ -s " + file + " ]; do sleep 0.01; done; exit 1",
+	})
+	require.Error(t, err)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	require.NoError(t, err)
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.True(t, err != nil || strings.Contains(string(stat), ") Z "), string(stat))
 }
 
 func TestFailedInstallTellsTheScriptsOutputAndLeavesNothing(t *testing.T) {

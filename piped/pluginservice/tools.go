@@ -4,16 +4,15 @@
 package pluginservice
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"text/template"
 	"time"
 
@@ -21,11 +20,15 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const (
 	installTimeout = 10 * time.Minute
 	maxInstallLog  = 16 << 10 // bytes of a failed script's output that the error repeats
+	maxScript      = 1 << 20  // bytes of a script; the system takes less as an argument
+	// installGrace is how long a script that has ended may leave its output open.
+	installGrace = time.Second
 )
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`)
@@ -83,7 +86,7 @@ func install(ctx context.Context, request *pluginservice.InstallToolRequest, tar
 	if err != nil {
 		return fmt.Errorf("read the install script: %w", err)
 	}
-	var text bytes.Buffer
+	var text scriptText
 	err = script.Execute(&text, map[string]string{
 		"Name": request.GetName(), "Version": request.GetVersion(), "OutPath": out, "TmpDir": dir,
 		"Arch": runtime.GOARCH, "Os": runtime.GOOS,
@@ -91,17 +94,43 @@ func install(ctx context.Context, request *pluginservice.InstallToolRequest, tar
 	if err != nil {
 		return fmt.Errorf("fill in the install script: %w", err)
 	}
-	var output bytes.Buffer
-	command := exec.CommandContext(ctx, "/bin/sh", "-c", text.String())
-	command.Dir = dir
-	command.Stdout, command.Stderr = &output, &output
-	command.WaitDelay = time.Second
-	if err := command.Run(); err != nil {
-		shown, _ := io.ReadAll(io.LimitReader(&output, maxInstallLog))
-		return fmt.Errorf("the install script failed: %w: %s", errors.Join(context.Cause(ctx), err), shown)
+	if err := run(ctx, dir, text.String()); err != nil {
+		return err
 	}
 	if err := os.Chmod(out, 0o755); err != nil {
 		return fmt.Errorf("the install script left no file at OutPath: %w", err)
 	}
 	return os.Rename(out, target)
+}
+
+// run runs an install script. When it fails or ctx ends, everything that it has started ends, too.
+func run(ctx context.Context, dir, script string) error {
+	output, tree := processtree.NewOutput(maxInstallLog), processtree.New()
+	command, err := tree.Start(func() *exec.Cmd {
+		command := exec.CommandContext(ctx, "/bin/sh", "-c", script)
+		command.Dir = dir
+		command.Stdout, command.Stderr = output, output
+		command.WaitDelay = installGrace
+		return command
+	})
+	if err == nil {
+		err = command.Wait()
+	}
+	if err == nil {
+		return nil
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), processtree.EndTimeout)
+	defer cancel()
+	_, left := tree.End(ending)
+	return fmt.Errorf("the install script failed: %w: %s", errors.Join(context.Cause(ctx), err, left), output)
+}
+
+// scriptText is a script of bounded size.
+type scriptText struct{ strings.Builder }
+
+func (t *scriptText) Write(p []byte) (int, error) {
+	if t.Len()+len(p) > maxScript {
+		return 0, fmt.Errorf("the script is larger than %d bytes", maxScript)
+	}
+	return t.Builder.Write(p)
 }

@@ -4,7 +4,6 @@
 package kind
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,13 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
 )
 
 const (
+	// maxAnswer and maxComplaint bound what is kept of the output of an engine in bytes.
+	maxAnswer    = 16 << 20
+	maxComplaint = 256 << 10
 	// answerDeadline bounds each question to an engine, which may hang rather than refuse.
 	answerDeadline = 20 * time.Second
 	clusterLabel   = "io.x-k8s.kind.cluster"
@@ -106,13 +109,13 @@ func (e *engineCommand) run(ctx context.Context, args ...string) (string, error)
 func (e *engineCommand) runLong(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.name, args...)
 	separate(cmd)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	stdout, stderr := processtree.NewOutput(maxAnswer), processtree.NewOutput(maxComplaint)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return "", &commandError{append([]string{e.name}, args...), lastLines(stderr.Bytes()), err}
+		return "", &commandError{append([]string{e.name}, args...), lastLines([]byte(stderr.String())), err}
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }
