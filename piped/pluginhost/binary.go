@@ -219,6 +219,9 @@ func copyAtomically(in io.ReadSeeker, dir, name string) (binary, error) {
 	if err != nil {
 		return binary{}, err
 	}
+	if info, err := os.Lstat(stored.path); err == nil && info.IsDir() {
+		_ = os.Remove(stored.path) // a file can take the place of anything else
+	}
 	return stored, os.Rename(out.Name(), stored.path)
 }
 

@@ -212,7 +212,6 @@ func (p *Plugin) launch(b binary, port int, lifeline *os.File) (_ *process, err 
 		if private != nil {
 			private.close()
 		}
-		_ = os.Remove(b.path) // the copy may have been damaged: the next start makes another
 		return nil, permanentError{err}
 	}
 	proc.release = p.connect(proc)
