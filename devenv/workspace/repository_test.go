@@ -226,6 +226,21 @@ func TestTheSampleRepositoryIsMadeOnceAndThenBelongsToTheUser(t *testing.T) {
 	require.Equal(t, "mine", string(content))
 }
 
+func TestTheSampleRepositoryTakesPushesToItsBranch(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	made, err := w.EnsureSample(fakeSample{"a/app.pipecd.yaml": "x", "a/image": "v1"})
+	require.NoError(t, err)
+	clone := filepath.Join(t.TempDir(), "clone")
+	runGit(t, w.Dir, "clone", "-q", made.Root, clone)
+	write(t, filepath.Join(clone, "a", "image"), "v2")
+	runGit(t, clone, "commit", "-qam", "Update the image")
+	runGit(t, clone, "push", "-q", "origin", "main")
+	content, err := os.ReadFile(filepath.Join(made.Root, "a", "image"))
+	require.NoError(t, err)
+	require.Equal(t, "v2", string(content), "the working tree follows")
+}
+
 func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
 	t.Parallel()
 	w := create(t)

@@ -49,6 +49,9 @@ func makeSample(dir string, samples []Sample) error {
 	if err != nil {
 		return err
 	}
+	if err := takePushes(repo); err != nil {
+		return err
+	}
 	tree, err := repo.Worktree()
 	if err != nil {
 		return err
@@ -73,4 +76,15 @@ func makeSample(dir string, samples []Sample) error {
 		Author: &object.Signature{Name: "pipedeck", Email: "pipedeck@localhost", When: time.Now()},
 	})
 	return err
+}
+
+// takePushes lets the event watcher push to the branch, which is checked out: Git then updates the working tree, unless
+// something in it is not committed.
+func takePushes(repo *git.Repository) error {
+	config, err := repo.Config()
+	if err != nil {
+		return err
+	}
+	config.Raw.Section("receive").SetOption("denyCurrentBranch", "updateInstead")
+	return repo.SetConfig(config)
 }
