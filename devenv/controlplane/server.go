@@ -242,6 +242,27 @@ func (s *Server) SetProblem(p store.Problem) { s.store.SetProblem(p) }
 // ClearProblem removes the problem of a part, if there is one.
 func (s *Server) ClearProblem(part string) { s.store.ClearProblem(part) }
 
+// AwaitApplication returns when a piped has registered an application, or with the error of ctx.
+func (s *Server) AwaitApplication(ctx context.Context) error {
+	sub, changes := s.store.Subscribe(false)
+	defer sub.Close()
+	for {
+		for _, c := range changes {
+			if c.Application != nil {
+				return nil
+			}
+		}
+		next, err := sub.Next(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			next = sub.Resync() // it was too slow
+		}
+		changes = next
+	}
+}
+
 // OwnPipedStarted says which process the environment's own piped is now.
 func (s *Server) OwnPipedStarted(pid int) { s.store.OwnPipedStarted(pid) }
 

@@ -303,3 +303,72 @@ func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
 	require.Contains(t, said, "took over from pid 1, which was killed")
 	require.NotContains(t, said, "kubernetes")
 }
+
+// lateCluster is ready when it is told.
+type lateCluster struct {
+	none.Provider
+	now chan struct{}
+}
+
+func (c lateCluster) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
+	select {
+	case <-c.now:
+	case <-ctx.Done():
+		return nil
+	}
+	return c.Provider.Run(ctx, progress, ready)
+}
+
+func TestAForeignPipedStartsWhenTheClustersAreReady(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	late := lateCluster{now: make(chan struct{})}
+	o.Clusters = append(o.Clusters, Cluster{"late", func(Hooks) (cluster.Provider, error) { return late, nil }})
+	o.ForeignPiped = true
+	r := up(t, o)
+	key, err := w.APIKey()
+	require.NoError(t, err)
+	conn, err := client.Dial(r.address, key)
+	require.NoError(t, err)
+	defer conn.Close()
+	stream, err := deckv1.NewDeckServiceClient(conn).Watch(t.Context(), &deckv1.WatchRequest{})
+	require.NoError(t, err)
+	for waiting := false; !waiting; {
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		for _, event := range response.GetEvents() {
+			c := event.GetComponent()
+			waiting = waiting || c.GetName() == componentPiped && strings.Contains(c.GetDetail(), "kubernetes late is ready")
+		}
+	}
+	require.NoFileExists(t, w.Path("piped", "pids"), "it would give up")
+	close(late.now)
+	pids(t, w, 1)
+}
+
+func TestAPipedThatReportsNoApplicationIsAProblem(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	o := options(w)
+	o.silence = time.Millisecond
+	r := up(t, o)
+	key, err := w.APIKey()
+	require.NoError(t, err)
+	conn, err := client.Dial(r.address, key)
+	require.NoError(t, err)
+	defer conn.Close()
+	stream, err := deckv1.NewDeckServiceClient(conn).Watch(t.Context(), &deckv1.WatchRequest{})
+	require.NoError(t, err)
+	for {
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		for _, event := range response.GetEvents() {
+			if p := event.GetProblem(); p.GetPart() == partApplications {
+				require.Equal(t, "piped has reported no application for 1ms, see "+w.Path("logs", "piped.log"), p.GetReason())
+				require.Equal(t, componentPiped, p.GetComponent())
+				return
+			}
+		}
+	}
+}

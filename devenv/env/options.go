@@ -6,6 +6,7 @@ package env
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -36,6 +37,8 @@ type Options struct {
 	Listening func(address string)
 	// Restart is published for those who find that this process was killed; may be nil.
 	Restart *workspace.Restart
+	// silence replaces silentTime in tests.
+	silence time.Duration
 	Logger  *slog.Logger
 }
 

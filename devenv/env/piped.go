@@ -4,11 +4,13 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
@@ -28,11 +30,21 @@ const (
 	restartPause, longestPause = 300 * time.Millisecond, 10 * time.Second
 	// bootTime is how long piped may take to connect to the control plane.
 	bootTime = 12 * time.Second
+	// silentTime is how long piped may take to report the first application of a repository that has some.
+	silentTime = 30 * time.Second
 )
 
 // runPiped keeps piped running until ctx ends.
 func (e *Environment) runPiped(ctx context.Context) error {
+	if !e.awaitClusters(ctx) {
+		return nil
+	}
 	e.components.starting(componentPiped, "starting")
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	listening.Go(func() { e.watchSilence(ctx, cmp.Or(e.silence, silentTime)) })
 	args, err := e.pipedArguments()
 	if err != nil {
 		return &StartError{componentPiped, err, ""}
@@ -61,6 +73,45 @@ func (e *Environment) runPiped(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// awaitClusters holds back a foreign piped until all clusters are ready: PipeCD's plugins give up when their cluster does
+// not answer, and its piped waits for them for ever. It returns false when ctx has ended.
+func (e *Environment) awaitClusters(ctx context.Context) bool {
+	if !e.ForeignPiped {
+		return true
+	}
+	for _, c := range e.clusters {
+		e.components.starting(componentPiped, "waiting until "+c.component+" is ready")
+		if await(ctx, c.ready) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// partApplications are the applications that piped has to report.
+const partApplications = "applications"
+
+// watchSilence reports a piped that has not reported any application of a repository with some for too long.
+func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
+	if len(e.repository.Load().Applications) == 0 {
+		return
+	}
+	defer e.server.ClearProblem(partApplications)
+	bounded, cancel := context.WithTimeout(ctx, tooLong)
+	defer cancel()
+	if e.server.AwaitApplication(bounded) == nil || ctx.Err() != nil {
+		return
+	}
+	log := e.Workspace.Path("logs", "piped.log")
+	e.Logger.Warn("piped has reported no application", "after", tooLong, "log", log)
+	e.server.SetProblem(store.Problem{
+		Part: partApplications, Component: componentPiped,
+		Reason:   fmt.Sprintf("piped has reported no application for %s, see %s", tooLong, log),
+		NextStep: "read " + log + " and the logs of the plugins beside it, fix the cause, then run: pipedeck down; pipedeck up",
+	})
+	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
 }
 
 // watchPiped waits until piped ends, and calls ready when it has connected. It tells whether that was asked for, and gives an error when
