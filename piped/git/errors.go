@@ -13,6 +13,8 @@ var (
 	ErrNotRepository = errors.New("not a Git repository")
 	ErrNoCommits     = errors.New("the repository has no commits yet")
 	ErrNoBranch      = errors.New("no such branch")
+	ErrDamaged       = errors.New("the repository is damaged or incomplete")
+	ErrSettings      = errors.New("the configuration of the repository cannot be read")
 	ErrUnsupported   = errors.New("the repository uses a format that is not supported")
 	ErrNoCommit      = errors.New("no such commit")
 	ErrNoHistory     = errors.New("the commits cannot be compared")

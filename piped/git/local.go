@@ -107,12 +107,12 @@ func (l *local) checkFormat(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read configuration of git repository %s: %w", l.remote, err)
+		return l.problem(ErrSettings, fmt.Sprintf("%v: make the file readable for piped", err))
 	}
 	defer file.Close()
 	settings, err := config.ReadConfig(file)
 	if err != nil {
-		return fmt.Errorf("read configuration of git repository %s: %w", l.remote, err)
+		return l.problem(ErrSettings, fmt.Sprintf("%s: %v; correct the file, Git names the line: git -C %s config --list", file.Name(), err, l.path))
 	}
 	extensions := settings.Raw.Section("extensions")
 	if format := extensions.Option("refStorage"); format != "" && format != "files" {
@@ -174,10 +174,19 @@ func (r *Repository) copyCommit(ctx context.Context, id plumbing.Hash) error {
 		}
 		err = r.copyFrom(ctx, l.objects, id)
 	}
+	if err != nil && ctx.Err() == nil && isDamage(err) {
+		return l.problem(ErrDamaged, fmt.Sprintf("copy commit %s: %v; see what is missing: git -C %s fsck --full", id, err, l.path))
+	}
 	if err != nil {
-		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck tells whether the repository is complete", id, l.remote, err)
+		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck shows whether the repository is complete", id, l.remote, err)
 	}
 	return nil
+}
+
+// isDamage tells what the user's repository causes from what the mirror does, such as a full disk.
+func isDamage(err error) bool {
+	var damage *damageError
+	return errors.Is(err, plumbing.ErrObjectNotFound) || errors.As(err, &damage)
 }
 
 // state is what decides where the branch points, read from its file, to see whether it moved.

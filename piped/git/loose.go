@@ -5,6 +5,7 @@ package git
 
 import (
 	"bufio"
+	"compress/flate"
 	"compress/zlib"
 	"context"
 	"crypto"
@@ -44,7 +45,7 @@ func (r *Repository) copyLoose(ctx context.Context, from *objects, id plumbing.H
 		return fmt.Errorf("copy object %s: %w", id, err)
 	}
 	if written != id {
-		return fmt.Errorf("object %s is damaged: its content has the name %s", id, written)
+		return &damageError{fmt.Errorf("object %s is damaged: its content has the name %s", id, written)}
 	}
 	name := loosePath(filepath.Join(r.options.Dir, "objects"), id)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // as Git does
@@ -98,16 +99,32 @@ func copyCompressed(to io.Writer, from io.Reader) (plumbing.Hash, error) {
 	copied := bufio.NewReader(io.TeeReader(from, to))
 	content, err := zlib.NewReader(copied)
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("it is damaged: %w", err)
+		return plumbing.ZeroHash, damagedObject(err)
 	}
 	name := hash.New(crypto.SHA1)
 	if _, err := io.Copy(name, content); err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("it is damaged: %w", err)
+		return plumbing.ZeroHash, damagedObject(err)
 	}
 	if _, err := copied.ReadByte(); !errors.Is(err, io.EOF) {
-		return plumbing.ZeroHash, errors.Join(errors.New("it is damaged: more follows on its content"), err)
+		return plumbing.ZeroHash, errors.Join(&damageError{errors.New("it is damaged: more follows after its content")}, err)
 	}
 	return plumbing.Hash(name.Sum(nil)), nil
+}
+
+// damageError is a mistake in the repository that is read.
+type damageError struct{ error }
+
+// Unwrap returns what was found.
+func (d *damageError) Unwrap() error { return d.error }
+
+// damagedObject tells a content that cannot be read from a copy that was ended or could not be written.
+func damagedObject(err error) error {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zlib.ErrDictionary) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
+		return &damageError{fmt.Errorf("it is damaged: %w", err)}
+	}
+	return err
 }
 
 // contextReader ends with its context.

@@ -129,9 +129,46 @@ func TestADamagedObjectIsNotCopied(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, damage(data), 0o600))
 			r := open(t, u.dir)
 			_, err = r.Update(t.Context())
-			require.ErrorContains(t, err, "damaged")
+			require.ErrorIs(t, err, ErrDamaged)
+			require.ErrorContains(t, err, "git -C "+u.dir+" fsck --full")
 			require.NoFileExists(t, loosePath(filepath.Join(r.options.Dir, "objects"), blob))
 			require.Empty(t, namesIn(t, r.packDir()))
+		})
+	}
+}
+
+func TestARepositoryThatCannotBeReadSaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, u *userRepo)
+		reason error
+		next   string
+	}{
+		"a broken configuration": {func(t *testing.T, u *userRepo) {
+			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core\n"), 0o600))
+		}, ErrSettings, "config --list"},
+		"SHA-256": {func(t *testing.T, u *userRepo) {
+			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"), 0o600))
+		}, ErrUnsupported, "use a repository with SHA-1 names"},
+		"no objects": {func(t *testing.T, u *userRepo) {
+			require.NoError(t, os.RemoveAll(filepath.Join(u.dir, ".git", "objects")))
+			require.NoError(t, os.Mkdir(filepath.Join(u.dir, ".git", "objects"), 0o700))
+		}, ErrDamaged, "fsck --full"},
+		"a tree that is gone": {func(t *testing.T, u *userRepo) {
+			tree := plumbing.NewHash(strings.TrimSpace(u.git("rev-parse", "HEAD^{tree}")))
+			require.NoError(t, os.Remove(loosePath(filepath.Join(u.dir, ".git", "objects"), tree)))
+		}, ErrDamaged, "fsck --full"},
+		"a configuration of a later format": {func(t *testing.T, u *userRepo) {
+			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n"), 0o600))
+		}, ErrUnsupported, "git refs migrate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, _, _ := large(t, 1000)
+			c.damage(t, u)
+			_, err := open(t, u.dir).Update(t.Context())
+			require.ErrorIs(t, err, c.reason)
+			require.ErrorContains(t, err, c.next)
 		})
 	}
 }
