@@ -74,7 +74,7 @@ func newRootCommand() *cobra.Command {
 		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
 		newOpenCommand(target), newPlanPreviewCommand(target), newEncryptCommand(target),
 		newDownCommand(target), newDoctorCommand(target), newEmbeddedCommand(), newVersionCommand(),
-		newValidateCommand(), newMigrateCommand(), newPluginCommand(target),
+		newValidateCommand(), newMigrateCommand(), newPluginCommand(target), newPipedCommand(target),
 	)
 	return root
 }

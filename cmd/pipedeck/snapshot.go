@@ -49,14 +49,25 @@ func (s *snapshot) deployments() []*deckv1.Deployment {
 	return all
 }
 
-// application finds an application by name or id.
+// application finds an application by id, or by a name that only one has.
 func (s *snapshot) application(name string) (*deckv1.Application, error) {
-	var names []string
+	var names, ids []string
+	var found *deckv1.Application
 	for _, a := range s.Applications() {
-		if a.Name == name || a.Id == name {
+		if a.Id == name {
 			return a, nil
 		}
+		if a.Name == name {
+			found = a
+			ids = append(ids, a.Id+" of piped "+s.PipedName(a.PipedId))
+		}
 		names = append(names, a.Name)
+	}
+	switch {
+	case len(ids) == 1:
+		return found, nil
+	case len(ids) > 1:
+		return nil, usageError(fmt.Errorf("%d applications are named %q", len(ids), name), choices("application id", ids))
 	}
 	return nil, usageError(fmt.Errorf("there is no application %q", name), choices("application", names))
 }

@@ -37,3 +37,18 @@ func TestADeploymentToCancelIsNamedByItsIdOrItsApplication(t *testing.T) {
 		require.ErrorContains(t, err, problem)
 	}
 }
+
+func TestAnApplicationOfSeveralPipedsIsNamedByItsID(t *testing.T) {
+	t.Parallel()
+	s := &snapshot{state.New()}
+	for _, a := range []*deckv1.Application{{Id: "a1", Name: "web", PipedId: "p1"}, {Id: "a2", Name: "web", PipedId: "p2"}, {Id: "a3", Name: "api"}} {
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: a}})
+	}
+	_, err := s.application("web")
+	require.ErrorContains(t, err, `2 applications are named "web"`)
+	for name, id := range map[string]string{"a2": "a2", "api": "a3"} {
+		a, err := s.application(name)
+		require.NoError(t, err)
+		require.Equal(t, id, a.GetId())
+	}
+}
