@@ -5,6 +5,7 @@ package controlplane_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -135,4 +136,33 @@ func TestPluginsAreShownRestartedAndStoppedWithTheirPiped(t *testing.T) {
 	require.Zero(t, v.plugins["wait"].GetPid())
 	p.connect(t)
 	v.until(func() bool { return v.plugins["wait"].GetState() == deckv1.Plugin_STATE_RUNNING })
+}
+
+func TestAPipedThatHangsAfterItsIntroductionIsAProblem(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	ctx := testContext(t)
+	stream, err := p.deck.Watch(ctx, &deckv1.WatchRequest{})
+	require.NoError(t, err)
+	// PipeCD's piped introduces itself and then waits for its plugins without a call, for ever when one hangs.
+	_, err = p.piped.ReportPipedMeta(ctx, &pipedservice.ReportPipedMetaRequest{Version: "v1"})
+	require.NoError(t, err)
+	until := func(condition func(*deckv1.Event) bool) {
+		t.Helper()
+		for {
+			r, err := stream.Recv()
+			require.NoError(t, err)
+			if slices.ContainsFunc(r.GetEvents(), condition) {
+				return
+			}
+		}
+	}
+	var id string
+	until(func(e *deckv1.Event) bool {
+		id = e.GetProblem().GetId()
+		return e.GetProblem().GetPart() == "piped" && e.GetProblem().GetNextStep() != ""
+	})
+	_, err = p.piped.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
+	require.NoError(t, err)
+	until(func(e *deckv1.Event) bool { return e.GetRemoved().GetProblemId() == id })
 }
