@@ -49,12 +49,12 @@ func (p *Plugin) program() string {
 
 // awaitBuild has calls that plan and deploy wait while the program is built and until the built one has taken over. A
 // user who saves and deploys means the program that was saved. The error is that of ctx.
-func (p *Plugin) awaitBuild(ctx context.Context, method string, note func(string)) error {
+func (p *Plugin) awaitBuild(ctx context.Context, method string, request any, opts []grpc.CallOption) error {
 	program := p.program()
 	if program == "" || p.options.NoReload || !strings.HasPrefix(method, "/"+deployment.DeploymentService_ServiceDesc.ServiceName+"/") {
 		return nil
 	}
-	began := time.Now()
+	note, began := noteOf(opts), time.Now()
 	patience := time.NewTimer(buildPatience)
 	defer patience.Stop()
 	waited := false
@@ -62,9 +62,13 @@ func (p *Plugin) awaitBuild(ctx context.Context, method string, note func(string
 		changed := p.changes.next()
 		status := config.ReadBuildStatus(program)
 		if status.State != config.BuildRunning && p.current(program) {
-			var texts []string
+			took := time.Duration(0)
 			if waited {
-				texts = append(texts, fmt.Sprintf("Waited %s for the build of plugin %s", time.Since(began).Round(10*time.Millisecond), p.Name()))
+				took = time.Since(began)
+			}
+			var texts []string
+			if took = p.waited(request, took); took > 0 {
+				texts = append(texts, fmt.Sprintf("Waited %s for the build of plugin %s", took.Round(10*time.Millisecond), p.Name()))
 			}
 			if texts = append(texts, p.otherBuild(status)...); len(texts) > 0 {
 				note(strings.Join(texts, "\n"))
@@ -81,6 +85,35 @@ func (p *Plugin) awaitBuild(ctx context.Context, method string, note func(string
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// maxWaits bounds the deployments whose planning has waited and whose first stage has not begun; some never do.
+const maxWaits = 100
+
+// waited notes how long a call has waited for a build. It returns how long a stage and the planning before it have
+// waited, once: only a stage has a log.
+func (p *Plugin) waited(request any, took time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch request := request.(type) {
+	case *deployment.ExecuteStageRequest:
+		id := request.GetInput().GetDeployment().GetId()
+		took += p.waits[id]
+		delete(p.waits, id)
+		return took
+	case interface {
+		GetInput() *deployment.PlanPluginInput
+	}:
+		id := request.GetInput().GetDeployment().GetId()
+		if took == 0 {
+			return 0
+		}
+		if p.waits == nil || len(p.waits) >= maxWaits {
+			p.waits = map[string]time.Duration{}
+		}
+		p.waits[id] += took
+	}
+	return 0
 }
 
 // otherBuild says which build runs when it is not that of the sources.

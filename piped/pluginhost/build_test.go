@@ -63,6 +63,22 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 	require.Regexp(t, `^Waited [0-9.ms]+ for the build of plugin p\n$`, first.note)
 	require.NotEqual(t, old, host.Status()[0].GetPid())
 
+	// Planning waits as well, and the first stage says so.
+	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
+	planned := make(chan error, 1)
+	go func() {
+		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{Deployment: &model.Deployment{}}})
+		planned <- err
+	}()
+	require.Never(t, func() bool { return len(planned) > 0 }, 50*time.Millisecond, time.Millisecond)
+	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
+	require.NoError(t, <-planned)
+	for _, want := range []string{`^Waited [0-9.ms]+ for the build of plugin p\n$`, `^$`} {
+		note, err = executeNoted(t.Context(), p)
+		require.NoError(t, err)
+		require.Regexp(t, want, note)
+	}
+
 	// Without a builder: a program that is replaced just before the call.
 	old = host.Status()[0].GetPid()
 	replace("newer")

@@ -57,7 +57,7 @@ func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (p *Plugin) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if err := p.awaitBuild(ctx, method, noteOf(opts)); err != nil {
+	if err := p.awaitBuild(ctx, method, args, opts); err != nil {
 		return status.FromContextError(err).Err()
 	}
 	key, keyed := inputOf(method, args)

@@ -63,6 +63,8 @@ type Plugin struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	crashes  []time.Time
+	// waits are how long the planning of deployments has waited for a build, by deployment.
+	waits map[string]time.Duration
 	// examined is the file of the program that was started or refused last, refused why.
 	examined identity
 	refused  error
