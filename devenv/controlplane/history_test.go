@@ -56,7 +56,7 @@ func TestCallsAreRefusedWhileTheHistoryIsADirectory(t *testing.T) {
 	p := start(t, keepIn(file))
 	_, err := p.api.RegisterEvent(testContext(t), event("e"))
 	require.Equal(t, codes.Unavailable, status.Code(err))
-	require.ErrorContains(t, err, "not a regular file")
+	require.ErrorContains(t, err, "is a directory")
 	require.ErrorContains(t, err, "next step: move it away")
 	p.problem(t, "history", "cannot read the history")
 	_, err = p.piped.ListNotCompletedDeployments(testContext(t), &pipedservice.ListNotCompletedDeploymentsRequest{})

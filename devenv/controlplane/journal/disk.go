@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // file is an open file of the journal. Write adds to its end.
@@ -51,38 +53,11 @@ func (f realFile) SeekEnd() error {
 	return err
 }
 
-// errKind is the error of a path that is not a file of this user.
-var errKind = errors.New("not a regular file of this user")
-
-func openRegular(path string, flags int) (realFile, error) {
-	// A symbolic link is not followed, and a named pipe does not block.
-	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
-	if err != nil {
-		return realFile{}, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || !ok || int(owner.Uid) != os.Geteuid() {
-			err = fmt.Errorf("open %s: %w", path, errKind)
-		}
-	}
-	if err == nil && flags != os.O_RDONLY && info.Mode().Perm() != 0o600 {
-		err = f.Chmod(0o600)
-	}
-	if err != nil {
-		return realFile{}, errors.Join(err, f.Close())
-	}
-	return realFile{f}, nil
-}
-
 func (realDisk) read(path string) ([]byte, file, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("open %s: %w", path, errKind)
-	}
-	f, err := openRegular(path, os.O_RDWR)
+	f, err := owned.OpenFile(path, os.O_RDWR)
 	writable := err == nil
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		f, err = openRegular(path, os.O_RDONLY)
+		f, err = owned.OpenFile(path, os.O_RDONLY)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -91,15 +66,15 @@ func (realDisk) read(path string) ([]byte, file, error) {
 	if err != nil || !writable {
 		return data, nil, errors.Join(err, f.Close())
 	}
-	return data, f, nil
+	return data, realFile{f}, nil
 }
 
 func (realDisk) create(path string) (file, error) {
-	f, err := openRegular(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	f, err := owned.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return realFile{f}, nil
 }
 
 func (realDisk) rename(f file, path string) error {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"syscall"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // explain says why the state is not kept, and what users can do.
@@ -21,12 +23,13 @@ func (j *Journal) explain(err error) *Problem {
 
 func (j *Journal) nextStep(err error) string {
 	dir := filepath.Dir(j.o.Path)
+	var foreign *owned.Error
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "free space on the file system of " + dir
 	case errors.Is(err, syscall.EFBIG):
 		return "raise the limit of the file size of this process (ulimit -f)"
-	case errors.Is(err, errKind), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EISDIR):
+	case errors.As(err, &foreign), errors.Is(err, syscall.EISDIR):
 		return fmt.Sprintf("move it away: mv %s %s.moved", j.o.Path, j.o.Path)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return fmt.Sprintf("let this user read and write it: chmod u+rwx %s; chmod u+rw %s", dir, j.o.Path)
