@@ -11,6 +11,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
@@ -30,6 +31,9 @@ type Config struct {
 	// PipedConnected is called when the piped with PipedID has introduced itself, with its version; it must
 	// not block. Nil: nothing happens.
 	PipedConnected func(version string)
+	// EventHandled gets each event of the event watcher that a piped has reported the result of; the event belongs to
+	// the receiver. It must not block. Nil: nothing happens.
+	EventHandled func(*model.Event)
 	// Images is served to plugins as the image API; nil: the service is not there.
 	Images imagev1.ImageServiceServer
 	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.

@@ -84,7 +84,8 @@ func New(cfg Config) (*Server, error) {
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
 	s.grpc = grpc.NewServer(
-		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected)),
+		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected),
+			eventResults(state, cfg.EventHandled)),
 		grpc.ChainStreamInterceptor(guard.stream, authenticator.Stream, validateStream),
 		grpc.StatsHandler(&answered{method: deckv1.DeckService_Shutdown_FullMethodName, sent: s.shutdown}),
 		grpc.MaxRecvMsgSize(maxReceiveBytes),

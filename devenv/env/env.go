@@ -98,10 +98,11 @@ func (e *Environment) run(ctx context.Context) error {
 			default: // one is waiting already
 			}
 		},
-		Images:   e.imageService(),
-		Open:     e.open,
-		KeepFile: e.keepFile(),
-		Logger:   e.Logger,
+		EventHandled: e.eventHandled,
+		Images:       e.imageService(),
+		Open:         e.open,
+		KeepFile:     e.keepFile(),
+		Logger:       e.Logger,
 	})
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
