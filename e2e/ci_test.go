@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,35 @@ func TestCIEndsWith2AndThePlaceOfASyntaxError(t *testing.T) {
 	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.stderr, "all mistakes are told at once")
 	events := parse(t, r.stdout)
 	require.EqualValues(t, 2, events[len(events)-1]["exit_code"])
+	e.leavesNothing()
+}
+
+func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	files := map[string]string{
+		"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s")),
+		"web/new\nline":       "x", "web/tab\there": "x", `web/quote"`: "x",
+	}
+	if runtime.GOOS != "darwin" { // whose file systems take text alone
+		files["l\xfctin/app.pipecd.yaml"] = application("latin", pipeline("WAIT", "duration: 1s"))
+	}
+	r := e.pipedeck("ci", repository(t, files), "--cluster", "none")
+	require.Zero(t, r.code, r.stderr)
+	if runtime.GOOS != "darwin" {
+		require.Contains(t, r.stderr, `warning: skipped "l\xfctin/app.pipecd.yaml": the path is not UTF-8 text`)
+	}
+	e.leavesNothing()
+}
+
+func TestCIEndsWith2AndTheCommandThatMigratesV0(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	r := e.pipedeck("ci", repository(t, map[string]string{
+		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n  input: {namespace: a}\n",
+	}), "--cluster", "none")
+	require.Equal(t, 2, r.code, r.stderr)
+	require.Contains(t, r.stderr, "web/app.pipecd.yaml:2:7: kind: this is PipeCD v0 configuration; run: pipedeck migrate web/app.pipecd.yaml")
 	e.leavesNothing()
 }
 

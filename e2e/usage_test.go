@@ -105,26 +105,24 @@ func TestAPluginThatEndsAtOnceIsShownWithItsLastWordsAndHurtsNoOther(t *testing.
 	})
 }
 
-func TestAStageNobodyKnowsFailsTheDeploymentWithANameThatIsMeant(t *testing.T) {
+func TestAnUnknownStageIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{"typo/app.pipecd.yaml": application("typo", pipeline("WIAT", "duration: 1s"))})
 	r := e.pipedeck("ci", repo, "--cluster", "none")
-	require.Equal(t, 1, r.code, r.stderr)
-	require.Contains(t, r.stderr, "WIAT")
-	require.Contains(t, r.stderr, "WAIT")
+	require.Equal(t, 2, r.code, r.stderr)
+	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the stage "WIAT"; did you mean "WAIT"\?`, r.stderr)
 }
 
-func TestAPluginNobodyConfiguredFailsTheDeploymentWithTheKnownNames(t *testing.T) {
+func TestAnUnknownPluginIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{
 		"typo/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: typo\n  plugins:\n    kuberntes: {}\n",
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "embedded")
-	require.Equal(t, 1, r.code, r.stderr)
-	require.Contains(t, r.stderr, "kuberntes")
-	require.Contains(t, r.stderr, "kubernetes", "the name that was meant")
+	require.Equal(t, 2, r.code, r.stderr)
+	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the plugin "kuberntes" .*did you mean "kubernetes"\?`, r.stderr)
 }
 
 func TestAPortThatSomebodyTookIsReplaced(t *testing.T) {
