@@ -157,6 +157,7 @@ func (p *plugin) answer(ctx context.Context, method string, request proto.Messag
 		// Before the question is noted: the scenario may end then. Whoever asks may lose patience and ask again.
 		p.begun.Do(func() { p.start(context.WithoutCancel(ctx)) })
 	}
+	p.note(requireContent(request))
 	p.mu.Lock()
 	p.calls = append(p.calls, call{link: "piped>" + p.name, method: method, request: request})
 	index := p.find(method, request)

@@ -39,6 +39,8 @@ type stage struct {
 	theirs, ours    []string // more names, in pairs: what is replaced, by what
 	// configure makes the "spec" of the agent's configuration; nil for the usual one.
 	configure func(t *testing.T, s *stage, program string) map[string]any
+	// texts are the configurations of commits, by application and recorded hash.
+	texts map[string]map[string]string
 	// running was deployed before the recording begins.
 	running *revision
 }
@@ -52,7 +54,10 @@ type revision struct {
 
 func newStage(t *testing.T, recorded []call, untouched bool) *stage {
 	t.Helper()
-	s := &stage{recorded: recorded, plane: startPlane(t), dir: t.TempDir()}
+	if !untouched { // else no commit changes an application
+		recorded = ownConfigurations(recorded)
+	}
+	s := &stage{recorded: recorded, texts: map[string]map[string]string{}, plane: startPlane(t), dir: t.TempDir()}
 	s.repository = filepath.Join(s.dir, "repo.git")
 	for _, name := range s.pluginNames() {
 		s.plugins = append(s.plugins, startPlugin(t, name, append(readRecording(t, "a0-start-up"), recorded...), s.plane.nudge))
@@ -91,13 +96,19 @@ func (s *stage) configurations() map[string]string {
 	note := func(source *common.DeploymentSource) {
 		if name := filepath.Base(source.GetApplicationDirectory()); len(source.GetApplicationConfig()) > 0 {
 			texts[name] = string(source.GetApplicationConfig())
+			if s.texts[name] == nil {
+				s.texts[name] = map[string]string{}
+			}
+			s.texts[name][source.GetCommitHash()] = texts[name]
 		}
 	}
 	for _, c := range s.recorded {
 		switch r := c.request.(type) {
 		case *deployment.ExecuteStageRequest:
+			note(r.GetInput().GetRunningDeploymentSource())
 			note(r.GetInput().GetTargetDeploymentSource())
 		case *deployment.DetermineVersionsRequest:
+			note(r.GetInput().GetRunningDeploymentSource())
 			note(r.GetInput().GetTargetDeploymentSource())
 		case *livestate.GetLivestateRequest:
 			note(r.GetDeploySource())
@@ -175,6 +186,11 @@ func (s *stage) commit(t *testing.T, v *revision) {
 	t.Helper()
 	for _, name := range v.paths {
 		s.put(t, filepath.Join(name, "revision"), v.commit.GetMessage())
+	}
+	for name, texts := range s.texts {
+		if text, recorded := texts[v.recorded]; recorded {
+			s.put(t, filepath.Join(name, "app.pipecd.yaml"), text)
+		}
 	}
 	clone, at := filepath.Join(s.dir, "clone"), fmt.Sprintf("%d +0000", v.commit.GetCreatedAt())
 	s.git(t, clone, "add", ".")
