@@ -43,7 +43,9 @@ type plane struct {
 	events       []*model.Event
 	// deployed are the most recent deployments by application and status.
 	deployed map[string]*model.ApplicationDeploymentReference
-	resting  map[string]bool // deployments that are over, by their application's word
+	// turns are how often a deployment of a chain still has to wait for its block.
+	turns   int
+	resting map[string]bool // deployments that are over, by their application's word
 	// seen is called after each call, with the lock held.
 	seen func(proto.Message)
 }
@@ -140,6 +142,9 @@ func (p *plane) answerDeployments(request proto.Message) (proto.Message, error) 
 			}
 		}
 		return answer, nil
+	case *pipedservice.InChainDeploymentPlannableRequest:
+		p.turns--
+		return &pipedservice.InChainDeploymentPlannableResponse{Plannable: p.turns < 0}, nil
 	case *pipedservice.CreateDeploymentRequest:
 		p.deployments = append(p.deployments, proto.CloneOf(r.GetDeployment()))
 	case *pipedservice.GetDeploymentRequest:

@@ -39,6 +39,10 @@ var ofLiveStates = []string{"GetLivestate", "ReportApplicationLiveState", "Repor
 // scenario is a recording and what surrounds it.
 type scenario struct {
 	recording string
+	// name is that of the recording by default; the differences that we mean to have are in a file of this name.
+	name string
+	// rewrite makes another recording of it; nil leaves it as it is.
+	rewrite func([]call) []call
 	// methods are compared; those of deployments by default.
 	methods []string
 	// untouched is for deployments that none of our commits asks for.
@@ -60,6 +64,10 @@ var scenarios = []scenario{
 	},
 	{recording: "a1-wait-script"},
 	{recording: "a1b-sync-command", untouched: true, prepare: askToSync, check: answered},
+	{
+		name: "a1b-in-a-chain", recording: "a1b-sync-command", untouched: true, rewrite: inChain, prepare: askToSyncInChain, check: answered,
+		methods: append([]string{"InChainDeploymentPlannable", "CreateDeploymentChain"}, ofDeployments...),
+	},
 	{recording: "a2-approval-by-two", seen: approve},
 	{recording: "a3-failure-rollback"},
 	{recording: "a4-cancel", seen: cancel},
@@ -95,9 +103,12 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 		}
 	})
 	for _, c := range scenarios {
-		t.Run(c.recording, func(t *testing.T) {
+		if c.name == "" {
+			c.name = c.recording
+		}
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			own := readExpectations(t, c.recording)
+			own := readExpectations(t, c.name)
 			found := settle(t, c.differences(t, program), append(slices.Clone(shared), own...))
 			for _, e := range own {
 				if !found[e] {
@@ -115,7 +126,11 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 // differences plays the scenario with our agent.
 func (c scenario) differences(t *testing.T, program string) []difference {
 	t.Helper()
-	s := newStage(t, readRecording(t, c.recording), c.untouched)
+	recorded := readRecording(t, c.recording)
+	if c.rewrite != nil {
+		recorded = c.rewrite(recorded)
+	}
+	s := newStage(t, recorded, c.untouched)
 	if c.prepare != nil {
 		c.prepare(t, s)
 	}
