@@ -46,6 +46,7 @@ func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 			require.NoError(t, err)
 			r := newReplayer(t)
 			r.play(conn, calls[1:], p.eventsBefore(t, r, piped, calls))
+			requireLastDeployments(t, piped, requests)
 			states := map[string]model.ApplicationSyncStatus{}
 			for _, request := range requests {
 				requireKept(t, piped, request)
@@ -157,6 +158,7 @@ func requireKept(t *testing.T, piped pipedservice.PipedServiceClient, request pr
 		got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: r.GetDeploymentId()})
 		require.NoError(t, err)
 		require.Equal(t, r.GetRunningCommitHash(), got.GetDeployment().GetRunningCommitHash())
+		require.Equal(t, r.GetRunningConfigFilename(), got.GetDeployment().GetRunningConfigFilename())
 		require.Len(t, got.GetDeployment().GetStages(), len(r.GetStages()))
 	case *pipedservice.ReportDeploymentCompletedRequest:
 		got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: r.GetDeploymentId()})
@@ -179,9 +181,25 @@ func requireKept(t *testing.T, piped pipedservice.PipedServiceClient, request pr
 		got, err := piped.GetApplicationSharedObject(ctx, &pipedservice.GetApplicationSharedObjectRequest{ApplicationId: r.GetApplicationId(), PluginName: r.GetPluginName(), Key: r.GetKey()})
 		require.NoError(t, err)
 		require.Equal(t, r.GetObject(), got.GetObject())
-	case *pipedservice.ReportApplicationMostRecentDeploymentRequest:
-		got, err := piped.GetApplicationMostRecentDeployment(ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: r.GetApplicationId(), Status: r.GetStatus()})
+	}
+}
+
+// requireLastDeployments wants the answers from which piped takes what is running to be the last reports of each kind.
+func requireLastDeployments(t *testing.T, piped pipedservice.PipedServiceClient, requests []proto.Message) {
+	t.Helper()
+	type kind struct {
+		application string
+		status      model.DeploymentStatus
+	}
+	last := map[kind]*model.ApplicationDeploymentReference{}
+	for _, request := range requests {
+		if r, is := request.(*pipedservice.ReportApplicationMostRecentDeploymentRequest); is {
+			last[kind{r.GetApplicationId(), r.GetStatus()}] = r.GetDeployment()
+		}
+	}
+	for of, reported := range last {
+		got, err := piped.GetApplicationMostRecentDeployment(testContext(t), &pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: of.application, Status: of.status})
 		require.NoError(t, err)
-		require.NotEmpty(t, got.GetDeployment().GetDeploymentId())
+		require.True(t, proto.Equal(reported, got.GetDeployment()), "%s of %s: reported %s, kept %s", of.status, of.application, reported, got.GetDeployment())
 	}
 }
