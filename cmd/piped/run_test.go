@@ -170,7 +170,7 @@ func TestFailedPluginFailsItsDeploymentsAndPipedGoesOn(t *testing.T) {
 	require.Contains(t, end.GetStatusReason(), "cannot find the moon")
 	status, body := p.admin(t, "/healthz")
 	require.Equal(t, http.StatusServiceUnavailable, status, body)
-	require.Contains(t, body, "plugin p does not run")
+	require.Contains(t, body, "plugin p: quarantined")
 	status, body = p.admin(t, "/livez")
 	require.Equal(t, http.StatusOK, status, body)
 	p.terminate(t)
