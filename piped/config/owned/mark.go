@@ -118,14 +118,22 @@ func isMarked(root *os.Root, path, mark string) (bool, error) {
 	return true, nil
 }
 
-// writeMark may run in several processes at once: they write the same.
+// writeMark may run in several processes at once: they write the same. The mark is on the disk before anything else is
+// put into the directory: after a power cut a directory without it would be a stranger's.
 func writeMark(root *os.Root, mark string) error {
 	file, err := root.OpenFile(MarkFile, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(file, "%s\nCreated by pipedeck, which removes from this directory what it has put here.\n", mark)
-	return errors.Join(err, file.Close())
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	names, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(names.Sync(), names.Close())
 }
 
 // LockFile is the name of the lock in a marked directory. It may be there before the mark and after it.
