@@ -183,15 +183,6 @@ func (m *matrix) powerCut(ctx context.Context, image, disk, where string) error 
 	return errors.Join(m.healthy(ctx), m.oracle.check(ctx, where))
 }
 
-// killAll ends the host and everything that it started, which have no power any more.
-func (m *matrix) killAll(ctx context.Context) error {
-	if running, err := m.published(); err == nil {
-		_ = kill(running.PID)
-	}
-	m.screen().kill()
-	return m.nothingLeft(ctx)
-}
-
 func mountImage(ctx context.Context, image, dir string) error {
 	return command(ctx, "mount", "-o", "loop,commit=600", image, dir)
 }

@@ -329,3 +329,12 @@ func noCrashes(e *environment) error {
 		return nil
 	})
 }
+
+// killAll ends the host and everything that it started, which have no power any more.
+func (e *environment) killAll(ctx context.Context) error {
+	if running, err := e.published(); err == nil {
+		_ = kill(running.PID)
+	}
+	e.screen().kill()
+	return e.nothingLeft(ctx)
+}

@@ -1,5 +1,0 @@
-package main
-
-import "context"
-
-func tryFlips(ctx context.Context, c *chaos) error { return nil }
