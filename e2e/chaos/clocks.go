@@ -16,4 +16,6 @@ const (
 	planningTime = 25 * time.Millisecond
 	// degradedWithin bounds the time from a cause to the exit code of status that shows it.
 	degradedWithin = 15 * time.Second
+	// endsWithin bounds the time from the end of an environment to that of its last process.
+	endsWithin = 10 * time.Second
 )

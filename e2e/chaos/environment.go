@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -163,15 +165,16 @@ func (e *environment) down(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(e.state, environmentName)); !errors.Is(err, os.ErrNotExist) {
 		e.findings.add("left behind: %s (%v)", filepath.Join(e.state, environmentName), err)
 	}
-	return e.nothingLeft(ctx)
+	return e.nothingLeft(ctx, endsWithin)
 }
 
-// nothingLeft waits for the end of every process that names the environment's directories in its command line.
-func (e *environment) nothingLeft(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+// nothingLeft waits for the end of every process that names the environment's directories in its command line, but
+// those given.
+func (e *environment) nothingLeft(ctx context.Context, within time.Duration, but ...int) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
-		left, err := e.processes(ctx)
+		left, err := e.processes(ctx, but)
 		if err != nil {
 			return err
 		}
@@ -185,7 +188,7 @@ func (e *environment) nothingLeft(ctx context.Context) error {
 	}
 }
 
-func (e *environment) processes(ctx context.Context) ([]string, error) {
+func (e *environment) processes(ctx context.Context, but []int) ([]string, error) {
 	out, err := exec.CommandContext(context.WithoutCancel(ctx), "ps", "-axww", "-o", "pid=,stat=,command=").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -193,11 +196,17 @@ func (e *environment) processes(ctx context.Context) ([]string, error) {
 	var left []string
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if len(fields) > 2 && fields[1][0] != 'Z' && (strings.Contains(line, e.state) || strings.Contains(line, e.ledger)) {
+		if len(fields) > 2 && fields[1][0] != 'Z' && !slices.Contains(but, number(fields[0])) && (strings.Contains(line, e.state) || strings.Contains(line, e.ledger)) {
 			left = append(left, strings.TrimSpace(line))
 		}
 	}
 	return left, nil
+}
+
+// number is 0 for what is not one.
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
 }
 
 // kill ends a process as SIGKILL does.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"google.golang.org/protobuf/proto"
 
@@ -80,7 +81,15 @@ func (c *chaos) recordHistory(ctx context.Context) ([]byte, error) {
 	if err := e.settled(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.killAll(ctx); err != nil {
+	// It ends in good order: what a killed one was about to acknowledge may be missing.
+	running, err := e.published()
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Kill(running.PID, syscall.SIGTERM); err != nil {
+		return nil, err
+	}
+	if err := e.nothingLeft(ctx, patience, e.screen().cmd.Process.Pid); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(e.state, environmentName, historyFile))

@@ -336,5 +336,5 @@ func (e *environment) killAll(ctx context.Context) error {
 		_ = kill(running.PID)
 	}
 	e.screen().kill()
-	return e.nothingLeft(ctx)
+	return e.nothingLeft(ctx, endsWithin)
 }
