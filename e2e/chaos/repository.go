@@ -128,6 +128,10 @@ func writeFiles(dir string, files map[string]string) error {
 func (r *repository) commit(ctx context.Context, app string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx) // a killed git leaves its lock
 	r.round++
 	files := map[string]string{"round": fmt.Sprintln(r.round)}
 	if app == appRollout {
