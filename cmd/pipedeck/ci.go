@@ -52,7 +52,7 @@ the environment is degraded.`,
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
-	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "give up after this time")
+	limitVar(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving; an environment that was there before is always kept")
 	return cmd
 }

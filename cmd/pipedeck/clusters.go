@@ -123,7 +123,14 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	case (f.nodeImage != "" || f.kindConfig != "" || f.exportKubeconfig) && !has(cluster.InDocker, clusterAuto):
 		return usageError(errors.New("--node-image, --kind-config and --export-kubeconfig are for kind"), "add --cluster kind")
 	}
-	return nil
+	if f.kindConfig == "" {
+		return nil
+	}
+	file, err := os.Open(f.kindConfig)
+	if err != nil {
+		return usageError(fmt.Errorf("--kind-config: %w", err), "name a configuration file of kind, or leave the flag out")
+	}
+	return file.Close()
 }
 
 // none tells whether there is no cluster at all.

@@ -56,7 +56,7 @@ The exit code is 1 when the branches conflict, or when an application could not 
 	}
 	cmd.Flags().StringVar(&wish.branch, "branch", "", "branch of the watched repository to preview")
 	cmd.Flags().StringVar(&wish.commit, "commit", "", "commit of the watched repository to preview")
-	cmd.Flags().DurationVar(&wish.timeout, "timeout", 5*time.Minute, "give up after this time")
+	limitVar(cmd.Flags(), &wish.timeout, "timeout", 5*time.Minute, "give up after this time")
 	addOutputFlag(cmd, &output)
 	return cmd
 }

@@ -67,7 +67,7 @@ deploys does so to the deploy targets of its configuration.`,
 	cmd.Flags().StringVar(&options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	cmd.Flags().StringVar(&options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
 	cmd.Flags().StringVar(&source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an application without files)")
-	cmd.Flags().DurationVar(&options.RunLimit, "run-limit", 15*time.Second, "cancel a stage that is still running after this time")
+	limitVar(cmd.Flags(), &options.RunLimit, "run-limit", 15*time.Second, "cancel a stage that is still running after this time")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
 	return cmd
 }

@@ -73,7 +73,7 @@ the plugin's.`,
 	own.Int64Var(&flags.maxMiB, "max-size", 64, "`MIB` at which the file grows no more")
 	own.StringVar(&flags.launcher, "launcher", "", "write a program to `FILE` that records under any piped, and run nothing")
 	own.StringVar(&flags.output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
-	own.DurationVar(&flags.timeout, "timeout", 10*time.Minute, "give up after this time")
+	limitVar(own, &flags.timeout, "timeout", 10*time.Minute, "give up after this time")
 	own.StringVar(&flags.between, "between", "", "")
 	own.StringVar(&flags.pipedConfig, "piped-config", "", "piped configuration with the key of the applications' secrets, which are then masked")
 	_ = own.MarkHidden("between")
