@@ -94,7 +94,11 @@ func problemsOf(text, name string) (problems Errors, ok bool) {
 			return nil, false
 		}
 		report := Check([]byte(text), name)
-		return append(report.Errors, report.Warnings...), true
+		problems = append(report.Errors, report.Warnings...)
+		if title, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(title, "#") && strings.Contains(title, "v0") { // an example of the old form
+			problems = slices.DeleteFunc(problems, func(e *Error) bool { return slices.Contains(report.V0, e) })
+		}
+		return problems, true
 	}
 	if first != "spec" {
 		known := fieldsOf(reflect.TypeFor[Piped]())

@@ -162,12 +162,15 @@ func (d *decoder) spec(root *node, one target, kind string) {
 	spec := reflect.ValueOf(one.spec).Elem()
 	setDefaults(spec)
 	body := root.child("spec")
+	if body == nil && slices.Contains(applicationKinds[1:], kind) {
+		body = &node{at: root.at} // PipeCD's smallest files have no spec, or one without keys.
+	}
 	if body == nil {
 		d.errorf(position{1, 1}, "spec", "is required")
 		return
 	}
 	if body.kind == nullNode {
-		body = &node{kind: mappingNode, at: body.at} // PipeCD's smallest files have a spec without keys.
+		body = &node{kind: mappingNode, at: body.at}
 	}
 	d.decode(body, spec, "spec")
 	one.check(d, kind)

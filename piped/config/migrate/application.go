@@ -21,10 +21,13 @@ var pluginKeys = []string{"input", "quickSync", "service", "workloads", "traffic
 func (m *migration) application(kind, spec *entry) *stop {
 	plugin := pluginOfKind[kind.text()]
 	old := plugin != ""
-	if spec.isEmpty() {
-		if !old {
-			return nil
-		}
+	if !old && spec.isEmpty() {
+		return nil
+	}
+	if spec == nil {
+		spec = newMapping("spec")
+		m.root.add(spec)
+	} else if spec.isEmpty() {
 		spec.makeMapping()
 	}
 	body := spec.opened()
@@ -335,7 +338,7 @@ func (a *application) cannotOpen(e *entry) *stop {
 
 // isEmpty tells whether the value is not there, or {}.
 func (e *entry) isEmpty() bool {
-	return e.node == nil || e.node.Tag == "!!null" || len(e.node.Content) == 0 && e.node.Kind != 0 && e.node.Alias == nil && e.node.Value == ""
+	return e == nil || e.node == nil || e.node.Tag == "!!null" || len(e.node.Content) == 0 && e.node.Kind != 0 && e.node.Alias == nil && e.node.Value == ""
 }
 
 // makeMapping makes room for keys in an entry that is empty.

@@ -6,6 +6,7 @@ package migrate
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -169,7 +170,7 @@ func checkSource(data []byte, filename string) (config.Errors, error) {
 	for _, e := range report.Errors {
 		if !slices.Contains(report.V0, e) {
 			mistakes = append(mistakes, e)
-			unread = unread || e.Field == ""
+			unread = unread || e.Field == "" || e.Field == "apiVersion"
 		}
 	}
 	if unread && len(mistakes) > 0 {
@@ -249,6 +250,10 @@ func parse(text, filename string) (m *mapping, end []string, err error) {
 func (m *migration) verify(source, content []byte, filename string) error {
 	report := config.Check(content, filename)
 	problem := slices.DeleteFunc(slices.Clone(report.Errors), m.isOld)
+	again, _ := normalize(string(content))
+	if _, _, err := parse(again, filename); len(problem) == 0 && errors.As(err, &problem) {
+		problem = slices.Clone(problem) // The two libraries for YAML disagree about the form.
+	}
 	if len(problem) == 0 && len(report.V0) > 0 {
 		problem = report.V0
 	}

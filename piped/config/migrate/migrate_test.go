@@ -199,6 +199,20 @@ func TestASpecWithoutKeysIsMigrated(t *testing.T) {
 	}
 }
 
+func TestAFileWithoutASpecIsMigrated(t *testing.T) {
+	t.Parallel()
+	result, err := File([]byte("# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: TerraformApp\n"), "app.pipecd.yaml", Options{})
+	require.NoError(t, err)
+	require.Equal(t, "# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins:\n    terraform: {}\n", string(result.Content))
+	for _, kind := range []string{"Application", "Piped", "EventWatcher"} {
+		for _, spec := range []string{"", "spec:\n", "spec: {}\n"} {
+			result, err = File([]byte("apiVersion: pipecd.dev/v1beta1\nkind: "+kind+"\n"+spec), "app.pipecd.yaml", Options{})
+			require.NoError(t, err)
+			require.False(t, result.Changed)
+		}
+	}
+}
+
 func TestPlaceholdersStayAndAreNotes(t *testing.T) {
 	t.Parallel()
 	source := strings.Replace(string(sources(t)["piped-cloud-providers.yaml"]), "pipedKeyFile:", "pipedKeyData: {BASE64_KEY} # yours, not", 1)

@@ -21,6 +21,9 @@ var pluginOfProvider = map[string]string{
 }
 
 func (m *migration) piped(spec *entry) *stop {
+	if spec.isEmpty() {
+		return nil
+	}
 	body := spec.opened()
 	if body == nil {
 		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write its keys on lines of their own"}
