@@ -199,7 +199,8 @@ func (s *stageJournal) reported(through int64) {
 	}
 }
 
-// finish completes the logs that the process has not completed. It is called when the process is gone.
+// finish reports what the process has written and not reported. It is called when the process is gone. It does not
+// complete the logs, because the scheduler adds how the process ended, and a completed log takes no more.
 func (j *journal) finish() {
 	_ = j.pipe.SetReadDeadline(time.Now().Add(lastRead))
 	<-j.read
@@ -222,7 +223,7 @@ func (j *journal) finish() {
 			continue
 		}
 		_, err := j.server.ReportStageLogsFromLastCheckpoint(ctx, &pluginservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: key.deployment, StageId: key.stage, RetriedCount: key.attempt, Blocks: blocks, Completed: true,
+			DeploymentId: key.deployment, StageId: key.stage, RetriedCount: key.attempt, Blocks: blocks,
 		})
 		if err != nil {
 			j.server.options.Logger.Error("the last lines of a plugin that has died are lost", "plugin", j.plugin,
