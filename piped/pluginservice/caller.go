@@ -6,12 +6,13 @@ package pluginservice
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
+
+	"github.com/pipedeck/pipedeck/piped/config/peeruser"
 )
 
 // caller is who is at the other end of a connection.
@@ -52,7 +53,7 @@ func (identify) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, 
 	if link, ok := conn.(linkConn); ok {
 		return conn, caller{plugin: link.plugin, journal: link.journal}, nil
 	}
-	if err := sameUser(conn); err != nil {
+	if err := peeruser.Check(conn); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
 	return conn, caller{}, nil
@@ -110,10 +111,3 @@ type linkAddr struct{}
 
 func (linkAddr) Network() string { return "link" }
 func (linkAddr) String() string  { return "links to plugins" }
-
-// otherUserError refuses a process of another user: the loopback interface belongs to all of them.
-type otherUserError struct{ uid uint64 }
-
-func (e *otherUserError) Error() string {
-	return fmt.Sprintf("a process of user %d may not call the plugin service of this piped", e.uid)
-}

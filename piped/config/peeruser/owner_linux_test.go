@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package pluginservice
+package peeruser
 
 import (
 	"encoding/binary"
@@ -41,6 +41,11 @@ func TestTheOwnerOfASocketIsFound(t *testing.T) {
 	require.False(t, found)
 	_, found = find("[::1]:40961")
 	require.False(t, found)
+	six := fmt.Sprintf("%024X%08X", 0, binary.NativeEndian.Uint32([]byte{0, 0, 0, 1}))
+	uid, found = socketOwner(strings.NewReader("0: "+six+":A001 "+six+":1F90 01"+rest+" 1236 0 224 1\n"),
+		netip.MustParseAddrPort("[::1]:40961"), netip.MustParseAddrPort("[::1]:8080"))
+	require.True(t, found, "an IPv6 address")
+	require.EqualValues(t, 1236, uid)
 }
 
 func TestAConnectionOfThisUserIsLetThrough(t *testing.T) {
@@ -77,8 +82,8 @@ func TestAConnectionByASocketForIPv6IsSeenToo(t *testing.T) {
 // requireOwn holds the kernel's table to be read as it is.
 func requireOwn(t *testing.T, conn net.Conn, table string) {
 	t.Helper()
-	require.NoError(t, sameUser(conn))
+	require.NoError(t, Check(conn))
 	uid, found := ownerIn(table, conn.RemoteAddr().(*net.TCPAddr).AddrPort(), conn.LocalAddr().(*net.TCPAddr).AddrPort())
 	require.True(t, found)
-	require.EqualValues(t, os.Getuid(), uid)
+	require.EqualValues(t, os.Geteuid(), uid)
 }
