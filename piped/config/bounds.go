@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // bounds checks the rules of the config tag that limit a value: positive (more than 0), from=N and to=N for
@@ -69,5 +70,12 @@ func (d *decoder) repositoryID(field, id string) {
 	bad := func(segment string) bool { return segment == "" || segment == "." || segment == ".." }
 	if id != "" && (slices.ContainsFunc(segments, bad) || strings.ContainsAny(id, "\\") || strings.ContainsFunc(id, isControl)) {
 		d.fieldf(field, "%q is not allowed here: it is the name of a folder, so want no \"..\", no backslash, no control character, and no slash at an end", shorten(id))
+	}
+}
+
+// host refuses what cannot be the name or address of a host; none is fine.
+func (d *decoder) host(field, name string) {
+	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, "/@") || strings.ContainsFunc(name, unicode.IsSpace) {
+		d.fieldf(field, "%q is not the name or address of a host", shorten(name))
 	}
 }

@@ -36,6 +36,8 @@ func checkPiped(d *decoder, p *Piped) {
 	checkAPIAddress(d, p.APIAddress)
 	d.identifier("spec.git.username", p.Git.Username, "<>")
 	d.identifier("spec.git.email", p.Git.Email, "<>")
+	d.host("spec.git.host", p.Git.Host)
+	d.host("spec.git.hostName", p.Git.HostName)
 	checkGitLogin(d, "spec.git", p.Git.Password, p.Git.SSHKeyFile, p.Git.SSHKeyData)
 	repositories := newUnique(d)
 	for i, repository := range p.Repositories {
@@ -217,6 +219,9 @@ func checkApplication(d *decoder, a *Application, kind string) {
 		}
 	}
 	for i, rule := range a.EventWatcher {
+		if rule.Matcher.Name == "" {
+			d.fieldf(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), "needs the name of an event")
+		}
 		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i), rule.Handler.Config.Replacements)
 	}
 	if a.DriftDetection != nil {
