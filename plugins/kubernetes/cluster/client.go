@@ -44,8 +44,9 @@ type Client struct {
 	// Namespace is what an object without a namespace gets.
 	Namespace string
 
-	http *http.Client
-	base *url.URL
+	http     *http.Client
+	base     *url.URL
+	restarts *restarts
 }
 
 // NewClient makes a client without talking to the cluster.
@@ -62,7 +63,13 @@ func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server address %q: %w", cfg.Host, err)
 	}
-	c := &Client{Server: base.String(), Namespace: namespace, http: httpClient, base: base}
+	next := httpClient.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	outlast := &restarts{next: next, base: base}
+	httpClient = &http.Client{Transport: outlast, Timeout: httpClient.Timeout}
+	c := &Client{Server: base.String(), Namespace: namespace, http: httpClient, base: base, restarts: outlast}
 	if c.Dynamic, err = dynamic.NewForConfigAndClient(cfg, httpClient); err != nil {
 		return nil, err
 	}
@@ -128,15 +135,15 @@ var errRefused = errors.New("the API refused the credentials of the kubeconfig (
 
 // probe asks the API whether it is ready. It does not go through client-go, which would sit out a Retry-After by itself.
 func (c *Client) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(failFast(ctx), probeTimeout)
 	defer cancel()
-	code, body, err := c.Get(ctx, "/readyz", nil)
+	code, body, err := c.Get(ctx, readyPath, nil)
 	switch {
 	case err != nil:
 		return err
 	case code == http.StatusUnauthorized:
 		return errRefused
-	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+	case isStarting(code):
 		return &notReadyError{body: firstLine(body)}
 	}
 	return nil // 403 and 404 too: an answer, from an API that hides its readiness

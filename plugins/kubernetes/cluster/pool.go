@@ -78,13 +78,17 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 			if w.kind != "" {
 				log.Infof("The Kubernetes API at %s answers after %s", client.Server, now.Sub(w.begun).Round(10*time.Millisecond))
 			}
+			client.restarts.serve(ctx)
 			return client, nil
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("waiting for the Kubernetes API: %w", context.Cause(ctx))
+		case errors.Is(err, errRefused) && client.restarts.recentlyAway() && now.Sub(w.begun) <= patience:
+			// a server that has just started may not know its tokens yet
 		case w.over(now, err):
 			var starting *notReadyError
 			if errors.As(err, &starting) {
 				log.Infof("The Kubernetes API at %s still says that it is not ready; trying nevertheless", client.Server)
+				client.restarts.serve(ctx)
 				return client, nil
 			}
 			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second), err)

@@ -57,6 +57,9 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	}
 	ctx, cancel := withDeadline(ctx, req)
 	defer cancel()
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	ctx = cluster.OutlastRestarts(ctx, req.Log)
 	name, _ := config.SingleName(req.Stage.GetName())
 	if name != config.StageRollback && name != config.StageSync { // which is all that a quick sync runs
 		if err := CheckPipeline(req.Target); err != nil { // before anything is done that would have to be undone
