@@ -52,8 +52,10 @@ type Server struct {
 	stopping context.Context
 	stop     context.CancelFunc
 	// Holds a token when the answer to a Shutdown call has been sent.
-	shutdown chan struct{}
-	callback func(remove bool)
+	shutdown   chan struct{}
+	callback   func(remove bool)
+	refusals   *refusals
+	keyTimeout time.Duration
 	// kept is nil when nothing outlasts this process.
 	kept *journal.Journal
 }
@@ -74,23 +76,29 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Environment != nil {
 		state.SetEnvironment(cfg.Environment)
 	}
-	authenticator, err := auth.New(state, cfg.APIKey, log)
+	refused := &refusals{log: log, interval: refusalInterval}
+	authenticator, err := auth.New(state, cfg.APIKey, refused.refused)
 	if err != nil {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
 	s := &Server{
 		log: log, store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown, kept: kept,
+		refusals: refused, keyTimeout: keyTimeout,
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
+	door := &door{auth: authenticator, refusals: refused}
 	s.grpc = grpc.NewServer(
-		grpc.ChainUnaryInterceptor(guard.unary, authenticator.Unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected),
+		grpc.ChainUnaryInterceptor(guard.unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected),
 			eventResults(state, cfg.EventHandled)),
-		grpc.ChainStreamInterceptor(guard.stream, authenticator.Stream, validateStream),
+		grpc.ChainStreamInterceptor(guard.stream, validateStream),
 		grpc.StatsHandler(&answered{method: deckv1.DeckService_Shutdown_FullMethodName, sent: s.shutdown}),
+		grpc.Creds(door),
+		grpc.InTapHandle(door.call),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxRecvMsgSize(maxReceiveBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
-		grpc.ConnectionTimeout(10*time.Second),
+		grpc.ConnectionTimeout(keyTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	)
@@ -120,9 +128,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		stopKeeping()
 		<-kept
 	}()
+	defer s.refusals.flush()
 	defer s.stop()
 	served := make(chan error, 1)
-	go func() { served <- s.grpc.Serve(limit(listener, maxConnections)) }()
+	go func() { served <- s.grpc.Serve(newPlaces(listener, maxConnections, s.keyTimeout)) }()
 	called := make(chan struct{})
 	go func() {
 		defer close(called)

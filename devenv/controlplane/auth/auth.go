@@ -9,10 +9,8 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -35,15 +33,17 @@ type Pipeds interface {
 type Authenticator struct {
 	pipeds Pipeds
 	apiKey store.KeyHash
-	log    *slog.Logger
+	// refused gets each refused call; it must not block.
+	refused func(method string, reason error)
 }
 
-// New returns an authenticator for the pipeds and for users with the API key.
-func New(pipeds Pipeds, apiKey string, log *slog.Logger) (*Authenticator, error) {
+// New returns an authenticator for the pipeds and for users with the API key. It calls refused with the reason for each
+// refused call; refused must not block.
+func New(pipeds Pipeds, apiKey string, refused func(method string, reason error)) (*Authenticator, error) {
 	if _, err := parseAPIKey(apiKey); err != nil {
 		return nil, fmt.Errorf("use the API key: it must have the form <id>.<secret> with one dot: %w", err)
 	}
-	return &Authenticator{pipeds: pipeds, apiKey: Hash(apiKey), log: log}, nil
+	return &Authenticator{pipeds: pipeds, apiKey: Hash(apiKey), refused: refused}, nil
 }
 
 // Hash returns what is kept of a secret.
@@ -65,35 +65,10 @@ func APIKeyID(ctx context.Context) string {
 	return c.apiKey
 }
 
-// Unary checks unary calls.
-func (a *Authenticator) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	ctx, err := a.check(ctx, info.FullMethod)
-	if err != nil {
-		return nil, err
-	}
-	return handler(ctx, req)
-}
-
-// Stream checks streams.
-func (a *Authenticator) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	ctx, err := a.check(stream.Context(), info.FullMethod)
-	if err != nil {
-		return err
-	}
-	return handler(srv, &authenticated{ServerStream: stream, ctx: ctx})
-}
-
-type authenticated struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (s *authenticated) Context() context.Context { return s.ctx }
-
-// check lets a call in or answers Unauthenticated. Methods that belong to no list are refused.
-func (a *Authenticator) check(ctx context.Context, method string) (context.Context, error) {
+// Check decides about a call by its method and headers. It returns a context that carries the caller, or an error for the
+// caller: Unauthenticated, or Unimplemented for services that do not exist.
+func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD) (context.Context, error) {
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	md, _ := metadata.FromIncomingContext(ctx)
 	var c caller
 	var err error
 	switch service {
@@ -105,10 +80,11 @@ func (a *Authenticator) check(ctx context.Context, method string) (context.Conte
 		"pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
-		err = errors.New("no credentials open this service")
+		a.refused(method, errors.New("no credentials open this service"))
+		return nil, status.Error(codes.Unimplemented, "unknown service")
 	}
 	if err != nil {
-		a.log.Warn("refused a call", "method", method, "reason", err)
+		a.refused(method, err)
 		return nil, status.Error(codes.Unauthenticated, "Unauthenticated")
 	}
 	return context.WithValue(ctx, callerKey{}, c), nil

@@ -5,6 +5,6 @@
 // <project>,<piped>,<key>" to the services for pipeds, users with "API-KEY <id>.<secret>" to the
 // others, and nobody else. Only hashes of secrets are kept, compared in constant time.
 //
-// The server installs its interceptors. They answer Unauthenticated without saying what was wrong,
-// and note the reason in the log.
+// The server calls Check when the headers of a call have arrived, before its message is read. Callers get
+// Unauthenticated without the reason; the server logs it.
 package auth

@@ -1,0 +1,168 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/piped/config/peeruser/otheruser"
+)
+
+// logged is what a server has logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logged) into(c *controlplane.Config) { c.Logger = slog.New(slog.NewTextHandler(l, nil)) }
+
+func TestManyConnectionsWithoutAKeyKeepNoOneOut(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	_, err := p.piped.ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+	require.NoError(t, err)
+	for range 300 {
+		dialKeyless(t, p.address)
+	}
+	// The user connects now, the piped is connected.
+	_, err = p.api.ListApplications(testContext(t), &apiservice.ListApplicationsRequest{})
+	require.NoError(t, err)
+	_, err = p.piped.ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+	require.NoError(t, err)
+}
+
+func TestAConnectionWithoutAKeyEndsAlthoughItAnswersPings(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	k := dialKeyless(t, p.address)
+	_, err := p.piped.ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+	require.NoError(t, err)
+	select {
+	case <-k.done:
+	case <-time.After(time.Minute):
+		t.Fatal("the connection is still open")
+	}
+	state := p.pipedConn.GetState()
+	_, err = p.piped.ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+	require.NoError(t, err)
+	require.Equal(t, state, p.pipedConn.GetState(), "the piped has a key and keeps its connection")
+}
+
+func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
+	t.Parallel()
+	var log logged
+	p := start(t, log.into)
+	const connections, calls = 20, 50
+	var done sync.WaitGroup
+	for range connections {
+		conn := dial(t, p.address, "PIPED-TOKEN proj,"+pipedID+","+strings.Repeat("x", 1000))
+		done.Go(func() {
+			for range calls {
+				_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+				requireCode(t, codes.Unauthenticated, err)
+			}
+		})
+	}
+	done.Wait()
+	p.stop()
+	shown := strings.Count(log.String(), "refused a call")
+	lines, counted := shown, 0
+	for _, more := range regexp.MustCompile(`(\d+) more calls were refused in the last 10s`).FindAllStringSubmatch(log.String(), -1) {
+		n, err := strconv.Atoi(more[1])
+		require.NoError(t, err)
+		lines, counted = lines+1, counted+n
+	}
+	require.Equal(t, connections*calls, shown+counted, "every call is counted")
+	require.Less(t, lines, 50)
+}
+
+// It measures the memory of the whole process, so nothing runs at the same time.
+func TestUnfinishedMessagesWithoutAKeyCostNoMemory(t *testing.T) {
+	for _, method := range []string{
+		pipedservice.PipedService_ReportStageLogs_FullMethodName, // needs a key
+		"/grpc.health.v1.Health/Check",                           // needs none
+	} {
+		p := start(t)
+		const connections, message = 40, 10 << 20
+		before := heap()
+		var clients []*keyless
+		for range connections {
+			clients = append(clients, dialKeyless(t, p.address))
+		}
+		var done sync.WaitGroup
+		for _, k := range clients {
+			done.Go(func() {
+				k.call(method)
+				k.sendUnfinished(message)
+			})
+		}
+		done.Wait()
+		grown := heap() - before
+		t.Logf("%s: the heap grew by %d KiB", method, grown>>10)
+		require.Less(t, grown, int64(20<<20), method)
+		p.stop()
+	}
+}
+
+func heap() int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func TestLargeHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	for size, want := range map[int]bool{8 << 10: true, 20 << 10: false} {
+		ctx := metadata.AppendToOutgoingContext(testContext(t), "large", strings.Repeat("x", size))
+		_, err := p.piped.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
+		require.Equal(t, want, err == nil, "%d bytes: %v", size, err)
+	}
+}
+
+func TestAnotherUserOfThisMachineIsRefused(t *testing.T) {
+	t.Parallel()
+	var log logged
+	p := start(t, log.into)
+	own, err := net.Dial("tcp", p.address)
+	require.NoError(t, err)
+	defer own.Close()
+	require.NoError(t, own.SetReadDeadline(time.Now().Add(time.Minute)))
+	_, err = own.Read(make([]byte, 1))
+	require.NoError(t, err, "the server begins to speak to its own user")
+	if runtime.GOOS != "linux" {
+		t.Skip("this system does not report the user of a connection")
+	}
+	require.Empty(t, otheruser.Dial(t, p.address)())
+	require.Contains(t, log.String(), "a process of user 65534 may not connect")
+}
