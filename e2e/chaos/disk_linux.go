@@ -110,11 +110,19 @@ func fill(path string) error {
 	return file.Close()
 }
 
+// mkfs creates the file system of a disk.
+const mkfs = "mkfs.ext4"
+
+// canCutPower tells whether a disk of its own can be created and mounted.
+func canCutPower() bool {
+	_, err := exec.LookPath(mkfs)
+	return err == nil && os.Geteuid() == 0
+}
+
 // tryPowerCut keeps an environment on a disk of its own, takes what the disk holds at a random moment, as after
 // a power cut, and starts from that: what was acknowledged before must be there.
 func tryPowerCut(ctx context.Context, c *chaos) (err error) {
-	mkfs, lookErr := exec.LookPath("mkfs.ext4")
-	if os.Geteuid() != 0 || lookErr != nil {
+	if !canCutPower() {
 		fmt.Println("power: skipped: needs root and mkfs.ext4")
 		return nil
 	}

@@ -19,6 +19,8 @@ type fault struct {
 	name string
 	// file is the source, relative to the root of the module, in which old is replaced by new.
 	file, old, new string
+	// possible tells whether try can be run on this machine; nil: it can.
+	possible func() bool
 	// try is what must find the fault.
 	try func(ctx context.Context, c *chaos) error
 }
@@ -26,12 +28,24 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{
-			"programs outlive their stage", "plugins/sdk/processtree/tree.go",
-			"func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n",
-			"func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n\tif ctx != nil {\n\t\treturn nil, nil\n\t}\n",
-			func(ctx context.Context, c *chaos) error {
+			name: "programs outlive their stage", file: "plugins/sdk/processtree/tree.go",
+			old: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n",
+			new: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n\tif ctx != nil {\n\t\treturn nil, nil\n\t}\n",
+			try: func(ctx context.Context, c *chaos) error {
 				return c.killAt(ctx, "stage", "plugin scriptrun", "piped", "plugin scriptrun")
 			},
+		},
+		{
+			name: "a change is acknowledged before it is on the disk", file: "devenv/controlplane/journal/commit.go",
+			old:      "\tif err := j.file.Sync(); err != nil {\n\t\treturn err\n\t}\n\t_, err := j.file.WriteAt(",
+			new:      "\t_, err := j.file.WriteAt(",
+			possible: canCutPower, try: tryPowerCut,
+		},
+		{
+			name: "directories without the mark are taken as ours", file: "piped/config/owned/mark.go",
+			old: "\tmarked, err := isMarked(root, path, mark)\n\tif err == nil && !marked {\n",
+			new: "\tmarked, err := isMarked(root, path, mark)\n\tif marked = true; err == nil && !marked {\n",
+			try: tryInputs,
 		},
 	}
 }
@@ -39,6 +53,10 @@ func faults() []fault {
 // tryFaults builds each fault into the programs and runs the part that must find it.
 func tryFaults(ctx context.Context, c *chaos) error {
 	for i, f := range faults() {
+		if f.possible != nil && !f.possible() {
+			fmt.Printf("faults: skipped: %q cannot be tried on this machine\n", f.name)
+			continue
+		}
 		home, err := c.home(fmt.Sprintf("fault-%d", i+1))
 		if err != nil {
 			return err
