@@ -235,7 +235,7 @@ func (m *matrix) endsAs(ctx context.Context, c cell, commit string) error {
 	var status deckv1.DeploymentStatus
 	var reason string
 	if err := m.view.await(ctx, fmt.Sprintf("the deployment of %s at %.7s ends", c.moment.app, commit), func(now content) bool {
-		d := now.of(c.moment.app, commit)
+		d := m.repository.deploymentOf(now, c.moment.app, commit)
 		status, reason = d.GetStatus(), d.GetStatusReason()
 		return d != nil && ended(d)
 	}); err != nil {
@@ -250,7 +250,7 @@ func (m *matrix) endsAs(ctx context.Context, c cell, commit string) error {
 func (m *matrix) approveCommit(ctx context.Context, commit string) error {
 	id := ""
 	if err := m.view.await(ctx, "the approval waits", func(c content) bool {
-		d := c.of(appApproval, commit)
+		d := m.repository.deploymentOf(c, appApproval, commit)
 		id = d.GetId()
 		return d != nil && (ended(d) || stageRuns(d, "WAIT_APPROVAL", (*deckv1.Stage).GetCanApprove))
 	}); err != nil {

@@ -177,7 +177,7 @@ func (e *environment) begin(ctx context.Context, m moment) (string, error) {
 		return commit, nil
 	}
 	return commit, e.view.await(ctx, fmt.Sprintf("the deployment of %s reaches the moment %q", m.app, m.name), func(c content) bool {
-		d := c.of(m.app, commit)
+		d := e.repository.deploymentOf(c, m.app, commit)
 		return d != nil && (m.reached(d) || ended(d))
 	})
 }

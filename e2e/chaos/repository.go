@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
 // Applications, named for the moment that they are used to reach.
@@ -31,6 +33,8 @@ type repository struct {
 	dir   string
 	mu    sync.Mutex
 	round int
+	// order counts the commits by their hash.
+	order map[string]int
 }
 
 // createRepository writes the applications; those of Kubernetes only where there is a cluster.
@@ -69,7 +73,7 @@ func createRepository(dir, self, ledger string, kubernetes bool) (*repository, e
 			return nil, err
 		}
 	}
-	return &repository{dir: dir}, createGit(dir, nil)
+	return &repository{dir: dir, order: map[string]int{}}, createGit(dir, nil)
 }
 
 // createGit writes files and commits everything in the directory to a new repository.
@@ -146,7 +150,26 @@ func (r *repository) commit(ctx context.Context, app string) (string, error) {
 	if _, err := r.git(ctx, "commit", "-qm", fmt.Sprintf("%s: round %d", app, r.round)); err != nil {
 		return "", err
 	}
-	return r.git(ctx, "rev-parse", "HEAD")
+	hash, err := r.git(ctx, "rev-parse", "HEAD")
+	if err == nil {
+		r.order[hash] = r.round
+	}
+	return hash, err
+}
+
+// deploymentOf returns the deployment that a commit of an application has caused, nil when there is none. It may be of
+// a later commit: of commits that are seen together, the newest is deployed.
+func (r *repository) deploymentOf(c content, app, commit string) *deckv1.Deployment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var first *deckv1.Deployment
+	at := func(d *deckv1.Deployment) int { return r.order[d.GetCommit().GetHash()] }
+	for _, d := range c.deployments {
+		if d.GetApplicationName() == app && at(d) >= r.order[commit] && (first == nil || at(d) < at(first)) {
+			first = d
+		}
+	}
+	return first
 }
 
 func (r *repository) git(ctx context.Context, args ...string) (string, error) {

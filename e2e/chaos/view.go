@@ -156,16 +156,6 @@ func (v *view) all() map[string]*deckv1.Deployment {
 	return list
 }
 
-// of returns the deployment of a commit of an application, nil when there is none.
-func (c content) of(app, commit string) *deckv1.Deployment {
-	for _, d := range c.deployments {
-		if d.GetApplicationName() == app && d.GetCommit().GetHash() == commit {
-			return d
-		}
-	}
-	return nil
-}
-
 func ended(d *deckv1.Deployment) bool {
 	return slices.Contains([]deckv1.DeploymentStatus{
 		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE,
