@@ -55,10 +55,9 @@ func newHostCommand(t *target) *cobra.Command {
 				// The starter may be gone; the environment does not depend on it.
 				_ = json.NewEncoder(pipe).Encode(a)
 			}
-			logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-			err := runEnvironment(cmd.Context(), t, flags, args, keep, logger, func(address string) {
+			err := runLoggedEnvironment(cmd.Context(), t, flags, args, keep, func(address string) {
 				announce(announcement{Address: address})
-			}, func(string) {}) // warnings are in the log, which is all there is here
+			})
 			if err = explain(cmd.Context(), err); err != nil {
 				a := announcement{Error: err.Error(), Code: exitNotStarted}
 				if exit := (*exitError)(nil); errors.As(err, &exit) {
@@ -73,6 +72,21 @@ func newHostCommand(t *target) *cobra.Command {
 	flags.registerLive(cmd)
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
 	return cmd
+}
+
+// runLoggedEnvironment runs an environment that reports to its log. The log is the standard error of the process, too,
+// which the Go runtime writes a panic to.
+func runLoggedEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, listening func(address string)) error {
+	w, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	logger, closeLog, err := quiet(w)
+	if err != nil {
+		return err
+	}
+	err = runEnvironment(ctx, t, flags, args, keep, logger, listening, func(string) {}) // warnings are in the log
+	return errors.Join(err, closeLog())
 }
 
 // runEnvironment is the host's work: it returns when the environment has ended. warn gets a line

@@ -164,6 +164,9 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 		if err := printLines(out, lines); err != nil {
 			return err
 		}
+		if err := printRotated(out, file, lines); err != nil {
+			return err
+		}
 		select {
 		case <-watcher.Events:
 		case err := <-watcher.Errors:
@@ -172,6 +175,33 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// printRotated prints what a log has got since it was read to its end, when it was rotated meanwhile: owned.Log empties
+// the file after it has copied the lines.
+func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
+	at, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if info, err := file.Stat(); err != nil || info.Size() >= at {
+		return err
+	}
+	if before, err := os.Open(file.Name() + ".1"); err == nil {
+		defer before.Close()
+		info, err := before.Stat()
+		if err != nil {
+			return err
+		}
+		if err := printLines(out, bufio.NewReader(io.NewSectionReader(before, at, max(0, info.Size()-at)))); err != nil {
+			return err
+		}
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	lines.Reset(file)
+	return printLines(out, lines)
 }
 
 // writingPlugins names those that have written something.

@@ -175,12 +175,13 @@ func chooseOutput(given string, canTUI bool) (outputMode, error) {
 	}
 }
 
-// quiet is for hosts in the foreground: their standard output belongs to the events.
+// quiet returns a logger that writes to the environment's log, and what closes the log. Hosts use it, because their
+// standard output belongs to the events.
 func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
 	if err := w.Create(); err != nil {
 		return nil, nil, err
 	}
-	file, err := owned.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	file, err := owned.OpenLog(w.Path("logs", "host.log"), owned.MaxLog)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
 	}

@@ -28,7 +28,7 @@ type Spec struct {
 	Args []string
 	// Env is added to the environment of this process.
 	Env []string
-	// LogFile receives both outputs; it is appended to and has mode 0600.
+	// LogFile receives both outputs. It is appended to, has mode 0600 and is bounded: see owned.Log.
 	LogFile string
 	// Line is called with every line of standard output, without its end; may be nil.
 	Line func(line string)
@@ -47,7 +47,7 @@ type Process struct {
 
 // Start starts a child. It ends only by itself, by Stop, or with this process.
 func Start(spec Spec) (*Process, error) {
-	log, err := owned.OpenFile(spec.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	log, err := owned.OpenLog(spec.LogFile, owned.MaxLog)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
 	}
@@ -84,14 +84,22 @@ func (p *Process) own(started chan<- error, out *output, log io.WriteCloser, lin
 	}
 	var read sync.WaitGroup
 	out.started()
-	read.Go(func() { copyLines(log, out.stdout, line) })
-	read.Go(func() { _, _ = io.Copy(io.MultiWriter(log, p.tail), out.stderr) })
+	read.Go(func() { copyLines(lossy{log}, out.stdout, line) })
+	read.Go(func() { _, _ = io.Copy(io.MultiWriter(lossy{log}, p.tail), out.stderr) })
 	p.err = p.cmd.Wait()
 	// What the child started may have outlived it, and holds its output open: PipeCD's piped leaves
 	// plugins behind when it dies.
 	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
 	out.ended()
 	read.Wait()
+}
+
+// lossy drops what cannot be written, on a full disk for one: a child whose output is not read any more blocks.
+type lossy struct{ io.Writer }
+
+func (l lossy) Write(p []byte) (int, error) {
+	_, _ = l.Writer.Write(p)
+	return len(p), nil
 }
 
 // copyLines copies everything to log and tells line of each line.

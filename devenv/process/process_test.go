@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 var childProgram string
@@ -128,4 +130,26 @@ func TestALineWithoutBoundDoesNotBlockTheChild(t *testing.T) {
 	content, err := os.ReadFile(log)
 	require.NoError(t, err)
 	require.Contains(t, string(content), "after")
+}
+
+func TestTheLogOfAChildIsBounded(t *testing.T) {
+	t.Parallel()
+	lines := 0
+	log := filepath.Join(t.TempDir(), "log")
+	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{"flood"}, LogFile: log, Line: func(string) { lines++ }})
+	require.NoError(t, err)
+	<-p.Done()
+	require.Zero(t, p.ExitCode())
+	require.Equal(t, 12<<10, lines)
+	var kept int64
+	for _, name := range []string{log, log + ".1"} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), int64(owned.MaxLog))
+		kept += info.Size()
+	}
+	require.Greater(t, kept, int64(owned.MaxLog), "the newest lines are kept")
+	content, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "\nafter\n")
 }

@@ -10,13 +10,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 const (
 	keptLines     = 50       // as many as agentv1.Plugin.last_output may hold
 	maxLineLength = 4 << 10  // bytes; the rest of a longer line is dropped
 	maxFileLine   = 64 << 10 // bytes; the same for the file
-	maxLogFile    = 4 << 20  // bytes; the file is then renamed to <name>.1 and begun anew
+	maxLogFile    = 4 << 20  // bytes; as much again is kept in <name>.1
 )
 
 // output keeps the last lines of a plugin and writes all of them to a bounded file. It is an io.Writer
@@ -29,8 +31,7 @@ type output struct {
 	total   int // lines ever ended
 	partial []byte
 	path    string
-	file    *os.File
-	size    int64
+	file    *owned.Log
 	fatal   crashLines
 	// followers get each line, too, while there are any.
 	followers []*stackLines
@@ -148,22 +149,13 @@ func (o *output) toFile(p []byte) {
 		if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
 			return
 		}
-		file, err := os.OpenFile(o.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		file, err := owned.OpenLog(o.path, maxLogFile)
 		if err != nil {
 			return
 		}
 		o.file = file
-		if info, err := file.Stat(); err == nil {
-			o.size = info.Size()
-		}
 	}
-	n, _ := o.file.Write(p)
-	o.size += int64(n)
-	if o.size > maxLogFile {
-		o.file.Close()
-		o.file, o.size = nil, 0
-		_ = os.Rename(o.path, o.path+".1")
-	}
+	_, _ = o.file.Write(p)
 }
 
 // shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked.

@@ -42,6 +42,13 @@ func main() {
 		}
 		fmt.Println(grandchild.Process.Pid)
 		os.Exit(3)
+	case "flood": // 12 MiB on each output
+		line := strings.Repeat("x", 1<<10-1)
+		for range 12 << 10 {
+			fmt.Println(line)
+			fmt.Fprintln(os.Stderr, line)
+		}
+		fmt.Fprintln(os.Stderr, "after")
 	case "long":
 		fmt.Println(strings.Repeat("x", 3<<20))
 		fmt.Println("after")
