@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,18 +26,14 @@ func commander() string {
 }
 
 // action makes a subcommand that finds something in the state and asks the environment to act.
-func action(t *target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, arg string) (done string, err error)) *cobra.Command {
+func action(t *target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (done string, err error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		arg := ""
-		if len(args) > 0 {
-			arg = args[0]
-		}
 		return t.call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 			s, err := takeSnapshot(ctx, deck)
 			if err != nil {
 				return err
 			}
-			done, err := act(ctx, deck, s, arg)
+			done, err := act(ctx, deck, s, args)
 			if err != nil {
 				return refusal(err)
 			}
@@ -60,8 +57,8 @@ func newSyncCommand(t *target) *cobra.Command {
 	cmd := action(t, &cobra.Command{
 		Use: "sync APP", Short: "Deploy the newest commit of an application", Args: cobra.ExactArgs(1),
 		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		app, err := s.application(name)
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
+		app, err := s.application(args[0])
 		if err != nil {
 			return "", err
 		}
@@ -76,30 +73,55 @@ func newSyncCommand(t *target) *cobra.Command {
 }
 
 func newApproveCommand(t *target) *cobra.Command {
-	return action(t, &cobra.Command{
-		Use: "approve [STAGE]", Short: "Approve a stage that waits for it", Args: cobra.MaximumNArgs(1),
-		Example: "  pipedeck approve\n  pipedeck approve WAIT_APPROVAL",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		d, stage, err := s.waitingStage(name, (*deckv1.Stage).GetCanApprove, "approved")
-		if err != nil {
-			return "", err
-		}
-		_, err = deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: d.Id, StageId: stage.Id, Commander: commander()})
-		return "approved " + stage.Name + " of " + d.ApplicationName, err
+	var as string
+	cmd := action(t, &cobra.Command{
+		Use: "approve [APP] [STAGE]", Short: "Approve a waiting stage", Args: cobra.MaximumNArgs(2),
+		Long: "Approve a stage that waits for it: the only one, or the one of this application and of this name or id.\n" +
+			"A single argument is an application or a stage.\n" +
+			"A stage with named approvers takes the approval of these alone; --as approves in the name of one of them.\n" +
+			"The stage keeps who did that.",
+		Example: "  pipedeck approve\n  pipedeck approve hello-world\n  pipedeck approve hello-world WAIT_APPROVAL --as alice",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
+		return approveStage(ctx, deck, s, args, as, t.flags())
 	})
+	cmd.Flags().StringVar(&as, "as", "", "approve in the `NAME` of one of the stage's approvers (default: your user name)")
+	return cmd
+}
+
+// approveStage approves the stage that the arguments name, in the name of as unless that is empty; flags name the
+// environment in the next step of an error.
+func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string, as, flags string) (string, error) {
+	w, err := s.waitingStage(args, approving(flags))
+	if err != nil {
+		return "", err
+	}
+	name := cmp.Or(as, commander())
+	if approvers := w.stage.GetApprovers(); len(approvers) > 0 && !slices.Contains(approvers, name) {
+		return "", w.namedApprovers(name)
+	}
+	done := "approved " + w.stage.GetName() + " of " + w.deployment.GetApplicationName()
+	if as != "" {
+		done += " as " + as
+	}
+	_, err = deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
+		DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: commander(),
+	})
+	return done, err
 }
 
 func newSkipCommand(t *target) *cobra.Command {
 	return action(t, &cobra.Command{
-		Use: "skip STAGE", Short: "End a running stage that allows it", Args: cobra.ExactArgs(1),
-		Example: "  pipedeck skip WAIT",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		d, stage, err := s.waitingStage(name, (*deckv1.Stage).GetCanSkip, "skipped")
+		Use: "skip [APP] STAGE", Short: "End a running stage that allows it", Args: cobra.RangeArgs(1, 2),
+		Long: "End a running stage that allows it, named by its name or id; the application is needed where stages of that\n" +
+			"name run in several. An application alone is enough where one of its stages can be skipped.",
+		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
+		w, err := s.waitingStage(args, skipping(t.flags()))
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: d.Id, StageId: stage.Id, Commander: commander()})
-		return "skipped " + stage.Name + " of " + d.ApplicationName, err
+		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: commander()})
+		return "skipped " + w.stage.GetName() + " of " + w.deployment.GetApplicationName(), err
 	})
 }
 
@@ -110,8 +132,8 @@ func newCancelCommand(t *target) *cobra.Command {
 		Long: "Stop a deployment, named by its id or the beginning of it, or by its application when only one of it is under way.\n" +
 			"What was done is then rolled back as the application says: planner.autoRollback, true unless it is set.",
 		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		d, err := s.running(name)
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
+		d, err := s.running(args[0])
 		if err != nil {
 			return "", err
 		}
@@ -137,12 +159,12 @@ func newRestartCommand(t *target) *cobra.Command {
 	cmd := action(t, &cobra.Command{
 		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
 		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, name string) (string, error) {
-		p, err := s.plugin(name, of)
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
+		p, err := s.plugin(args[0], of)
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: name, PipedId: p.PipedId})
+		_, err = deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: p.Name, PipedId: p.PipedId})
 		return "asked to restart plugin " + s.PluginName(p), err
 	})
 	cmd.Flags().StringVar(&of, "piped", "", "name or id of the piped that runs the plugin, where several do")

@@ -17,6 +17,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/app"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newAttachCommand(t *target) *cobra.Command {
@@ -165,7 +166,7 @@ func nameFlag(w *workspace.Workspace) string {
 		flags += " --name " + w.Name
 	}
 	if root, err := workspace.Root(); err != nil || filepath.Dir(w.Dir) != root {
-		flags += " --state-dir " + filepath.Dir(w.Dir)
+		flags += " --state-dir " + text.ShellWord(filepath.Dir(w.Dir))
 	}
 	return flags
 }

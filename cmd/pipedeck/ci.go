@@ -99,7 +99,7 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		var failed []*deckv1.Deployment
 		var broken []*deckv1.Application
 		var left string
-		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Until: func(d *state.Deck) (settled bool) {
+		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: t.flags(), Until: func(d *state.Deck) (settled bool) {
 			settled, failed, broken = d.SettledAt(repository.Head)
 			left = unfinished(d)
 			return settled && len(d.Applications()) >= len(repository.Applications)

@@ -36,7 +36,7 @@ func attachReader(ctx context.Context, w *workspace.Workspace, mode outputMode) 
 		return err
 	}
 	defer conn.Close()
-	err = follow(ctx, deck, mode, os.Stdout, reader.Options{})
+	err = follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: nameFlag(w)})
 	if errors.Is(err, reader.ErrEnded) {
 		return howItEnded(ctx, w)
 	}
@@ -66,7 +66,7 @@ func howItEnded(ctx context.Context, w *workspace.Workspace) error {
 // runWithReader runs an environment in this process and follows it until the user interrupts it.
 func runWithReader(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
 	return hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-		return follow(ctx, deck, mode, os.Stdout, reader.Options{})
+		return follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: t.flags()})
 	})
 }
 

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -142,39 +141,6 @@ func (s *snapshot) running(name string) (*deckv1.Deployment, error) {
 		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name), choices("deployment", ids))
 	default:
 		return found, nil
-	}
-}
-
-// waitingStage finds the stage that waits for a user: the named one, or the only one.
-func (s *snapshot) waitingStage(name string, can func(*deckv1.Stage) bool, what string) (*deckv1.Deployment, *deckv1.Stage, error) {
-	type match struct {
-		deployment *deckv1.Deployment
-		stage      *deckv1.Stage
-	}
-	var waiting []match
-	var names []string
-	for _, d := range s.deployments() {
-		for _, stage := range d.Stages {
-			if !can(stage) {
-				continue
-			}
-			names = append(names, stage.Name+" of "+d.ApplicationName)
-			if name == "" || stage.Name == name || stage.Id == name {
-				waiting = append(waiting, match{d, stage})
-			}
-		}
-	}
-	switch len(waiting) {
-	case 1:
-		return waiting[0].deployment, waiting[0].stage, nil
-	case 0:
-		problem := errors.New("no stage waits to be " + what)
-		if name != "" {
-			problem = fmt.Errorf("no stage %q waits to be %s", name, what)
-		}
-		return nil, nil, usageError(problem, choices("waiting stage", names))
-	default:
-		return nil, nil, usageError(fmt.Errorf("%d stages wait to be %s", len(waiting), what), "name one by its id, from pipedeck deployments -o json")
 	}
 }
 

@@ -51,6 +51,15 @@ func (t *target) workspace() (*workspace.Workspace, error) {
 	return w, nil
 }
 
+// flags are what a command for the user must have so that it finds the environment; the workspace has been found before.
+func (t *target) flags() string {
+	w, err := t.workspace()
+	if err != nil {
+		return ""
+	}
+	return nameFlag(w)
+}
+
 // connect reaches the running environment; close the connection after use.
 func (t *target) connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
 	w, err := t.workspace()

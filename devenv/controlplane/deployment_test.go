@@ -120,10 +120,14 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 		case 15:
 			v.until(func() bool { return v.stage(id("11"), id("12")).GetCanApprove() })
 			require.False(t, v.stage(id("11"), id("12")).GetCanSkip())
+			require.Equal(t, []string{"alice", "bob", "carol"}, v.stage(id("11"), id("12")).GetApprovers())
+			_, err := p.deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: "mira"})
+			requireCode(t, codes.FailedPrecondition, err)
+			require.ErrorContains(t, err, "approve as one of: alice, bob, carol")
 			r.ids[id("17")] = p.approve(t, "alice")
 			require.Equal(t, r.ids[id("17")], p.approve(t, "alice"), "asking twice is asking once")
 			r.ids[id("18")] = p.approve(t, "bob")
-			_, err := p.deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: id("11"), StageId: id("12")})
+			_, err = p.deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: id("11"), StageId: id("12")})
 			requireCode(t, codes.FailedPrecondition, err)
 			waiting, err := p.piped.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
 			require.NoError(t, err)
@@ -135,7 +139,8 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 	v.until(func() bool {
 		return v.deployments[id("11")].GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
 	})
-	require.Equal(t, "Approved by: alice, bob", v.stage(id("11"), id("12")).GetDisplay())
+	require.Equal(t, "Approved by: alice, bob; mira approved as alice; mira approved as bob", v.stage(id("11"), id("12")).GetDisplay())
+	require.Empty(t, v.stage(id("11"), id("12")).GetApprovers(), "it waits no more")
 	require.False(t, v.stage(id("11"), id("12")).GetCanApprove())
 	waiting, err := p.piped.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
 	require.NoError(t, err)
@@ -144,7 +149,7 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 
 func (p *plane) approve(t *testing.T, commander string) string {
 	t.Helper()
-	r, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: commander})
+	r, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: commander, User: "mira"})
 	require.NoError(t, err)
 	return r.GetCommandId()
 }

@@ -27,6 +27,8 @@ type Options struct {
 	OnChange func(Change)
 	// WithoutLogs leaves out the logs of stages.
 	WithoutLogs bool
+	// Flags, each after a space, name the environment in commands for the user.
+	Flags string
 }
 
 // maxMessage bounds one message of the server, in bytes.

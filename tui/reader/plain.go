@@ -21,7 +21,7 @@ import (
 // A block of a log is one line for each of its own. See Follow for how it ends.
 func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
 	return Follow(ctx, client, opts, func(c Change) error {
-		for _, line := range plainLines(c) {
+		for _, line := range plainLines(c, opts.Flags) {
 			if _, err := fmt.Fprintf(w, "%s  %s\n", c.Time.Local().Format("15:04:05.000"), line); err != nil {
 				return err
 			}
@@ -30,7 +30,7 @@ func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, op
 	})
 }
 
-func plainLines(c Change) []string {
+func plainLines(c Change, flags string) []string {
 	line := func(kind string, parts ...string) []string {
 		shown := []string{fmt.Sprintf("%-11s", kind)}
 		for _, part := range parts {
@@ -64,7 +64,7 @@ func plainLines(c Change) []string {
 		}
 		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), Name(c.Stage.GetStatus()), attempt(c.Stage), c.Stage.GetStatusReason())
 	case StageWaits:
-		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), "WAITS FOR APPROVAL", arrow("pipedeck approve "+c.Stage.GetName()))
+		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), "WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()

@@ -21,10 +21,10 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	changes := d.Apply(came)
 	require.Len(t, changes, 1)
 	require.Empty(t, d.Apply(came), "the same again is no news")
-	require.Equal(t, []string{"problem      plugin wait  DEGRADED  " + p.GetReason() + "  -> " + p.GetNextStep()}, plainLines(changes[0]))
+	require.Equal(t, []string{"problem      plugin wait  DEGRADED  " + p.GetReason() + "  -> " + p.GetNextStep()}, plainLines(changes[0], ""))
 	require.Equal(t, []string{
 		"The environment is degraded, plugin wait: " + p.GetReason() + ". Next step: " + p.GetNextStep() + ".",
-	}, sentences(changes[0]))
+	}, sentences(changes[0], ""))
 	line, err := json.Marshal(jsonLine(changes[0]))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"time":"2026-08-20T12:00:01Z","type":"problem","part":"plugin wait","state":"DEGRADED","reason":"`+p.GetReason()+
@@ -33,8 +33,8 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	d.Apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
 	changes = d.Apply(&deckv1.Event{Kind: &deckv1.Event_Synced{Synced: &deckv1.Synced{}}})
 	require.Len(t, changes, 1, "it went while nobody listened")
-	require.Equal(t, []string{"problem      plugin wait  CLEARED"}, plainLines(changes[0]))
-	require.Equal(t, []string{"The problem with plugin wait is over."}, sentences(changes[0]))
+	require.Equal(t, []string{"problem      plugin wait  CLEARED"}, plainLines(changes[0], ""))
+	require.Equal(t, []string{"The problem with plugin wait is over."}, sentences(changes[0], ""))
 
 	d.Apply(came)
 	removed := &deckv1.Event{Kind: &deckv1.Event_Removed{Removed: &deckv1.Removed{ProblemId: p.GetId()}}}
@@ -52,7 +52,7 @@ func TestTheFailureOfAComponentIsToldOnce(t *testing.T) {
 		Id: "component/kubernetes", Part: "kubernetes", Component: "kubernetes", Reason: "port in use", NextStep: "free it",
 	}}})
 	require.Len(t, changes, 1)
-	require.Empty(t, plainLines(changes[0]))
-	require.Empty(t, sentences(changes[0]))
+	require.Empty(t, plainLines(changes[0], ""))
+	require.Empty(t, sentences(changes[0], ""))
 	require.NotNil(t, jsonLine(changes[0]))
 }

@@ -59,7 +59,7 @@ func TestPlainIsOneLineForEachChange(t *testing.T) {
 		"stage        hello-world K8S_CANARY_ROLLOUT  SUCCESS",
 		"stage        hello-world WAIT  SUCCESS",
 		"stage        hello-world WAIT_APPROVAL  RUNNING",
-		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve WAIT_APPROVAL",
+		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve hello-world WAIT_APPROVAL",
 		"log          hello-world WAIT_APPROVAL  waiting",
 		"log          hello-world WAIT_APPROVAL  for ada",
 		"log          hello-world WAIT_APPROVAL  ERROR no such image",
@@ -75,7 +75,7 @@ func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")
 	require.Contains(t, lines, "Environment default watches the repository /home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs. To see a deployment, edit hello-world/deployment.yaml there and commit.")
-	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: pipedeck approve WAIT_APPROVAL")
+	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: pipedeck approve hello-world WAIT_APPROVAL")
 	require.Contains(t, lines, "Stage K8S_CANARY_ROLLOUT of hello-world has succeeded after 1.6 seconds.")
 	require.Contains(t, lines, "WAIT_APPROVAL, error: no such image")
 	require.Equal(t, "Deployment of hello-world has failed: "+decktest.Failed().GetStatusReason()+".", lines[len(lines)-1])
@@ -229,4 +229,22 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, found, out.String())
+}
+
+func TestTheNamedApproversAreSaidWithTheCommand(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	d := decktest.Canary()
+	d.Stages[2].Approvers = []string{"alice", "bob"}
+	server.Tell(decktest.Environment(), decktest.Application(), d)
+	for want, follow := range map[string]func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Options) error{
+		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL by alice or bob  -> pipedeck approve hello-world WAIT_APPROVAL --as alice --name demo":             reader.Plain,
+		"Stage WAIT_APPROVAL of hello-world waits for approval by alice or bob. To approve it, run: pipedeck approve hello-world WAIT_APPROVAL --as alice --name demo": reader.Sentences,
+	} {
+		var out strings.Builder
+		require.NoError(t, follow(t.Context(), server.Dial(t), &out, reader.Options{
+			Flags: " --name demo", Until: func(d *state.Deck) bool { return d.Synced() },
+		}))
+		require.Contains(t, out.String(), want)
+	}
 }

@@ -18,7 +18,7 @@ import (
 // no columns, symbols or abbreviations. See Follow for how it ends.
 func Sentences(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
 	return Follow(ctx, client, opts, func(c Change) error {
-		for _, s := range sentences(c) {
+		for _, s := range sentences(c, opts.Flags) {
 			if _, err := fmt.Fprintln(w, s); err != nil {
 				return err
 			}
@@ -27,7 +27,7 @@ func Sentences(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer
 	})
 }
 
-func sentences(c Change) []string {
+func sentences(c Change, flags string) []string {
 	var s string
 	switch c.Kind {
 	case Environment:
@@ -41,8 +41,8 @@ func sentences(c Change) []string {
 	case Stage:
 		s = stageSentence(c)
 	case StageWaits:
-		s = fmt.Sprintf("Stage %s of %s waits for approval. To approve it, run: pipedeck approve %s",
-			c.Stage.GetName(), c.Deployment.GetApplicationName(), c.Stage.GetName())
+		s = fmt.Sprintf("Stage %s of %s waits for approval%s. To approve it, run: %s",
+			c.Stage.GetName(), c.Deployment.GetApplicationName(), approvers(c.Stage), approval(c, flags))
 	case Plugin:
 		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
@@ -203,4 +203,21 @@ func remedy(s string) string {
 		return ""
 	}
 	return "To mend it: " + strings.TrimRight(s, ".") + "."
+}
+
+// approvers names the users whose approval the stage needs; "" where anyone may approve.
+func approvers(stage *deckv1.Stage) string {
+	if len(stage.GetApprovers()) == 0 {
+		return ""
+	}
+	return " by " + strings.Join(stage.GetApprovers(), " or ")
+}
+
+// approval is the command that approves the waiting stage; flags name the environment in it.
+func approval(c Change, flags string) string {
+	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " + text.ShellWord(c.Stage.GetName())
+	if named := c.Stage.GetApprovers(); len(named) > 0 {
+		command += " --as " + text.ShellWord(named[0])
+	}
+	return command + flags
 }

@@ -2354,7 +2354,9 @@ type Stage struct {
 	// How far the work is, where the plugin tells.
 	Progress *StageProgress `protobuf:"bytes,15,opt,name=progress,proto3" json:"progress,omitempty"`
 	// How it went at each deploy target, where the plugin tells; in the plugin's order.
-	Targets       []*StageTarget `protobuf:"bytes,16,rep,name=targets,proto3" json:"targets,omitempty"`
+	Targets []*StageTarget `protobuf:"bytes,16,rep,name=targets,proto3" json:"targets,omitempty"`
+	// The users of whom the stage still needs an approval, while it waits for named ones; empty where anyone may approve.
+	Approvers     []string `protobuf:"bytes,17,rep,name=approvers,proto3" json:"approvers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2497,6 +2499,13 @@ func (x *Stage) GetProgress() *StageProgress {
 func (x *Stage) GetTargets() []*StageTarget {
 	if x != nil {
 		return x.Targets
+	}
+	return nil
+}
+
+func (x *Stage) GetApprovers() []string {
+	if x != nil {
+		return x.Approvers
 	}
 	return nil
 }
@@ -3131,7 +3140,9 @@ type ApproveStageRequest struct {
 	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
 	StageId      string                 `protobuf:"bytes,2,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
 	// Who approves, as shown in the log.
-	Commander     string `protobuf:"bytes,3,opt,name=commander,proto3" json:"commander,omitempty"`
+	Commander string `protobuf:"bytes,3,opt,name=commander,proto3" json:"commander,omitempty"`
+	// Who sends the request, where that is another user than commander; recorded with the stage.
+	User          string `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3183,6 +3194,13 @@ func (x *ApproveStageRequest) GetStageId() string {
 func (x *ApproveStageRequest) GetCommander() string {
 	if x != nil {
 		return x.Commander
+	}
+	return ""
+}
+
+func (x *ApproveStageRequest) GetUser() string {
+	if x != nil {
+		return x.User
 	}
 	return ""
 }
@@ -3913,7 +3931,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc9\x04\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xe7\x04\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -3933,7 +3951,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"started_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12=\n" +
 	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x12;\n" +
 	"\bprogress\x18\x0f \x01(\v2\x1f.pipedeck.deck.v1.StageProgressR\bprogress\x127\n" +
-	"\atargets\x18\x10 \x03(\v2\x1d.pipedeck.deck.v1.StageTargetR\atargets\"M\n" +
+	"\atargets\x18\x10 \x03(\v2\x1d.pipedeck.deck.v1.StageTargetR\atargets\x12\x1c\n" +
+	"\tapprovers\x18\x11 \x03(\tR\tapprovers\"M\n" +
 	"\rStageProgress\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
@@ -3997,11 +4016,12 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"8\n" +
 	"\x17SyncApplicationResponse\x12\x1d\n" +
 	"\n" +
-	"command_id\x18\x01 \x01(\tR\tcommandId\"s\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\"\x87\x01\n" +
 	"\x13ApproveStageRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\x12\x1c\n" +
-	"\tcommander\x18\x03 \x01(\tR\tcommander\"5\n" +
+	"\tcommander\x18\x03 \x01(\tR\tcommander\x12\x12\n" +
+	"\x04user\x18\x04 \x01(\tR\x04user\"5\n" +
 	"\x14ApproveStageResponse\x12\x1d\n" +
 	"\n" +
 	"command_id\x18\x01 \x01(\tR\tcommandId\"p\n" +

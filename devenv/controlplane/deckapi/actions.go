@@ -80,6 +80,9 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.recordUser(d, stage, commander, r.GetUser()); err != nil {
+		return nil, err
+	}
 	id, err := s.store.AddCommand(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
 		Commander: commander, Type: model.Command_APPROVE_STAGE,
@@ -150,28 +153,6 @@ func (s *Server) runningStage(deploymentID, stageID string) (*model.Deployment, 
 			stage.GetName(), word(stage.GetStatus().String(), "STAGE_"), next)
 	}
 	return d, stage, nil
-}
-
-// approver is the name to approve with. PipeCD v1: only authorized operators may, where a stage
-// names any. A user who gives no name acts as the next of them, for here is only one person.
-func (s *Server) approver(d *model.Deployment, stage *model.PipelineStage, name string) (string, error) {
-	allowed := stage.GetAuthorizedOperators()
-	switch {
-	case len(allowed) == 0:
-		return cmp.Or(name, defaultCommander), nil
-	case name == "":
-		waiting := s.store.ApprovalsWaiting(d.GetId(), stage.GetId())
-		for _, a := range allowed {
-			if !slices.Contains(waiting, a) {
-				return a, nil
-			}
-		}
-		return allowed[0], nil
-	case !slices.Contains(allowed, name):
-		return "", status.Errorf(codes.FailedPrecondition, "%s may not approve stage %s; approve as one of: %s",
-			name, stage.GetName(), strings.Join(allowed, ", "))
-	}
-	return name, nil
 }
 
 // hint replaces the words of an error by better ones and keeps its code.

@@ -63,15 +63,19 @@ func onRequest(s *model.PipelineStage) bool {
 }
 
 func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) *deckv1.Stage {
-	return &deckv1.Stage{
+	out := &deckv1.Stage{
 		Id: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(),
 		Status: deckv1.StageStatus(s.GetStatus() + 1), StatusReason: s.GetStatusReason(),
 		Requires: s.GetRequires(), Index: s.GetIndex(), Rollback: s.GetRollback(), Retries: s.GetRetriedCount(),
 		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
-		Display:    s.GetMetadata()[displayKey], StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
+		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
 	}
+	if out.GetCanApprove() {
+		out.Approvers = awaited(s)
+	}
+	return out
 }
 
 func running(d *model.Deployment, s *model.PipelineStage) bool {
