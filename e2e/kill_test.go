@@ -132,6 +132,8 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	attached.presses("q")
 	attached.sees("tear it down")
 	attached.presses("t")
+	attached.sees("yes, tear it down")
+	attached.presses("y")
 	require.Zero(t, attached.wait())
 	e.leavesNothing()
 }

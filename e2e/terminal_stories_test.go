@@ -41,7 +41,7 @@ func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
 	ui.loses(`approve the selected stage`)
 	ui.presses("q")
 	ui.sees(`keep it running`)
-	ui.presses("k")
+	ui.presses("y")
 	require.Zero(t, ui.wait())
 	require.True(t, ui.restored(), "the terminal is as it was")
 	require.Contains(t, ui.output(), "pipedeck attach")
@@ -51,6 +51,8 @@ func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
 	again.presses("q")
 	again.sees(`tear it down`)
 	again.presses("t")
+	again.sees(`yes, tear it down`)
+	again.presses("y")
 	require.Zero(t, again.wait())
 	e.leavesNothing()
 }
@@ -103,11 +105,60 @@ func TestTheUIWorksOnASmallScreenWithoutColoursAndSurvivesResizing(t *testing.T)
 	ui.presses("\x03") // Ctrl-C
 	ui.sees(`tear it down`)
 	ui.presses("t")
+	ui.sees(`yes, tear it down`)
+	ui.presses("y")
 	require.Zero(t, ui.wait())
 	require.True(t, ui.restored())
 	colours := regexp.MustCompile(`\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m`)
 	require.NotRegexp(t, colours, ui.output(), "NO_COLOR is honoured")
 	e.leavesNothing()
+}
+
+func TestSearchTypedInAnyPaneStartsNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36)
+	e.awaitDeployment("hello-world", "SUCCESS")
+	e.awaitDeployment("hello-world-quick", "SUCCESS")
+	before := len(e.list("deployments"))
+	for _, pane := range []string{"1", "4", "e", "d", "t"} {
+		ui.presses(pane)
+		ui.presses("/search")
+		ui.sees(`no search here`)
+		ui.presses("\x1b")
+		ui.loses(`no search here`)
+		ui.presses("2")
+		ui.sees(`c cancel|s sync`)
+	}
+	for _, pane := range []string{"2", "3"} {
+		ui.presses(pane)
+		ui.presses("/search")
+		ui.sees(`/search`)
+		ui.presses("\x1b")
+		ui.loses(`/search`)
+	}
+	ui.presses("s") // the same letter where it is a key
+	waitUntil(t, "the deployment that was asked for", func() bool { return len(e.list("deployments")) > before })
+	require.Len(t, e.list("deployments"), before+1, "nothing else was started")
+}
+
+func TestAStageWithNamedApproversIsApprovedInAnEnvironment(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36)
+	e.awaitDeployment("hello-world", "SUCCESS")
+	e.edit("hello-world/app.pipecd.yaml", "minApproverNum: 1", "approvers: [alice]", "Ask Alice")
+	e.edit("hello-world/deployment.yaml", "value: Hello, world!", "value: Good morning!", "Say good morning")
+	e.awaitStage("hello-world", "WAIT_APPROVAL", "RUNNING")
+	ui.sees(`press a as alice`)
+	refused := e.pipedeck("approve", "hello-world")
+	require.Equal(t, 2, refused.code)
+	require.Contains(t, refused.stderr, "needs an approval of alice")
+	require.Contains(t, refused.stderr, "pipedeck approve hello-world WAIT_APPROVAL --as alice")
+	require.Zero(t, e.pipedeck("approve", "hello-world", "WAIT_APPROVAL", "--as", "alice").code)
+	e.awaitStage("hello-world", "WAIT_APPROVAL", "SUCCESS")
+	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "WAIT_APPROVAL").stdout, "Approved by alice")
+	require.Contains(t, e.pipedeck("deployments", "-o", "json").stdout, "approved as alice")
 }
 
 // newestDeployment returns an application's newest deployment, or nil.

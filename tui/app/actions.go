@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,29 @@ func (m *model) call(done, doing string, f func(ctx context.Context, client deck
 	})
 }
 
-func (m *model) approve() tea.Cmd {
-	request := &deckv1.ApproveStageRequest{
-		DeploymentId: m.deployment().GetId(), StageId: m.stage().GetId(), Commander: m.cfg.Commander,
+// startApproval approves the selected stage, or asks first for the name to approve in.
+func (m *model) startApproval() tea.Cmd {
+	stage := m.stage()
+	if approvers := stage.GetApprovers(); len(approvers) > 0 && !slices.Contains(approvers, m.cfg.Commander) {
+		m.askApprover()
+		return nil
 	}
-	name := m.stage().GetName()
-	return m.call("approved "+name, "approve "+name, func(ctx context.Context, client deckv1.DeckServiceClient) error {
+	return m.approve(stage.GetName(), m.approval())
+}
+
+// approval asks to approve the selected stage in the user's own name.
+func (m *model) approval() *deckv1.ApproveStageRequest {
+	return &deckv1.ApproveStageRequest{
+		DeploymentId: m.deployment().GetId(), StageId: m.stage().GetId(), Commander: m.cfg.Commander, User: m.cfg.Commander,
+	}
+}
+
+func (m *model) approve(stage string, request *deckv1.ApproveStageRequest) tea.Cmd {
+	name, done := stage, "approved "+stage
+	if request.GetCommander() != request.GetUser() {
+		done += " as " + text.Line(request.GetCommander())
+	}
+	return m.call(done, "approve "+name, func(ctx context.Context, client deckv1.DeckServiceClient) error {
 		_, err := client.ApproveStage(ctx, request)
 		return err
 	})

@@ -4,12 +4,14 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -29,17 +31,60 @@ type choice struct {
 
 // askLeave opens the dialog of q.
 func (m *model) askLeave() {
-	m.help, m.log.Typing = false, nil
+	m.help, m.log.Typing, m.ignoring = false, nil, false
 	m.dialog = &dialog{
 		scope: keymap.QuitDialog,
 		title: "Leave pipedeck",
 		lines: []string{"What should happen to the environment?"},
 		choices: []choice{
-			{"k", "keep it running and leave", func() tea.Cmd { return m.leave(LeaveRunning) }},
-			{"t", "tear it down and leave", func() tea.Cmd { return m.leave(TearDown) }},
+			{"y", "keep it running and leave", func() tea.Cmd { return m.leave(LeaveRunning) }},
+			{"t", "tear it down and leave", m.askTearDown},
 			{"esc", "stay here", m.closeDialog},
 		},
 	}
+}
+
+// askTearDown opens the confirmation of the choice that deletes.
+func (m *model) askTearDown() tea.Cmd {
+	m.dialog = &dialog{
+		scope: keymap.ConfirmDialog,
+		title: "Tear down " + m.cfg.Name + "?",
+		lines: []string{"Its clusters, its history and its sample repository are deleted. A repository of your own is left as it is."},
+		choices: []choice{
+			{"y", "yes, tear it down", func() tea.Cmd { return m.leave(TearDown) }},
+			{"n", "no", m.closeDialog},
+		},
+		selected: 1,
+	}
+	return nil
+}
+
+// maxApprovers bounds the choices of askApprover: each has a digit for its key.
+const maxApprovers = 9
+
+// askApprover opens the choice of the name in which to approve a stage with named approvers.
+func (m *model) askApprover() {
+	stage := m.stage()
+	names := stage.GetApprovers()
+	d := &dialog{
+		scope: keymap.ChoiceDialog,
+		title: "Approve " + text.Line(stage.GetName()) + " as",
+		lines: []string{"It needs an approval of one of these users. The stage keeps that " + m.cfg.Commander + " gave it."},
+	}
+	if more := len(names) - maxApprovers; more > 0 {
+		names = names[:maxApprovers]
+		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: pipedeck approve --as NAME", more))
+	}
+	request := m.approval()
+	for i, name := range names {
+		d.choices = append(d.choices, choice{fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
+			m.dialog = nil
+			request.Commander = name
+			return m.approve(stage.GetName(), request)
+		}})
+	}
+	d.choices = append(d.choices, choice{"esc", "no", m.closeDialog})
+	m.dialog = d
 }
 
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
@@ -73,8 +118,8 @@ func (m *model) closeDialog() tea.Cmd {
 	return nil
 }
 
-// answer takes an action while the dialog is open.
-func (m *model) answer(action keymap.Action) tea.Cmd {
+// answer takes an action while the dialog is open; key is what was pressed for it.
+func (m *model) answer(action keymap.Action, key string) tea.Cmd {
 	d := m.dialog
 	switch action {
 	case keymap.Interrupt:
@@ -82,6 +127,10 @@ func (m *model) answer(action keymap.Action) tea.Cmd {
 			return m.leave(LeaveRunning)
 		}
 		m.askLeave()
+	case keymap.Pick:
+		if i := slices.IndexFunc(d.choices, func(c choice) bool { return c.key == key }); i >= 0 {
+			return d.choices[i].do()
+		}
 	case keymap.KeepRunning, keymap.Yes:
 		return d.choices[0].do()
 	case keymap.TearDown:

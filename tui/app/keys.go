@@ -18,7 +18,15 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	if key.Code == tea.KeySpace && key.Mod == 0 {
 		name = "space"
 	}
-	if m.log.Typing != nil && m.dialog == nil && name != "ctrl+c" {
+	switch {
+	case name == "ctrl+c":
+		m.ignoring = false
+	case m.ignoring:
+		if name == "esc" || name == "enter" {
+			m.ignoring, m.help = false, false // the help covers the line that says what esc does
+		}
+		return nil
+	case m.log.Typing != nil && m.dialog == nil:
 		return m.typeKey(key)
 	}
 	if m.tooSmall() {
@@ -29,10 +37,13 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	}
 	binding, known := m.keys.Find(m.scope(), name)
 	switch {
+	case !known && name == "/":
+		m.ignoring = true // a user who types /search means none of the actions that its letters have here
+		return nil
 	case !known:
 		return nil
 	case m.dialog != nil:
-		return m.answer(binding.Action)
+		return m.answer(binding.Action, name)
 	case m.help:
 		m.help = false
 		if binding.Action == keymap.Interrupt {
@@ -67,7 +78,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Help:
 		m.help = true
 	case keymap.Approve:
-		return m.approve()
+		return m.startApproval()
 	case keymap.Skip:
 		return m.skip()
 	case keymap.Sync:

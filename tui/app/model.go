@@ -61,7 +61,9 @@ type model struct {
 
 	dialog *dialog
 	help   bool
-	toast  toast
+	// ignoring: a search was begun where none is; keys mean nothing until Esc or Enter.
+	ignoring bool
+	toast    toast
 
 	outcome Outcome
 	err     error

@@ -228,6 +228,13 @@ func (m *model) drawStatus() string {
 }
 
 func (m *model) drawFooter() string {
+	if m.ignoring {
+		next := "press esc to use the keys again"
+		if m.scope().IsPane() {
+			next = "press esc, then 3 for the log"
+		}
+		return m.theme.Warn.Render(text.Pad(" no search here: "+next, m.width, m.theme.Ellipsis))
+	}
 	return view.Footer{Theme: m.theme, Bindings: m.keys.Footer(m.scope(), m.reasons())}.Draw(m.width)
 }
 

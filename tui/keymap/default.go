@@ -9,6 +9,7 @@ func Default() Map {
 	everywhere := []Scope{Anywhere, Startup}
 	lists := []Scope{Applications, Deployment, Log, Plugins, History, Environment, Resources}
 	log := []Scope{Log, Plugins}
+	dialogs := []Scope{QuitDialog, ConfirmDialog, ChoiceDialog}
 	return Map{
 		{Action: Approve, Keys: []string{"a"}, Short: "approve", Rank: 1, Group: "Act",
 			Help: "approve the selected stage", Scopes: anywhere},
@@ -62,21 +63,22 @@ func Default() Map {
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Group: "Leave",
 			Help: "leave, or tear down", Scopes: everywhere},
 		{Action: Interrupt, Keys: []string{"ctrl+c"}, Group: "Leave", Help: "leave; twice: at once",
-			Scopes: append(everywhere, QuitDialog, ConfirmDialog, HelpOverlay)},
+			Scopes: append(everywhere, QuitDialog, ConfirmDialog, ChoiceDialog, HelpOverlay)},
 		{Action: StartAgain, Keys: []string{"u"}, Group: "Leave", Help: "start it again", Scopes: everywhere},
 
 		{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
 			Help: "leave the start-up steps for the main screen", Scopes: []Scope{Startup}},
 
-		{Action: KeepRunning, Keys: []string{"k"}, Help: "leave, keep the environment running", Scopes: []Scope{QuitDialog}},
+		{Action: KeepRunning, Keys: []string{"y"}, Help: "leave, keep the environment running", Scopes: []Scope{QuitDialog}},
 		{Action: TearDown, Keys: []string{"t"}, Help: "leave and tear the environment down", Scopes: []Scope{QuitDialog}},
 		{Action: Stay, Keys: []string{"esc", "q", "s"}, Label: "esc", Short: "stay", Rank: 1, Help: "stay", Scopes: []Scope{QuitDialog}},
-		{Action: Up, Keys: []string{"up", "shift+tab"}, Help: "up", Scopes: []Scope{QuitDialog, ConfirmDialog}},
-		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "down", Scopes: []Scope{QuitDialog, ConfirmDialog}},
-		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "choose", Scopes: []Scope{QuitDialog, ConfirmDialog}},
+		{Action: Up, Keys: []string{"up", "shift+tab", "k"}, Help: "up", Scopes: dialogs},
+		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "down", Scopes: dialogs},
+		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "choose", Scopes: dialogs},
+		{Action: Pick, Keys: []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, Help: "this choice", Scopes: []Scope{ChoiceDialog}},
 		{Action: Yes, Keys: []string{"y"}, Help: "yes", Scopes: []Scope{ConfirmDialog}},
 		{Action: Otherwise, Keys: []string{"r"}, Help: "yes, the other way: with or without a rollback", Scopes: []Scope{ConfirmDialog}},
-		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no", Scopes: []Scope{ConfirmDialog}},
+		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no", Scopes: []Scope{ConfirmDialog, ChoiceDialog}},
 		{Action: Back, Keys: []string{"esc", "q", "?", "enter"}, Short: "close", Help: "close", Scopes: []Scope{HelpOverlay}},
 	}
 }

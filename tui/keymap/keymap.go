@@ -53,10 +53,12 @@ const (
 
 	// In dialogs.
 	KeepRunning Action = "keep-running"
-	TearDown    Action = "tear-down"
-	Stay        Action = "stay"
-	Yes         Action = "yes"
-	No          Action = "no"
+	// Pick takes the choice whose key was pressed.
+	Pick     Action = "pick"
+	TearDown Action = "tear-down"
+	Stay     Action = "stay"
+	Yes      Action = "yes"
+	No       Action = "no"
 	// Otherwise is yes, but with or without the rollback that yes alone would not or would bring.
 	Otherwise Action = "otherwise"
 )
@@ -78,6 +80,7 @@ const (
 	Startup       Scope = "start-up"
 	QuitDialog    Scope = "quit dialog"
 	ConfirmDialog Scope = "confirm dialog"
+	ChoiceDialog  Scope = "choice dialog"
 	HelpOverlay   Scope = "help"
 )
 

@@ -13,7 +13,7 @@ import (
 
 var scopes = []keymap.Scope{
 	keymap.Startup, keymap.Applications, keymap.Deployment, keymap.Log, keymap.Plugins, keymap.Environment,
-	keymap.History, keymap.Resources, keymap.QuitDialog, keymap.ConfirmDialog, keymap.HelpOverlay,
+	keymap.History, keymap.Resources, keymap.QuitDialog, keymap.ConfirmDialog, keymap.ChoiceDialog, keymap.HelpOverlay,
 }
 
 func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {

@@ -64,9 +64,10 @@ func (v *Log) Resize(width, height int) {
 	}
 }
 
-// Rewind forgets the place and the search, for another log.
+// Rewind forgets the place and the last search, for another log. A search that is being typed goes on: its letters
+// would be keys otherwise.
 func (v *Log) Rewind() {
-	v.Following, v.top, v.sub, v.Left, v.Query, v.Typing, v.Notice = true, 0, 0, 0, "", nil, ""
+	v.Following, v.top, v.sub, v.Left, v.Query, v.Notice = true, 0, 0, 0, "", ""
 }
 
 func (v *Log) gutter() int {

@@ -191,7 +191,7 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE:
 		about = th.Bad.Render(text.Line(stage.GetStatusReason()))
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove():
-		about = th.Warn.Render("press ") + th.Key.Render("a") + th.Warn.Render(" to approve")
+		about = th.Warn.Render("press ") + th.Key.Render("a") + th.Warn.Render(" "+approval(stage))
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetProgress() != nil:
 		about = stageProgress(th, stage.GetProgress())
 	case stage.GetDisplay() != "":
@@ -210,6 +210,14 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 		about, targets = targets, about
 	}
 	return join(th.Dim.Render(" "+th.Dot+" "), attempt, about, targets, after)
+}
+
+// approval says what the key does, and whose approval the stage needs where it needs that of named users.
+func approval(stage *deckv1.Stage) string {
+	if len(stage.GetApprovers()) == 0 {
+		return "to approve"
+	}
+	return "as " + text.Line(strings.Join(stage.GetApprovers(), " or ")) // short, because 80 columns have room for little more
 }
 
 // namesOf returns the names of the stages in the picture: a rollback also requires stages of the

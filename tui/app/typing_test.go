@@ -1,0 +1,123 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+func TestNoKeyActsAfterASlashWhereverItIsTyped(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ keys, sees, overlay string }{
+		"applications":        {"1", "no search here: press esc, then 3 for the log", ""},
+		"deployment":          {"2", "/search", ""},
+		"log":                 {"3", "/search", ""},
+		"plugins":             {"4", "no search here", ""},
+		"environment":         {"e", "no search here", ""},
+		"history":             {"d", "no search here", ""},
+		"resources":           {"t", "no search here", ""},
+		"help":                {"?", "esc: close", ""},
+		"cancel dialog":       {"c", "no search here: press esc to use the keys again", "Cancel the deployment of"},
+		"the dialog of leave": {"q", "no search here: press esc to use the keys again", "Leave pipedeck"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			server.Tell(decktest.Running()...)
+			s := play(t, dial(t, server), 80, 24, seams{})
+			s.seesText("press a to approve")
+			s.types(c.keys)
+			s.types("/search")
+			s.seesText(c.sees)
+			s.types("acsSrtyuqkon14")
+			s.types("\x1b")
+			s.losesText(c.sees)
+			require.Empty(t, server.Calls, "nothing was started, approved or cancelled")
+			if c.overlay != "" {
+				s.seesText(c.overlay)
+				s.types("\x1b")
+				s.losesText(c.overlay)
+			}
+			s.types("2")
+			s.seesText("press a to approve")
+			s.types("a")
+			require.IsType(t, &deckv1.ApproveStageRequest{}, call(t, server))
+			s.seesText("approved WAIT_APPROVAL")
+		})
+	}
+}
+
+func TestNoKeyActsAfterASlashWhileTheEnvironmentStarts(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(starting()...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("Kubernetes", "55%")
+	s.types("/quity")
+	s.seesText("no search here")
+	server.Tell(decktest.Running()...)
+	s.seesText("1 Applications", "no search here")
+	s.types("s\r")
+	s.losesText("no search here")
+	s.types("a")
+	require.IsType(t, &deckv1.ApproveStageRequest{}, call(t, server), "the first call")
+}
+
+func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	s := play(t, dial(t, server), 80, 24, seams{})
+	s.seesText("press a to approve")
+	s.types("/sea")
+	s.seesText("/sea")
+	next := decktest.Canary()
+	next.Stages[2].Status, next.Stages[2].CanApprove, next.Stages[2].CanSkip = deckv1.StageStatus_STAGE_STATUS_SUCCESS, false, false
+	next.Stages[3].Status, next.Stages[3].StartedAt = deckv1.StageStatus_STAGE_STATUS_RUNNING, decktest.At(20)
+	server.Log("s4", deckv1.Severity_SEVERITY_INFO, "now the primary")
+	server.Tell(next)
+	s.seesText("now the primary", "/sea")
+	s.types("rch")
+	s.seesText("/search")
+	s.types("\x1b")
+	s.losesText("/search")
+	s.types("s")
+	require.IsType(t, &deckv1.SyncApplicationRequest{}, call(t, server), "the first call")
+}
+
+func TestAStageWithNamedApproversIsApprovedAsOneOfThem(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	d := decktest.Canary()
+	d.Stages[2].Approvers = []string{"alice", "bob"}
+	server.Tell(d)
+	s := play(t, dial(t, server), 100, 24, seams{})
+	s.seesText("press a as alice or")
+	s.types("a")
+	s.seesText("Approve WAIT_APPROVAL as", "needs an approval of one of these", "that ada gave it")
+	s.types("3") // there is no third
+	s.types("\x1b")
+	s.losesText("needs an approval of one of these")
+	s.types("a")
+	s.types("2")
+	request := call(t, server).(*deckv1.ApproveStageRequest)
+	require.Equal(t, "bob", request.GetCommander())
+	require.Equal(t, "ada", request.GetUser())
+	s.seesText("approved WAIT_APPROVAL as bob")
+	s.types("a")
+	s.types("\r")
+	require.Equal(t, "alice", call(t, server).(*deckv1.ApproveStageRequest).GetCommander())
+
+	d.Stages[2].Approvers = []string{"alice", "ada"}
+	server.Tell(d)
+	s.seesText("press a as alice or ada")
+	s.types("a")
+	require.Equal(t, "ada", call(t, server).(*deckv1.ApproveStageRequest).GetCommander(), "the user is an approver")
+}
