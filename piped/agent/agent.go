@@ -158,7 +158,7 @@ func New(options Options) (_ *Agent, err error) {
 	// Outermost, so that whoever sees reports on their way sees them masked.
 	a.client.PipedServiceClient = secrets.MaskReports(a.client.PipedServiceClient, masker)
 	a.client.AgentServiceClient = secrets.MaskAgent(a.client.AgentServiceClient, masker)
-	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.logger); err != nil {
+	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.mirrorDamaged, a.logger); err != nil {
 		return nil, err
 	}
 	a.repos.tracer = a.tracer

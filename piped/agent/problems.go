@@ -86,6 +86,16 @@ func (a *Agent) watched(repository string, err error) {
 		cmp.Or(exhaustion.WatchAdvice(err), "read piped's log; piped tries it again"))
 }
 
+// mirrorDamaged notes whether the mirror of a repository is damaged.
+func (a *Agent) mirrorDamaged(repository string, err error) {
+	part := "mirror of repository " + repository
+	if err == nil {
+		a.problems.Clear(part)
+		return
+	}
+	a.problems.Set(part, fmt.Sprintf("the mirror is damaged and is fetched again: %v", err), "wait until it is fetched; piped's log says which object is damaged")
+}
+
 // passed notes the outcome of a pass of the trigger.
 func (a *Agent) passed(err error) {
 	const part = "trigger"

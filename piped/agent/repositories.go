@@ -41,10 +41,13 @@ type repositories struct {
 // updated is told of each look for a new commit of a repository.
 type updated func(repository string, took time.Duration, err error)
 
+// damaged is called when the mirror of a repository is damaged, and with nil when it is whole again.
+type damaged func(repository string, err error)
+
 // watched is told whether a repository can be watched for changes.
 type watched func(repository string, err error)
 
-func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, watched watched, logger *slog.Logger) (*repositories, error) {
+func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, watched watched, damaged damaged, logger *slog.Logger) (*repositories, error) {
 	sources, err := source.New(source.Options{
 		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
 	})
@@ -69,6 +72,7 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: logger,
 			Updated: func(took time.Duration, err error) { updated(c.RepoID, took, err) },
 			Watched: func(err error) { watched(c.RepoID, err) },
+			Damaged: func(err error) { damaged(c.RepoID, err) },
 		})
 		if err != nil {
 			return nil, err

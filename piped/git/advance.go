@@ -23,6 +23,12 @@ var ErrLinks = errors.New("the commit has symbolic links")
 // writes only what differs. left is what the checkout has returned; the new list is returned. After an error,
 // ErrLinks among them, the directory is of no use.
 func (r *Repository) Advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
+	seen := r.repairCount()
+	left, err := r.advance(ctx, from, to, dir, left)
+	return left, r.repair(ctx, seen, err)
+}
+
+func (r *Repository) advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
 	for _, hash := range []string{from, to} {
 		if _, err := r.ensure(ctx, hash); err != nil {
 			return nil, err

@@ -25,8 +25,15 @@ type LeftOut struct {
 
 // Checkout writes the files of a commit into dir, which is created or must be empty. Execute bits and
 // symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned, as are Git LFS
-// pointers, which stay what they are. When it fails, what it has written stays for the caller to remove.
+// pointers, which stay what they are. When it fails, what it has written stays for the caller to remove; after
+// ErrRepaired the caller may do that and retry.
 func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	seen := r.repairCount()
+	left, err := r.checkOut(ctx, hash, dir)
+	return left, r.repair(ctx, seen, err)
+}
+
+func (r *Repository) checkOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
 	if _, err := r.ensure(ctx, hash); err != nil {
 		return nil, err
 	}
@@ -147,11 +154,11 @@ func leadsOut(name, target string) bool {
 func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
 	blob, err := object.GetBlob(c.r.mirror, id)
 	if err != nil {
-		return fmt.Errorf("read object %s: %w", id, err)
+		return readError("object", id, err)
 	}
 	reader, err := blob.Reader()
 	if err != nil {
-		return fmt.Errorf("read object %s: %w", id, err)
+		return readError("object", id, err)
 	}
 	defer reader.Close()
 	file, err := c.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
@@ -162,20 +169,39 @@ func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
 		return err
 	}
 	start := make([]byte, len(lfsPointer))
-	n, err := io.ReadFull(reader, start)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	content := &mirrorReader{id, reader}
+	n, err := io.ReadFull(content, start)
+	switch {
+	case int64(n) == blob.Size: // a short file
 		err = nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = readError("object", id, err)
 	}
 	if err == nil {
 		_, err = file.Write(start[:n])
 	}
 	if err == nil {
-		_, err = io.CopyBuffer(struct{ io.Writer }{file}, &contextReader{c.ctx, reader}, c.buffer)
+		_, err = io.CopyBuffer(struct{ io.Writer }{file}, &contextReader{c.ctx, content}, c.buffer)
 	}
 	if blob.Size <= maxPointer && string(start[:n]) == lfsPointer {
 		c.left = append(c.left, LeftOut{Path: name, Reason: lfsReason})
 	}
 	return errors.Join(err, file.Close())
+}
+
+// mirrorReader reads the content of an object of the mirror, and marks its errors as such.
+type mirrorReader struct {
+	id     plumbing.Hash
+	reader io.Reader
+}
+
+// Read reads on.
+func (m *mirrorReader) Read(p []byte) (int, error) {
+	n, err := m.reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &mirrorError{m.id, err}
+	}
+	return n, err
 }
 
 // How Git LFS marks files that are elsewhere (its specification, version 1), and the most bytes of a pointer.

@@ -55,8 +55,14 @@ func (d *Draft) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	return d.repository.ReadFile(ctx, d.Head(), name)
 }
 
-// Commit adds a commit to the row. The error is fs.ErrNotExist when it changes a file that is not there.
+// Commit adds a commit to the row. The error is fs.ErrNotExist when it changes a file that is not there. After
+// ErrRepaired start again with a new Draft.
 func (d *Draft) Commit(ctx context.Context, c Change) error {
+	seen := d.repository.repairCount()
+	return d.repository.repair(ctx, seen, d.commit(c))
+}
+
+func (d *Draft) commit(c Change) error {
 	r := d.repository
 	r.mu.Lock()
 	defer r.mu.Unlock()

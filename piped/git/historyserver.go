@@ -71,7 +71,7 @@ func (r *Repository) tidyHistory(dir string) error {
 	case len(packs) > maxHistoryPacks:
 		return os.RemoveAll(dir)
 	}
-	return r.checkPacks(dir)
+	return r.checkPacks(dir, func() error { return os.RemoveAll(filepath.Join(dir, "objects")) })
 }
 
 // fetchHistory brings a branch with its history into the storage, or the commit when there is no name. A branch

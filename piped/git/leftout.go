@@ -37,6 +37,10 @@ const (
 // LFS, of which there is a pointer. It looks into files only where .gitattributes speaks of Git LFS, and into small
 // ones alone. Links that lead out are not told: Checkout does that.
 func (r *Repository) LeftOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	return retried(ctx, r, func() ([]LeftOut, error) { return r.leftOut(ctx, hash, dir) })
+}
+
+func (r *Repository) leftOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
 	if _, err := r.ensure(ctx, hash); err != nil {
 		return nil, err
 	}
@@ -160,8 +164,11 @@ func (s *leftOutScan) tree(tree plumbing.Hash, prefix string, lfs bool) error {
 // pointer is the reason when the file is a pointer.
 func (s *leftOutScan) pointer(entry object.TreeEntry) (reason string, err error) {
 	size, err := s.r.mirror.EncodedObjectSize(entry.Hash)
-	if err != nil || size > maxPointer || size < int64(len(lfsPointer)) {
-		return "", err
+	if err != nil {
+		return "", readError("object", entry.Hash, err)
+	}
+	if size > maxPointer || size < int64(len(lfsPointer)) {
+		return "", nil
 	}
 	if s.small++; s.small > maxPointers {
 		return "", errEnough

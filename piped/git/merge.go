@@ -21,6 +21,10 @@ import (
 // The error is a *ConflictError when Git could not merge them by itself, and a *RepositoryError when a commit is
 // missing or the two have no common history.
 func (r *Repository) Merge(ctx context.Context, base, head, headBranch string) (Commit, error) {
+	return retried(ctx, r, func() (Commit, error) { return r.mergeCommits(ctx, base, head, headBranch) })
+}
+
+func (r *Repository) mergeCommits(ctx context.Context, base, head, headBranch string) (Commit, error) {
 	for _, hash := range []string{base, head} {
 		if !plumbing.IsHash(hash) {
 			return Commit{}, r.noCommit(hash)
@@ -104,7 +108,7 @@ func (r *Repository) merge(ctx context.Context, ours, theirs plumbing.Hash, ance
 	}
 	other, err := object.GetCommit(r.mirror, theirs)
 	if err != nil {
-		return Commit{}, fmt.Errorf("read commit %s of repository %s: %w", theirs, r.options.ID, err)
+		return Commit{}, fmt.Errorf("repository %s: %w", r.options.ID, readError("commit", theirs, err))
 	}
 	// The same two commits always make the same one: time and names are those of the head.
 	who := object.Signature{Name: other.Committer.Name, Email: other.Committer.Email, When: other.Committer.When.UTC().Truncate(time.Second)}

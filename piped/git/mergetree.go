@@ -184,7 +184,7 @@ func (m *merger) content(base, ours, theirs plumbing.Hash) (id plumbing.Hash, re
 	for i, hash := range []plumbing.Hash{base, ours, theirs} {
 		blob, err := object.GetBlob(m.r.mirror, hash)
 		if err != nil {
-			return ours, "", fmt.Errorf("read object %s: %w", hash, err)
+			return ours, "", readError("object", hash, err)
 		}
 		if blob.Size > maxMergedFile {
 			return ours, fmt.Sprintf("both sides have changed it, and it is larger than the %d MiB up to which files are merged", maxMergedFile>>20), nil

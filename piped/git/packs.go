@@ -74,8 +74,8 @@ func removeUnfinished(dir string) error {
 }
 
 // checkPacks removes what a process that was killed has left in a bare repository. A pack that is damaged, as after
-// a power failure, costs all objects: what else is there may build upon the pack.
-func (r *Repository) checkPacks(repository string) error {
+// a power failure, makes all objects doubtful, since what else is there may build upon the pack: drop is called.
+func (r *Repository) checkPacks(repository string, drop func() error) error {
 	unpacked, err := filepath.Glob(filepath.Join(repository, thinPrefix+"*"))
 	for _, left := range unpacked {
 		err = errors.Join(err, os.RemoveAll(left))
@@ -110,20 +110,24 @@ func (r *Repository) checkPacks(repository string) error {
 		if !isPack || wholePack(pack) {
 			continue
 		}
-		r.logger.Warn("the mirror is damaged, it is fetched anew", "pack", name)
-		return os.RemoveAll(filepath.Join(repository, "objects"))
+		r.logger.Warn("the mirror is damaged; what is missing is fetched again", "pack", name)
+		return drop()
 	}
 	return nil
 }
 
-// wholePack tells whether the checksum of the pack stands at its end and in its index.
+// wholePack reports whether the checksum of the pack stands at its end and in its index, and the index is whole.
 func wholePack(name string) bool {
 	inPack, err := lastBytes(name+packSuffix, hashLength)
 	if err != nil {
 		return false
 	}
 	inIndex, err := lastBytes(name+idxSuffix, 2*hashLength)
-	return err == nil && bytes.Equal(inPack, inIndex[:hashLength]) && !plumbing.Hash(inPack).IsZero()
+	if err != nil || !bytes.Equal(inPack, inIndex[:hashLength]) || plumbing.Hash(inPack).IsZero() {
+		return false
+	}
+	_, err = readIndex(name + idxSuffix)
+	return err == nil
 }
 
 func lastBytes(name string, n int64) ([]byte, error) {
@@ -161,13 +165,8 @@ func listPacks(dir string) ([]packFile, error) {
 
 // objectsOf lists what a pack holds.
 func objectsOf(dir string, pack plumbing.Hash) ([]plumbing.Hash, error) {
-	file, err := os.Open(filepath.Join(dir, packPrefix+pack.String()+idxSuffix))
+	index, err := readIndex(filepath.Join(dir, packPrefix+pack.String()+idxSuffix))
 	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	index := idxfile.NewMemoryIndex()
-	if err := idxfile.NewDecoder(file).Decode(index); err != nil {
 		return nil, err
 	}
 	entries, err := index.Entries()
@@ -186,6 +185,17 @@ func objectsOf(dir string, pack plumbing.Hash) ([]plumbing.Hash, error) {
 		}
 		list = append(list, entry.Hash)
 	}
+}
+
+// readIndex reads the index of a pack, and compares it with its checksum.
+func readIndex(name string) (*idxfile.MemoryIndex, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	index := idxfile.NewMemoryIndex()
+	return index, idxfile.NewDecoder(file).Decode(index)
 }
 
 // removePacks removes packs and takes note of what is left. The pack goes first: an index alone is harmless.

@@ -46,9 +46,10 @@ const pushTimeout = time.Minute
 // others is lost. The mirror stays usable meanwhile.
 func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) error {
 	r := d.repository
+	seen := r.repairCount()
 	pack, err := d.pack()
 	if err != nil {
-		return fmt.Errorf("pack commits of repository %s: %w", r.options.ID, err)
+		return fmt.Errorf("pack commits of repository %s: %w", r.options.ID, r.repair(ctx, seen, readError("commit", d.head, err)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()

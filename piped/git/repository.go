@@ -57,6 +57,9 @@ type Options struct {
 	// Watched is told when a local repository cannot be watched for changes, and with nil when it can again; it is
 	// looked at every 5 s meanwhile. It may be nil, and must return at once.
 	Watched func(err error)
+	// Damaged is called when the mirror is found damaged, and with nil after the first Update since it was repaired. It
+	// may be nil, and must return at once.
+	Damaged func(err error)
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }
@@ -94,6 +97,12 @@ type Repository struct {
 	used   uses
 	// loads counts what was brought since the mirror was last looked at.
 	loads int
+	// repairs counts how often the mirror was repaired, damaged is true from a repair to the next Update.
+	repairs uint64
+	damaged bool
+
+	// lastDamage is the object that was damaged at the last repair; it belongs to the holder of packs.
+	lastDamage plumbing.Hash
 
 	// histories holds a value while somebody uses the directory with the history of a server's repository.
 	histories chan struct{}
@@ -101,7 +110,7 @@ type Repository struct {
 
 // Open prepares the mirror without asking the remote: that a repository is missing or empty is told by
 // Update, since it may come into being later.
-func Open(_ context.Context, options Options) (*Repository, error) {
+func Open(ctx context.Context, options Options) (*Repository, error) {
 	if options.Interval <= 0 {
 		options.Interval = time.Minute
 	}
@@ -126,27 +135,25 @@ func Open(_ context.Context, options Options) (*Repository, error) {
 	if remote.Scheme == "file" {
 		r.local = &local{path: remote.Path, remote: options.Remote, branch: branch}
 	}
-	if err := r.openMirror(); err != nil {
+	if err := r.openMirror(ctx); err != nil {
 		return nil, fmt.Errorf("open mirror of repository %s in %s: %w", options.ID, options.Dir, err)
 	}
 	return r, nil
 }
 
-func (r *Repository) openMirror() error {
+func (r *Repository) openMirror(ctx context.Context) error {
 	if err := os.MkdirAll(r.options.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := errors.Join(r.finishPruning(), r.checkPacks(r.options.Dir)); err != nil {
+	if err := errors.Join(r.finishPruning(), r.checkPacks(r.options.Dir, r.setAside)); err != nil {
 		return err
 	}
-	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
-	r.mirror = filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
+	r.openStorage()
+	if err := r.salvage(ctx); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(r.options.Dir, "HEAD")); err == nil {
-		ref, err := r.mirror.Reference(plumbing.NewBranchReferenceName(r.options.Branch))
-		if err == nil && r.mirror.HasEncodedObject(ref.Hash()) == nil {
-			r.head = ref.Hash()
-			r.used.add(r.head)
-		}
+		r.readHead()
 		return nil
 	}
 	_, err := gogit.InitWithOptions(r.mirror, nil, gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName(r.options.Branch)})
@@ -154,6 +161,21 @@ func (r *Repository) openMirror() error {
 		return nil
 	}
 	return err
+}
+
+// openStorage opens the mirror with empty caches.
+func (r *Repository) openStorage() {
+	files := osfs.New(r.options.Dir, osfs.WithBoundOS())
+	r.mirror = filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
+}
+
+// readHead takes the head from the mirror, if its commit is there.
+func (r *Repository) readHead() {
+	ref, err := r.mirror.Reference(plumbing.NewBranchReferenceName(r.options.Branch))
+	if err == nil && r.mirror.HasEncodedObject(ref.Hash()) == nil {
+		r.head = ref.Hash()
+		r.used.add(r.head)
+	}
 }
 
 // ID is the name of the repository in the piped configuration.
@@ -179,7 +201,10 @@ func (r *Repository) signal() {
 // Update brings the newest commit of the branch into the mirror and returns it. The mirror stays usable meanwhile.
 func (r *Repository) Update(ctx context.Context) (Commit, error) {
 	began := time.Now()
-	commit, err := r.update(ctx)
+	commit, err := retried(ctx, r, func() (Commit, error) { return r.update(ctx) })
+	if err == nil {
+		r.reportDamage(nil)
+	}
 	if r.options.Updated != nil && ctx.Err() == nil {
 		r.options.Updated(time.Since(began), err)
 	}
@@ -245,6 +270,10 @@ func (r *Repository) lookLocal(ctx context.Context) (plumbing.Hash, error) {
 
 // Commit returns one commit, fetching it when only the source has it.
 func (r *Repository) Commit(ctx context.Context, hash string) (Commit, error) {
+	return retried(ctx, r, func() (Commit, error) { return r.ensuredCommit(ctx, hash) })
+}
+
+func (r *Repository) ensuredCommit(ctx context.Context, hash string) (Commit, error) {
 	id, err := r.ensure(ctx, hash)
 	if err != nil {
 		return Commit{}, err
@@ -331,7 +360,7 @@ func (r *Repository) noCommit(hash string) error {
 func (r *Repository) commit(id plumbing.Hash) (Commit, error) {
 	commit, err := object.GetCommit(r.mirror, id)
 	if err != nil {
-		return Commit{}, fmt.Errorf("read commit %s of repository %s: %w", id, r.options.ID, err)
+		return Commit{}, fmt.Errorf("repository %s: %w", r.options.ID, readError("commit", id, err))
 	}
 	subject, body := splitMessage(textOf(commit, commit.Message))
 	return Commit{Hash: id.String(), Subject: subject, Body: body, Author: textOf(commit, commit.Author.Name), CreatedAt: commit.Committer.When}, nil

@@ -24,6 +24,10 @@ const maxFileSize = 16 << 20
 // ChangedFiles returns the paths that differ between two commits, sorted; a renamed file counts as both of
 // its names. When from is empty or exists nowhere any more, every file of to has changed.
 func (r *Repository) ChangedFiles(ctx context.Context, from, to string) ([]string, error) {
+	return retried(ctx, r, func() ([]string, error) { return r.changedFiles(ctx, from, to) })
+}
+
+func (r *Repository) changedFiles(ctx context.Context, from, to string) ([]string, error) {
 	if _, err := r.ensure(ctx, to); err != nil {
 		return nil, err
 	}
@@ -58,6 +62,10 @@ func (r *Repository) ChangedFiles(ctx context.Context, from, to string) ([]strin
 
 // ReadFile returns the content of a regular file of a commit. The error is fs.ErrNotExist when there is no such file.
 func (r *Repository) ReadFile(ctx context.Context, hash, name string) ([]byte, error) {
+	return retried(ctx, r, func() ([]byte, error) { return r.readFile(ctx, hash, name) })
+}
+
+func (r *Repository) readFile(ctx context.Context, hash, name string) ([]byte, error) {
 	if _, err := r.ensure(ctx, hash); err != nil {
 		return nil, err
 	}
@@ -82,6 +90,10 @@ func (r *Repository) ReadFile(ctx context.Context, hash, name string) ([]byte, e
 
 // FindFiles returns the paths of the files of a commit for which match holds, sorted.
 func (r *Repository) FindFiles(ctx context.Context, hash string, match func(path string) bool) ([]string, error) {
+	return retried(ctx, r, func() ([]string, error) { return r.findFiles(ctx, hash, match) })
+}
+
+func (r *Repository) findFiles(ctx context.Context, hash string, match func(path string) bool) ([]string, error) {
 	if _, err := r.ensure(ctx, hash); err != nil {
 		return nil, err
 	}
@@ -109,7 +121,7 @@ func (r *Repository) FindFiles(ctx context.Context, hash string, match func(path
 func (r *Repository) rootTree(hash string) (plumbing.Hash, error) {
 	commit, err := object.GetCommit(r.mirror, plumbing.NewHash(hash))
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("read commit %s of repository %s: %w", hash, r.options.ID, err)
+		return plumbing.ZeroHash, fmt.Errorf("repository %s: %w", r.options.ID, readError("commit", plumbing.NewHash(hash), err))
 	}
 	return commit.TreeHash, nil
 }
@@ -120,7 +132,7 @@ func (r *Repository) entries(tree plumbing.Hash) ([]object.TreeEntry, error) {
 	}
 	read, err := object.GetTree(r.mirror, tree)
 	if err != nil {
-		return nil, fmt.Errorf("read tree %s: %w", tree, err)
+		return nil, readError("tree", tree, err)
 	}
 	return read.Entries, nil
 }
@@ -148,17 +160,18 @@ func (r *Repository) find(tree plumbing.Hash, name string) (object.TreeEntry, er
 func (r *Repository) blob(id plumbing.Hash) ([]byte, error) {
 	blob, err := object.GetBlob(r.mirror, id)
 	if err != nil {
-		return nil, fmt.Errorf("read object %s: %w", id, err)
+		return nil, readError("object", id, err)
 	}
 	if blob.Size > maxFileSize {
 		return nil, fmt.Errorf("read object %s: its size of %d bytes is over the limit of %d", id, blob.Size, maxFileSize)
 	}
 	reader, err := blob.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("read object %s: %w", id, err)
+		return nil, readError("object", id, err)
 	}
 	defer reader.Close()
-	return io.ReadAll(reader)
+	content, err := io.ReadAll(reader)
+	return content, readError("object", id, err)
 }
 
 // walk calls visit for everything in the tree but directories, which it enters.

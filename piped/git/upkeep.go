@@ -64,7 +64,9 @@ func (r *Repository) keepClean(ctx context.Context) {
 			return
 		case <-r.due:
 		}
+		seen := r.repairCount()
 		size, err := r.cleanUp(ctx, prune)
+		err = r.repair(ctx, seen, err)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			r.logger.Warn("cannot clean up the mirror; it stays usable and grows", "error", err)
@@ -240,7 +242,7 @@ var errTooLarge = errors.New("too large")
 func (k *keeper) commit(id plumbing.Hash, bound int64) (kept bool, err error) {
 	commit, err := object.GetCommit(k.c.from, id)
 	if err != nil {
-		return false, err
+		return false, readError("commit", id, err)
 	}
 	before, size := len(k.ids), k.size
 	k.add(id)
@@ -276,7 +278,7 @@ func (k *keeper) tree(id plumbing.Hash, bound int64) error {
 	}
 	tree, err := object.GetTree(k.c.from, id)
 	if err != nil {
-		return err
+		return readError("tree", id, err)
 	}
 	for _, entry := range tree.Entries {
 		switch {
@@ -286,7 +288,8 @@ func (k *keeper) tree(id plumbing.Hash, bound int64) error {
 			err = k.tree(entry.Hash, bound)
 		case k.add(entry.Hash) && bound >= 0:
 			var size int64
-			if size, err = k.c.from.EncodedObjectSize(entry.Hash); err == nil {
+			size, err = k.c.from.EncodedObjectSize(entry.Hash)
+			if err = readError("object", entry.Hash, err); err == nil {
 				if k.size += size; k.size > bound {
 					err = errTooLarge
 				}
@@ -307,7 +310,7 @@ func (c *cleaning) replace(packs []packFile, ids []plumbing.Hash, check func() e
 	var written plumbing.Hash
 	err := c.r.addPack(func(w io.Writer) (err error) {
 		written, err = packfile.NewEncoder(&interruptible{c.ctx, w}, c.from, false).Encode(ids, 0)
-		return err
+		return readError("objects up to", ids[len(ids)-1], err)
 	})
 	if err != nil {
 		return err

@@ -148,11 +148,16 @@ func (s *Store) bring(ctx context.Context, t *tree, repository Repository, commi
 		t = s.newTree(repository.ID())
 		s.mu.Unlock()
 	}
-	left, err := repository.Checkout(ctx, commit, t.dir)
+	var err error
+	t.left, err = repository.Checkout(ctx, commit, t.dir)
+	if errors.Is(err, git.ErrRepaired) {
+		if err = s.remove(t); err == nil {
+			t.left, err = repository.Checkout(ctx, commit, t.dir)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.remove(t))
 	}
-	t.left = left
 	return s.finish(t, commit)
 }
 
