@@ -13,6 +13,8 @@ import (
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Sample is what EnsureSample makes a repository from.
@@ -21,28 +23,33 @@ type Sample interface {
 	Walk(fn func(name string, content []byte) error) error
 }
 
-// EnsureSample returns the environment's sample repository. It is made on first use with one
-// commit on branch main; afterwards it belongs to the user and is left as it is.
+// EnsureSample returns the environment's sample repository. It is created on first use with one commit on branch main
+// and is on the disk then; afterwards it belongs to the user and is left as it is.
 func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
 	dir := w.SampleRepository()
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		return OpenRepository(dir)
 	}
-	// It is made aside and renamed, so that an interrupted start leaves no half of it.
-	making := dir + ".new"
-	if err := RemoveTree(making); err != nil {
+	// It gets its name when it is complete and on the disk, so that an interrupted start or a power cut leaves no half
+	// of it: nothing could create it again with the commits that deployments refer to.
+	draft := dir + ".new"
+	if err := RemoveTree(draft); err != nil {
 		return nil, err
 	}
-	if err := makeSample(making, samples); err != nil {
-		return nil, fmt.Errorf("make the sample repository: %w", errors.Join(err, RemoveTree(making)))
+	err := createSample(draft, samples)
+	if err == nil {
+		err = owned.SyncTree(draft)
 	}
-	if err := os.Rename(making, dir); err != nil {
-		return nil, fmt.Errorf("make the sample repository: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("create the sample repository: %w", errors.Join(err, RemoveTree(draft)))
+	}
+	if err := errors.Join(os.Rename(draft, dir), owned.SyncDirectory(filepath.Dir(dir))); err != nil {
+		return nil, fmt.Errorf("create the sample repository: %w", err)
 	}
 	return OpenRepository(dir)
 }
 
-func makeSample(dir string, samples []Sample) error {
+func createSample(dir string, samples []Sample) error {
 	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{
 		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
 	})

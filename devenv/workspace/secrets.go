@@ -110,14 +110,5 @@ func WriteFile(path string, data []byte) error {
 	if err := os.Rename(temporary.Name(), path); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(path))
-}
-
-// syncDirectory brings the names in a directory to the disk.
-func syncDirectory(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return owned.SyncDirectory(filepath.Dir(path))
 }

@@ -81,15 +81,7 @@ func (realDisk) rename(f file, path string) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return owned.SyncDirectory(filepath.Dir(path))
 }
 
 func (realDisk) same(f file, path string) bool {

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pipedeck/pipedeck/piped/config/owned"
 )
 
 // Owner is who reports are kept for: a piped of a control plane. Another one would not know what they speak of.
@@ -58,11 +60,7 @@ func directory(root string, owner Owner) (string, error) {
 	if err := writeFile(filepath.Join(dir, ownerFile), []byte(text+"\n"), false); err != nil {
 		return "", err
 	}
-	above, err := os.Open(root)
-	if err != nil {
-		return "", err
-	}
-	return dir, errors.Join(above.Sync(), above.Close()) // reports in it are to outlast the machine
+	return dir, owned.SyncDirectory(root) // reports in it are to outlast the machine
 }
 
 // other is a directory with reports that are not delivered.
