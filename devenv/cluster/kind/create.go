@@ -142,7 +142,7 @@ func (p *Provider) createByLibrary(ctx context.Context, engine *engineCommand, l
 	defer cancel()
 	for {
 		// It fails as long as the engine makes the container.
-		_ = engine.removeNodes(cleanup, p.name)
+		_, _ = engine.tryRemoveNodes(cleanup, p.name)
 		select {
 		case <-created:
 			return context.Cause(ctx)

@@ -83,19 +83,30 @@ func (e *engineCommand) nodes(ctx context.Context, name string) ([]string, error
 	return strings.Fields(out), nil
 }
 
-// removeNodes removes containers with their volumes; those that are gone already do not matter.
+// removeNodes removes containers with their volumes, also those with frozen processes; containers that are gone already do
+// not matter.
 func (e *engineCommand) removeNodes(ctx context.Context, name string) error {
-	nodes, err := e.nodes(ctx, name)
-	if err != nil || len(nodes) == 0 {
+	left, err := e.tryRemoveNodes(ctx, name)
+	if err == nil || len(left) == 0 || ctx.Err() != nil {
 		return err
 	}
-	if _, err := e.run(ctx, append([]string{"rm", "-f", "-v"}, nodes...)...); err != nil {
-		if left, listErr := e.nodes(ctx, name); listErr == nil && len(left) == 0 {
-			return nil
-		}
-		return fmt.Errorf("remove the nodes %s: %w", strings.Join(nodes, ", "), err)
+	return e.removeFrozen(ctx, left, err)
+}
+
+// tryRemoveNodes is removeNodes without a second try. With an error it returns the containers that are left, if it knows them.
+func (e *engineCommand) tryRemoveNodes(ctx context.Context, name string) ([]string, error) {
+	nodes, err := e.nodes(ctx, name)
+	if err != nil || len(nodes) == 0 {
+		return nil, err
 	}
-	return nil
+	if _, err := e.run(ctx, append([]string{"rm", "-f", "-v"}, nodes...)...); err != nil {
+		left, listErr := e.nodes(ctx, name)
+		if listErr == nil && len(left) == 0 {
+			return nil, nil
+		}
+		return left, fmt.Errorf("remove the nodes %s: %w", strings.Join(nodes, ", "), err)
+	}
+	return nil, nil
 }
 
 // run returns the output of a command that answers soon.
