@@ -50,10 +50,11 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Dep
 	return nil
 }
 
-// Close ends the connections to clusters.
+// Close ends the connections to clusters and the processes that render charts.
 func (p *plugin) Close() error {
 	p.live.Close()
 	p.pool.Close()
+	p.loader.Close()
 	return nil
 }
 

@@ -3,6 +3,14 @@
 
 package main
 
-import "github.com/pipedeck/pipedeck/plugins/sdk"
+import (
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
 
-func main() { sdk.Main(sdk.ForDeployment(newPlugin())) }
+func main() {
+	helm.ServeIfChild()
+	p := newPlugin()
+	p.loader.RenderIn(helm.NewChildren(helm.Limits{}))
+	sdk.Main(sdk.ForDeployment(p))
+}

@@ -5,6 +5,7 @@ package helm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -14,7 +15,6 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
-	"helm.sh/helm/v4/pkg/engine"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 )
@@ -147,9 +147,12 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values ma
 			return nil, fmt.Errorf("its values are not valid: %w", err)
 		}
 	}
-	rendered, err := (engine.Engine{}).Render(chrt, top)
+	rendered, err := c.runTemplates(ctx, &job{
+		Chart: newJobChart(chrt), Values: valuesOf(top), Release: req.ReleaseName, Namespace: namespace,
+		KubeVersion: req.Options.KubeVersion, APIVersions: req.Options.APIVersions,
+	}, loaded)
 	if err != nil {
-		return nil, templateError(loaded, err)
+		return nil, err
 	}
 	var files []File
 	for _, crd := range chrt.CRDObjects() {
@@ -162,6 +165,27 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values ma
 		}
 	}
 	return files, nil
+}
+
+// runTemplates runs a job where the sources say.
+func (c *Charts) runTemplates(ctx context.Context, j *job, loaded *loaded) (map[string]string, error) {
+	if c.sources.Children == nil {
+		files, err := j.run()
+		if err != nil {
+			return nil, templateError(loaded, err)
+		}
+		return files, nil
+	}
+	files, err := c.sources.Children.render(ctx, j)
+	if _, is := errors.AsType[*engineError](err); is {
+		return nil, templateError(loaded, err)
+	}
+	return files, err
+}
+
+func valuesOf(top common.Values) map[string]any {
+	values, _ := top["Values"].(common.Values)
+	return values
 }
 
 // capabilities are what a chart sees of a cluster, none being asked.

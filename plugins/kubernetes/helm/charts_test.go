@@ -35,7 +35,7 @@ func application(t *testing.T) string {
 }
 
 // request renders charts/web for the application.
-func request(t *testing.T, root string) helm.Request {
+func request(t testing.TB, root string) helm.Request {
 	t.Helper()
 	tree, err := checkout.Open(root)
 	require.NoError(t, err)
@@ -49,6 +49,9 @@ func charts(t *testing.T, sources helm.Sources) *helm.Charts {
 	}
 	if sources.AllowedAddresses == nil {
 		sources.AllowedAddresses = []string{"127.0.0.1"} // where the servers of tests are
+	}
+	if sources.Children == nil {
+		sources.Children = children(t, helm.Limits{})
 	}
 	return helm.New(sources)
 }

@@ -9,4 +9,7 @@
 // Only a chart of an exact version is kept on disk and used again without asking where it came from.
 //
 // The loader of manifests calls it. Errors name the template with its line, and hold no password.
+//
+// Templates are programs that a repository brings along. Children runs them in processes of this program's own, which have
+// limits of memory, output and time; main of such a program calls ServeIfChild.
 package helm

@@ -28,8 +28,9 @@ type Images interface {
 // Loader loads the manifests of a source as they are deployed: the references of images that are built from that source
 // name its state.
 type Loader struct {
-	files  *manifest.Loader
-	images Images
+	files    *manifest.Loader
+	images   Images
+	children *helm.Children
 }
 
 // NewLoader makes a Loader.
@@ -38,7 +39,21 @@ func NewLoader(files *manifest.Loader, images Images) *Loader {
 }
 
 // Configure takes the plugin's own configuration. It has to be called before the first Load.
-func (l *Loader) Configure(c config.Plugin) { l.files.UseCharts(helm.New(chartSources(c))) }
+func (l *Loader) Configure(c config.Plugin) {
+	sources := chartSources(c)
+	sources.Children = l.children
+	l.files.UseCharts(helm.New(sources))
+}
+
+// RenderIn renders charts in child processes, which Close ends. It has to be called before Configure.
+func (l *Loader) RenderIn(children *helm.Children) { l.children = children }
+
+// Close ends the child processes.
+func (l *Loader) Close() {
+	if l.children != nil {
+		l.children.Close()
+	}
+}
 
 // Load loads a source for the first of its deploy targets; without a target images stay as they are written.
 func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
