@@ -189,7 +189,7 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 		names = append(slices.Clone(names), multiclusterPlugin)
 	}
 	for _, name := range names {
-		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name)}
+		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name), DefaultMemory: bundledMemory(name)}
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
 			plugin.Config = map[string]any{"allowSkip": true}
@@ -206,7 +206,7 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 			return nil, err
 		}
 		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
-			plugins[i].URL, plugins[i].Source = plugin.URL, plugin.Source
+			plugins[i].URL, plugins[i].Source, plugins[i].DefaultMemory = plugin.URL, plugin.Source, ""
 		} else {
 			plugins = append(plugins, plugin)
 		}
@@ -218,6 +218,18 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
 	}
 	return plugins, nil
+}
+
+// bundledMemory is the memory limit of a bundled plugin, far above what it needs. The programs that a plugin starts count, so
+// that the scripts of users would be held to the limit of scriptrun: it has none.
+func bundledMemory(name string) string {
+	switch {
+	case slices.Contains(kubernetesPlugins, name):
+		return "1Gi"
+	case name == "scriptrun":
+		return ""
+	}
+	return "256Mi"
 }
 
 func parsePlugin(given string) (workspace.Plugin, error) {

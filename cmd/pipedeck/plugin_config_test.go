@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -72,4 +73,51 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 		_, err := (&environmentFlags{plugins: []string{"greeter=" + source}, pluginConfigs: []string{flag}}).pluginList("/bin")
 		require.ErrorContains(t, err, says)
 	}
+}
+
+func TestBundledPluginsHaveAMemoryLimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	more := filepath.Join(dir, "more.yaml")
+	require.NoError(t, os.WriteFile(more, []byte("limits: {memory: 2Gi, pids: 500}"), 0o600))
+	pids := filepath.Join(dir, "pids.yaml")
+	require.NoError(t, os.WriteFile(pids, []byte("limits: {pids: 500}"), 0o600))
+	w, err := workspace.At(dir, "test")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, w.EnsureKeyPair())
+	limits := func(ports []int, f environmentFlags) map[string]config.PluginLimits {
+		plugins, err := f.pluginList("/bin")
+		require.NoError(t, err)
+		require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{
+			Address: "localhost:1", Repository: &workspace.Repository{Root: dir, Branch: "main"}, Plugins: plugins, Ports: ports,
+		}))
+		data, err := os.ReadFile(w.PipedConfig())
+		require.NoError(t, err)
+		var written struct {
+			Spec struct {
+				Plugins []struct {
+					Name   string              `json:"name"`
+					Limits config.PluginLimits `json:"limits"`
+				} `json:"plugins"`
+			} `json:"spec"`
+		}
+		require.NoError(t, yaml.Unmarshal(data, &written))
+		all := map[string]config.PluginLimits{}
+		for _, p := range written.Spec.Plugins {
+			all[p.Name] = p.Limits
+		}
+		return all
+	}
+
+	usual := limits(nil, environmentFlags{})
+	require.Equal(t, "1Gi", usual["kubernetes"].Memory)
+	require.Equal(t, "256Mi", usual["wait"].Memory)
+	require.Equal(t, "256Mi", usual["waitapproval"].Memory)
+	require.Empty(t, usual["scriptrun"].Memory, "the scripts of users would count")
+	given := limits(nil, environmentFlags{plugins: []string{"wait=/own/wait"}, pluginConfigs: []string{"kubernetes=" + more, "waitapproval=" + pids}})
+	require.Equal(t, config.PluginLimits{Memory: "2Gi", Pids: 500}, given["kubernetes"])
+	require.Equal(t, config.PluginLimits{Memory: "256Mi", Pids: 500}, given["waitapproval"])
+	require.Empty(t, given["wait"].Memory, "a program of the user is not bundled")
+	require.Empty(t, limits([]int{1, 2, 3, 4, 5, 6}, environmentFlags{})["kubernetes"].Memory, "PipeCD's piped does not know limits")
 }

@@ -36,6 +36,22 @@ type Plugin struct {
 	// Stages and Limits are additions of ours to the piped configuration; may be nil.
 	Stages []string
 	Limits *config.PluginLimits
+	// DefaultMemory is the memory limit where Limits has none, such as 256Mi; empty for no limit. A piped that is not ours
+	// does not get it.
+	DefaultMemory string
+}
+
+// limits returns the limits to write; nil for none.
+func (p Plugin) limits(ours bool) *config.PluginLimits {
+	if !ours || p.DefaultMemory == "" || p.Limits != nil && p.Limits.Memory != "" {
+		return p.Limits
+	}
+	var limits config.PluginLimits
+	if p.Limits != nil {
+		limits = *p.Limits
+	}
+	limits.Memory = p.DefaultMemory
+	return &limits
 }
 
 // PipedConfig is what the piped configuration of an environment is made from.
@@ -76,8 +92,8 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		if len(p.Stages) > 0 {
 			entry["stages"] = p.Stages
 		}
-		if p.Limits != nil {
-			entry["limits"] = p.Limits
+		if limits := p.limits(len(c.Ports) == 0); limits != nil {
+			entry["limits"] = limits
 		}
 		plugins = append(plugins, entry)
 	}

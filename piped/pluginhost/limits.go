@@ -59,7 +59,7 @@ func (h *Host) confine(ctx context.Context) {
 	}
 	groups, err := openCgroups()
 	if err != nil {
-		h.options.Logger.Warn("limits of plugins are held by looking at them every second: memory and threads of the plugin's own process, while cpu is only told to it",
+		h.options.Logger.Info("limits of plugins are held by looking at them every second: memory and threads of the plugin's own process, while cpu is only told to it",
 			"reason", err)
 		return
 	}
