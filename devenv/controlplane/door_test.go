@@ -105,6 +105,18 @@ func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
 	require.Less(t, lines, 50)
 }
 
+func TestCallsThatAreResetAtOnceEndTheConnection(t *testing.T) {
+	t.Parallel()
+	var log logged
+	p := start(t, log.into)
+	for range 10 {
+		k := dialKeyless(t, p.address)
+		require.True(t, k.reset(pipedservice.PipedService_ListApplications_FullMethodName, 100_000), "the connection is still open")
+	}
+	p.stop()
+	require.Less(t, strings.Count(log.String(), "\n"), 50)
+}
+
 // It measures the memory of the whole process, so nothing runs at the same time.
 func TestUnfinishedMessagesWithoutAKeyCostNoMemory(t *testing.T) {
 	for _, method := range []string{

@@ -79,6 +79,32 @@ func (k *keyless) read() {
 
 // call begins a call.
 func (k *keyless) call(method string) {
+	headers := headersOf(method)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_ = k.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers, EndHeaders: true})
+}
+
+// reset begins calls and takes each back at once, until the server closes the connection. It returns false when the
+// server has not after so many.
+func (k *keyless) reset(method string, calls int) bool {
+	headers := headersOf(method)
+	for n := range calls {
+		id := uint32(2*n + 1)
+		k.mu.Lock()
+		err := k.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: headers, EndHeaders: true})
+		if err == nil {
+			err = k.framer.WriteRSTStream(id, http2.ErrCodeCancel)
+		}
+		k.mu.Unlock()
+		if err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func headersOf(method string) []byte {
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
 	for _, h := range [][2]string{
@@ -86,9 +112,7 @@ func (k *keyless) call(method string) {
 	} {
 		_ = encoder.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_ = k.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes(), EndHeaders: true})
+	return headers.Bytes()
 }
 
 // sendUnfinished sends a message of a size but for its last byte, as the server lets it. It returns when all is sent,
