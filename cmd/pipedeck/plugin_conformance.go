@@ -8,13 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 )
 
@@ -29,28 +26,38 @@ func newPluginTestCommand() *cobra.Command {
 its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
 
 A stage may fail: the protocol is checked, not what the plugin does. The stage is really run, so a plugin that
-deploys does so to the deploy targets of its configuration.`,
+deploys does so to the deploy targets of its configuration. It runs in an empty directory, and gets a copy of the
+application: files that it writes are removed. Values of its configuration are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
   pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'
   pipedeck plugin test count.pyz -o json
   pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !json.Valid([]byte(options.With)) && options.With != "" {
-				return usageError(fmt.Errorf("--with is not JSON: %s", options.With), `give an object such as --with '{"key": "value"}'`)
-			}
-			if options.Source, err = sourceIn(source); err != nil {
-				return err
+				return usageError(errors.New("--with is not JSON"), `give an object such as --with '{"key": "value"}'`)
 			}
 			plugin, err := flags.open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, plugin.remove()) }()
+			if options.Source, err = copiedSource(source, plugin.scratch); err != nil {
+				return err
+			}
+			mask, err := newConfigMask(plugin.settings, options.With, true)
+			if err != nil {
+				return err
+			}
 			options.Program, options.Settings, options.Output = plugin.path, plugin.settings, io.Discard
 			if verbose {
-				options.Output = cmd.ErrOrStderr()
+				output := &maskedLines{mask: mask, to: cmd.ErrOrStderr()}
+				defer func() { err = errors.Join(err, output.flush()) }()
+				options.Output = output
 			}
 			checks, err := conformance.Run(cmd.Context(), options)
+			for i := range checks {
+				checks[i].Detail = mask.text(checks[i].Detail)
+			}
 			unknown := (*conformance.UnknownStageError)(nil)
 			switch {
 			case errors.As(err, &unknown):
@@ -58,7 +65,7 @@ deploys does so to the deploy targets of its configuration.`,
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
 			case err != nil:
-				return &exitError{exitFailed, err, "run it again with --verbose to see what the plugin prints"}
+				return &exitError{exitFailed, errors.New(mask.text(err.Error())), "run it again with --verbose to see what the plugin prints"}
 			}
 			return showChecks(cmd.OutOrStdout(), checks, flags.output == "json")
 		},
@@ -70,26 +77,6 @@ deploys does so to the deploy targets of its configuration.`,
 	limitVar(cmd.Flags(), &options.RunLimit, "run-limit", 15*time.Second, "cancel a stage that is still running after this time")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
 	return cmd
-}
-
-// sourceIn describes the application in a directory as piped does; nil for none.
-func sourceIn(dir string) (*common.DeploymentSource, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, usageError(err, "give the directory of an application")
-	}
-	const name = "app.pipecd.yaml"
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		return nil, usageError(fmt.Errorf("read the application configuration: %w", err), "give the directory of an application, with its "+name)
-	}
-	return &common.DeploymentSource{
-		ApplicationDirectory: dir, CommitHash: "0123456789abcdef", ApplicationConfig: data,
-		ApplicationConfigFilename: name, SharedConfigDirectory: filepath.Join(dir, ".pipe"),
-	}, nil
 }
 
 func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {

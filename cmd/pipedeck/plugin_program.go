@@ -32,7 +32,9 @@ func (f *programFlags) register(cmd *cobra.Command) {
 type runnable struct {
 	path     string
 	settings sdk.Settings
-	// remove deletes what was built.
+	// scratch is an empty directory for what the command needs.
+	scratch string
+	// remove deletes scratch and what was built.
 	remove func() error
 }
 
@@ -66,25 +68,34 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 	if name == "" {
 		name = filepath.Base(place)
 	}
-	r := &runnable{path: place, remove: func() error { return nil }}
+	r := &runnable{path: place}
 	if r.settings, err = configured.settings(name, "file://"+place); err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return r, checkProgram("plugin "+name, place, "give the program of a plugin")
+		if err := checkProgram("plugin "+name, place, "give the program of a plugin"); err != nil {
+			return nil, err
+		}
 	}
-	return r, r.build(ctx, place)
+	own, err := os.MkdirTemp("", "pipedeck-plugin-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the plugin: %w", err)
+	}
+	r.remove = func() error { return os.RemoveAll(own) }
+	r.scratch = filepath.Join(own, "scratch")
+	if err := os.Mkdir(r.scratch, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a directory for the plugin: %w", err), r.remove())
+	}
+	if info.IsDir() {
+		r.path = filepath.Join(own, "plugin")
+		return r, r.build(ctx, place)
+	}
+	return r, nil
 }
 
-// build compiles the package into a directory of its own.
+// build compiles the package.
 func (r *runnable) build(ctx context.Context, dir string) error {
-	scratch, err := os.MkdirTemp("", "pipedeck-plugin-")
-	if err != nil {
-		return fmt.Errorf("make a directory for the program: %w", err)
-	}
-	r.remove = func() error { return os.RemoveAll(scratch) }
-	r.path = filepath.Join(scratch, "plugin")
-	err = (&pluginsource.Source{Dir: dir, Program: r.path, Logger: slog.New(slog.DiscardHandler)}).Build(ctx)
+	err := (&pluginsource.Source{Dir: dir, Program: r.path, Logger: slog.New(slog.DiscardHandler)}).Build(ctx)
 	if err != nil {
 		return usageError(errors.Join(err, r.remove()), "correct the sources and run again")
 	}

@@ -60,12 +60,18 @@ Without --config the plugin gets the recorded configuration, in which secrets ar
 			if err != nil {
 				return err
 			}
+			mask, err := newConfigMask(settings, "", false) // the user compares what the other values lead to
+			if err != nil {
+				return err
+			}
 			output := io.Discard
 			if verbose {
-				output = cmd.ErrOrStderr()
+				lines := &maskedLines{mask: mask, to: cmd.ErrOrStderr()}
+				defer func() { err = errors.Join(err, lines.flush()) }()
+				output = lines
 			}
 			options.Start = func(piped *standin.Piped) (*standin.Program, error) {
-				return standin.StartProgram(cmd.Context(), plugin.path, piped.Address, settings, output)
+				return standin.StartProgram(cmd.Context(), plugin.path, plugin.scratch, piped.Address, settings, output)
 			}
 			if rec.Note != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
@@ -75,9 +81,9 @@ Without --config the plugin gets the recorded configuration, in which secrets ar
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
 			case err != nil:
-				return &exitError{exitFailed, err, "run it again with --verbose to see what the plugin prints"}
+				return &exitError{exitFailed, errors.New(mask.text(err.Error())), "run it again with --verbose to see what the plugin prints"}
 			}
-			return showOutcomes(cmd.OutOrStdout(), outcomes, flags.output == "json")
+			return showOutcomes(cmd.OutOrStdout(), mask, outcomes, flags.output == "json")
 		},
 	}
 	flags.register(cmd)
@@ -142,13 +148,13 @@ type replayedDiffer struct {
 	Replayed string `json:"replayed"`
 }
 
-func showOutcomes(w io.Writer, outcomes []recording.Outcome, asJSON bool) error {
+func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, asJSON bool) error {
 	all := []replayed{}
 	differ := 0
 	for _, outcome := range outcomes {
 		one := replayed{Name: outcome.Name, Same: len(outcome.Differences) == 0, Differences: []replayedDiffer{}}
 		for _, d := range outcome.Differences {
-			one.Differences = append(one.Differences, replayedDiffer{d.What, d.Recorded, d.Replayed})
+			one.Differences = append(one.Differences, replayedDiffer{d.What, mask.text(d.Recorded), mask.text(d.Replayed)})
 		}
 		if !one.Same {
 			differ++

@@ -380,7 +380,7 @@ func (b *kubernetesBench) start(ctx context.Context) (*pluginUnderTest, error) {
 		return nil, err
 	}
 	settings := sdk.Settings{Name: "kubernetes", URL: "file://" + b.program, DeployTargets: []sdk.DeployTargetConfig{{Name: "bench", Config: target}}}
-	program, err := standin.StartProgram(ctx, b.program, piped.Address, settings, io.Discard)
+	program, err := standin.StartProgram(ctx, b.program, "", piped.Address, settings, io.Discard)
 	if err != nil {
 		return nil, errors.Join(err, piped.Close())
 	}

@@ -74,7 +74,7 @@ func (e *UnknownStageError) Error() string {
 }
 
 // Run makes all checks that the plugin's state allows, in an order in which each needs what the earlier ones have shown:
-// a plugin that does not start has one. The error is for what keeps the checks from being made.
+// a plugin that does not start has one. The program runs in an empty directory, which is removed. The error is for what keeps the checks from being made.
 func Run(ctx context.Context, options Options) (checks []Check, err error) {
 	r := &run{ctx: ctx, options: options, done: func(check Check) {
 		checks = append(checks, check)
@@ -86,12 +86,15 @@ func Run(ctx context.Context, options Options) (checks []Check, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.piped.Close()) }()
+	if r.scratch, err = os.MkdirTemp("", "pipedeck-plugin-test-"); err != nil {
+		return nil, fmt.Errorf("make a directory to run the plugin in: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.scratch)) }()
 	if r.source = options.Source; r.source == nil {
-		dir, err := os.MkdirTemp("", "pipedeck-application-")
-		if err != nil {
+		dir := filepath.Join(r.scratch, "application")
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make an application: %w", err)
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
 		if r.source, err = application(dir); err != nil {
 			return nil, err
 		}
@@ -157,6 +160,8 @@ type run struct {
 	piped   *standin.Piped
 	program *standin.Program
 	source  *common.DeploymentSource
+	// scratch is where the program runs: what it writes below its working directory goes with the checks.
+	scratch string
 
 	// executed is set when the stage has ended by itself.
 	executed bool
@@ -184,7 +189,7 @@ func (r *run) notApplicable(name, why string, args ...any) {
 // begin starts the program.
 func (r *run) begin(name string) bool {
 	began := time.Now()
-	program, err := standin.StartProgram(r.ctx, r.options.Program, r.piped.Address, r.options.Settings, r.options.Output)
+	program, err := standin.StartProgram(r.ctx, r.options.Program, r.scratch, r.piped.Address, r.options.Settings, r.options.Output)
 	r.program = program
 	return r.check(name, err, "serving after %s", time.Since(began).Round(time.Millisecond))
 }

@@ -72,6 +72,13 @@ func TestAPluginOfTheSDKPasses(t *testing.T) {
 	require.Equal(t, "stored with the stage: runs", checks["its requests to piped are valid"].Detail)
 }
 
+func TestThePluginRunsInADirectoryOfItsOwn(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "good", `{"pause": "10ms"}`)
+	require.Contains(t, checks["executes GOOD"].Detail, "SUCCESS")
+	require.NoFileExists(t, "written-by-the-plugin", "the directory of whoever tests it stays as it is")
+}
+
 func TestAPluginThatRefusesTheOptionsHasNotFailed(t *testing.T) {
 	t.Parallel()
 	checks := check(t, "good", `{"pause": "soon"}`)
@@ -134,6 +141,9 @@ func (good) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (
 		return sdk.Failure, err
 	}
 	req.Log.Infof("run %d", before+1)
+	if err := os.WriteFile("written-by-the-plugin", nil, 0o600); err != nil {
+		return sdk.Failure, err
+	}
 	pause := opts.Pause.Std()
 	if id := req.Stage.GetId(); id == "cancelled" || id == "interrupted" {
 		pause = time.Hour // on any machine, what happens to it comes first

@@ -131,7 +131,7 @@ func read(t *testing.T, file string) *recording.Recording {
 func replay(t *testing.T, rec *recording.Recording, config string) map[string][]recording.Difference {
 	t.Helper()
 	outcomes, err := recording.Replay(t.Context(), rec, recording.ReplayOptions{Start: func(piped *standin.Piped) (*standin.Program, error) {
-		return standin.StartProgram(t.Context(), os.Args[0], piped.Address, sdk.Settings{Name: rec.Plugin, Config: json.RawMessage(config)}, t.Output())
+		return standin.StartProgram(t.Context(), os.Args[0], "", piped.Address, sdk.Settings{Name: rec.Plugin, Config: json.RawMessage(config)}, t.Output())
 	}})
 	require.NoError(t, err)
 	all := map[string][]recording.Difference{}

@@ -31,7 +31,7 @@ func StartProgram(t testing.TB, path string, opts Options) *Harness {
 	if piped == nil {
 		piped = startPiped(t, opts.OldPiped)
 	}
-	program, err := standin.StartProgram(t.Context(), path, piped.Address, settings, t.Output())
+	program, err := standin.StartProgram(t.Context(), path, "", piped.Address, settings, t.Output())
 	require.NoError(t, err)
 	h := newHarness(program.Conn, piped, opts)
 	h.stop = program.Stop

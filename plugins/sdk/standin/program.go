@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
@@ -49,8 +50,9 @@ type Program struct {
 
 // StartProgram runs the program of a plugin, in whatever language it is written, as PipeCD's piped does: with the same
 // command line, on a port of 127.0.0.1, which takes the place of that in settings. It returns when the plugin has told
-// its stages. What the program prints goes to output. Stop ends it.
-func StartProgram(ctx context.Context, path, pipedAddress string, settings sdk.Settings, output io.Writer) (*Program, error) {
+// its stages. It runs in dir, or in the directory of this process when dir is empty; a relative path is one of this process.
+// What the program prints goes to output. Stop ends it.
+func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings sdk.Settings, output io.Writer) (*Program, error) {
 	var err error
 	if settings.Port, err = freePort(); err != nil {
 		return nil, err
@@ -59,8 +61,12 @@ func StartProgram(ctx context.Context, path, pipedAddress string, settings sdk.S
 	if err != nil {
 		return nil, fmt.Errorf("encode the configuration of plugin %s: %w", settings.Name, err)
 	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("find the program %s: %w", path, err)
+	}
 	exited := make(chan struct{})
 	p := &Program{Exited: exited, command: exec.Command(path, "start", "--piped-plugin-service", pipedAddress, "--config", string(config))}
+	p.command.Dir = dir
 	p.command.Stdout, p.command.Stderr = output, output
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.command.WaitDelay = time.Second // a child may hold the output open
