@@ -19,6 +19,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/piped/exhaustion"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -61,6 +62,11 @@ func stageLogs(ctx context.Context, t *target, name, stage string, follow bool, 
 	if err != nil {
 		return err
 	}
+	return deploymentLogs(ctx, deck, deployment, stage, follow, t.flags(), out)
+}
+
+// deploymentLogs prints the logs of the stages that have begun, or of one stage; flags name the environment in a next step.
+func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployment *deckv1.Deployment, stage string, follow bool, flags string, out io.Writer) error {
 	found := false
 	var names []string
 	for _, st := range deployment.Stages {
@@ -74,10 +80,36 @@ func stageLogs(ctx context.Context, t *target, name, stage string, follow bool, 
 			return err
 		}
 	}
-	if !found && stage != "" {
+	switch {
+	case found:
+		return nil
+	case stage != "" && len(names) > 0:
 		return usageError(fmt.Errorf("stage %q has no log in the newest deployment of %s", stage, deployment.ApplicationName), choices("stage", names))
 	}
-	return nil
+	_, err := fmt.Fprint(out, withoutStages(deployment, flags))
+	return err
+}
+
+// withoutStages says why the deployment has no stage log: its planning goes on or failed, or its first stage has not begun.
+func withoutStages(d *deckv1.Deployment, flags string) string {
+	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), short(d.GetCommit().GetHash()), reader.Name(d.GetStatus()))
+	switch {
+	case !state.Ended(d.GetStatus()) && len(d.GetStages()) == 0:
+		return said + "its planning has not ended; it has no stage yet\n"
+	case !state.Ended(d.GetStatus()):
+		return said + "no stage has begun\n"
+	case len(d.GetStages()) == 0:
+		said += "it ended in its planning; it has no stage\n"
+	default:
+		said += "it ended before a stage began\n"
+	}
+	if reason := strings.TrimSpace(text.Clean(d.GetStatusReason())); reason != "" {
+		said += reason + "\n"
+	}
+	if d.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+		return said
+	}
+	return said + "next step: correct the cause and commit, or: pipedeck sync " + text.ShellWord(d.GetApplicationName()) + flags + "\n"
 }
 
 func newestDeployment(s *snapshot, name string) (*deckv1.Deployment, error) {

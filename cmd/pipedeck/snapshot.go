@@ -15,6 +15,9 @@ import (
 // snapshot is the state of an environment at one moment.
 type snapshot struct{ *state.Deck }
 
+// maxListed bounds the deployments of one application in a snapshot: more than an environment keeps, with those under way.
+const maxListed = 10_000
+
 // takeSnapshot reads the state that Watch sends first.
 func takeSnapshot(ctx context.Context, deck deckv1.DeckServiceClient) (*snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -23,7 +26,7 @@ func takeSnapshot(ctx context.Context, deck deckv1.DeckServiceClient) (*snapshot
 	if err != nil {
 		return nil, fmt.Errorf("ask the environment: %w", err)
 	}
-	s := &snapshot{state.New()}
+	s := &snapshot{state.Keeping(maxListed)}
 	for !s.Synced() {
 		response, err := stream.Recv()
 		if err != nil {

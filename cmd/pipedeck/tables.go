@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -35,7 +36,9 @@ func addOutputFlag(cmd *cobra.Command, output *string) {
 }
 
 // tableCommand shows a part of the environment's state, as a table or as JSON.
-func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, [][]string), objects func(*snapshot) any) *cobra.Command {
+//
+// note, unless nil, adds a line for users to standard error; "" adds none.
+func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, [][]string), objects func(*snapshot) any, note func(*snapshot) string) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
@@ -45,6 +48,9 @@ func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, 
 				s, err := takeSnapshot(ctx, deck)
 				if err != nil {
 					return err
+				}
+				if note != nil && note(s) != "" {
+					fmt.Fprintln(cmd.ErrOrStderr(), note(s))
 				}
 				if output == "json" {
 					return printJSON(cmd.OutOrStdout(), objects(s))
@@ -65,7 +71,7 @@ func newAppsCommand(t *target) *cobra.Command {
 			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health), short(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
 		}
 		return s.withPipeds([]string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
-	}, func(s *snapshot) any { return s.Applications() })
+	}, func(s *snapshot) any { return s.Applications() }, nil)
 }
 
 func newDeploymentsCommand(t *target) *cobra.Command {
@@ -75,7 +81,21 @@ func newDeploymentsCommand(t *target) *cobra.Command {
 			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), short(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
 		}
 		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
-	}, func(s *snapshot) any { return s.deployments() })
+	}, func(s *snapshot) any { return s.deployments() }, (*snapshot).forgotten)
+}
+
+// forgotten says that an environment may have had more deployments than it keeps; "" when it has kept all.
+func (s *snapshot) forgotten() string {
+	all, most := 0, 0
+	for _, a := range s.Applications() {
+		n := len(s.Deployments(a.GetId()))
+		all, most = all+n, max(most, n)
+	}
+	if all < store.KeptDeployments && most < store.KeptPerApplication {
+		return ""
+	}
+	return fmt.Sprintf("older deployments are not listed: an environment keeps the newest %d of an application, and %d in all",
+		store.KeptPerApplication, store.KeptDeployments)
 }
 
 func newPluginsCommand(t *target) *cobra.Command {
@@ -89,7 +109,7 @@ func newPluginsCommand(t *target) *cobra.Command {
 			})
 		}
 		return s.withPipeds([]string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "GOROUTINES", "STAGES", "DETAIL"}, body)
-	}, func(s *snapshot) any { return s.Plugins() })
+	}, func(s *snapshot) any { return s.Plugins() }, nil)
 }
 
 // withPipeds leaves out the first column, the piped, where there is only one.

@@ -11,8 +11,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// maxDeployments bounds how many deployments of one application are kept; the oldest go first.
-const maxDeployments = 100
+// MaxDeployments bounds how many deployments of one application are kept unless Keeping says otherwise; the oldest go first.
+const MaxDeployments = 100
 
 // Deck is the state of an environment. The zero value is empty; New is for readability.
 // The objects it returns belong to it and must not be changed.
@@ -22,6 +22,8 @@ type Deck struct {
 	synced bool
 	// next gathers the state that follows a Reset until it is complete.
 	next *objects
+	// limit replaces MaxDeployments unless it is 0.
+	limit int
 }
 
 type objects struct {
@@ -40,6 +42,9 @@ type objects struct {
 // New returns an empty deck.
 func New() *Deck { return &Deck{} }
 
+// Keeping returns an empty deck that keeps up to limit deployments of each application.
+func Keeping(limit int) *Deck { return &Deck{limit: limit} }
+
 // Apply takes over one event. Its objects belong to the deck from then on.
 func (d *Deck) Apply(event *deckv1.Event) {
 	target := &d.objects
@@ -54,7 +59,7 @@ func (d *Deck) Apply(event *deckv1.Event) {
 	case *deckv1.Event_Application:
 		put(&target.applications, kind.Application.GetId(), kind.Application)
 	case *deckv1.Event_Deployment:
-		target.putDeployment(kind.Deployment)
+		target.putDeployment(kind.Deployment, cmp.Or(d.limit, MaxDeployments))
 	case *deckv1.Event_Plugin:
 		put(&target.plugins, PluginKey(kind.Plugin), kind.Plugin)
 	case *deckv1.Event_Piped:
@@ -92,8 +97,8 @@ func put[T any](m *map[string]T, key string, value T) {
 	(*m)[key] = value
 }
 
-// putDeployment adds or replaces one, and forgets the oldest of its application when there are too many.
-func (o *objects) putDeployment(deployment *deckv1.Deployment) {
+// putDeployment adds or replaces one, and forgets the oldest of its application when there are more than limit.
+func (o *objects) putDeployment(deployment *deckv1.Deployment, limit int) {
 	put(&o.deployments, deployment.GetId(), deployment)
 	application := deployment.GetApplicationId()
 	list := slices.DeleteFunc(slices.Clone(o.byApplication[application]), func(d *deckv1.Deployment) bool {
@@ -103,10 +108,10 @@ func (o *objects) putDeployment(deployment *deckv1.Deployment) {
 	slices.SortFunc(list, func(a, b *deckv1.Deployment) int {
 		return cmp.Or(b.GetCreatedAt().AsTime().Compare(a.GetCreatedAt().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
 	})
-	for _, forgotten := range list[min(len(list), maxDeployments):] {
+	for _, forgotten := range list[min(len(list), limit):] {
 		delete(o.deployments, forgotten.GetId())
 	}
-	put(&o.byApplication, application, list[:min(len(list), maxDeployments)])
+	put(&o.byApplication, application, list[:min(len(list), limit)])
 }
 
 // removeApplication forgets an application and its deployments.

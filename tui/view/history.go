@@ -25,10 +25,7 @@ type History struct {
 // Draw returns width columns and height lines.
 func (v History) Draw(width, height int) string {
 	th, inner := v.Theme, width-2
-	frame := box{theme: th, title: "Deployments", focused: true, right: th.Dim.Render("enter: show")}
-	if v.Application != "" {
-		frame.title += " of " + v.Application
-	}
+	frame := box{theme: th, title: v.title(), focused: true, right: th.Dim.Render("enter: show")}
 	if len(v.List) == 0 {
 		return frame.draw([]string{"", th.Dim.Render(" none yet")}, width, height)
 	}
@@ -50,4 +47,16 @@ func (v History) Draw(width, height int) string {
 		lines = append(lines, line)
 	}
 	return frame.draw(lines, width, height)
+}
+
+// title says when there may be older deployments than those of the list.
+func (v History) title() string {
+	title := "Deployments"
+	if len(v.List) >= state.MaxDeployments {
+		title = fmt.Sprintf("Newest %d deployments", len(v.List))
+	}
+	if v.Application != "" {
+		title += " of " + v.Application
+	}
+	return title
 }

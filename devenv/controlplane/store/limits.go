@@ -3,6 +3,13 @@
 
 package store
 
+// KeptPerApplication and KeptDeployments are how many completed deployments are kept by default: of one application,
+// and of all of them.
+const (
+	KeptPerApplication = 200
+	KeptDeployments    = 1000
+)
+
 // Limits bounds what the store keeps. A zero field means its default.
 type Limits struct {
 	// Completed deployments kept for one application, and for all of them.
@@ -37,8 +44,8 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.DeploymentsPerApplication, 200},
-		{&l.Deployments, 1000},
+		{&l.DeploymentsPerApplication, KeptPerApplication},
+		{&l.Deployments, KeptDeployments},
 		{&l.OpenDeployments, 5000},
 		{&l.DeploymentBytes, 3 << 20},
 		{&l.EventBytes, 64 << 10},
