@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // diskMiB is the size of a small disk. An environment without a cluster needs a part of it.
@@ -167,13 +169,20 @@ func (m *matrix) powerCut(ctx context.Context, image, disk, where string) error 
 		return err
 	}
 	m.oracle.remember()
-	if err := copyFile(image, image+".cut"); err != nil {
+	stopped, err := m.freeze(ctx)
+	if err == nil {
+		err = copyFile(image, image+".cut")
+	}
+	for _, pid := range stopped { // none has any power left to end what it started
+		_ = kill(pid)
+	}
+	if err != nil {
 		return err
 	}
 	if err := m.killAll(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(unmount(disk), os.Rename(image+".cut", image)); err != nil {
+	if err := errors.Join(unmountSoon(ctx, disk), os.Rename(image+".cut", image)); err != nil {
 		return err
 	}
 	if err := mountImage(ctx, image, disk); err != nil {
@@ -191,8 +200,54 @@ func (m *matrix) powerCut(ctx context.Context, image, disk, where string) error 
 	return errors.Join(m.healthy(ctx), m.oracle.check(ctx, where))
 }
 
+// freeze stops all processes of the environment and returns their pids. The copy of a disk takes a while: with writes
+// in between it would hold the names and sizes of files from one moment and their content from another, as no power
+// cut leaves them.
+func (e *environment) freeze(ctx context.Context) (pids []int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, endsWithin)
+	defer cancel()
+	for {
+		running, err := e.processes(ctx, nil)
+		if err != nil {
+			return pids, err
+		}
+		pids = pids[:0]
+		all := true
+		for _, line := range running {
+			fields := strings.Fields(line)
+			pid := number(fields[0])
+			pids = append(pids, pid)
+			if fields[1][0] != 'T' {
+				all = false
+				_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
+			}
+		}
+		if all {
+			return pids, nil
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return pids, fmt.Errorf("stop the processes of the environment: %w", err)
+		}
+	}
+}
+
 func mountImage(ctx context.Context, image, dir string) error {
 	return command(ctx, "mount", "-o", "loop,commit=600", image, dir)
+}
+
+// unmountSoon unmounts a directory once the processes that end have closed their files.
+func unmountSoon(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, endsWithin)
+	defer cancel()
+	for {
+		err := syscall.Unmount(dir, 0)
+		if !errors.Is(err, syscall.EBUSY) || pause(ctx, 100*time.Millisecond) != nil {
+			if err != nil {
+				err = fmt.Errorf("unmount %s: %w", dir, err)
+			}
+			return err
+		}
+	}
 }
 
 // unmount waits for nobody: a process that still holds the disk would be a finding of its own.
