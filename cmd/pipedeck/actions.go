@@ -133,7 +133,7 @@ func newCancelCommand(t *target) *cobra.Command {
 			"What was done is then rolled back as the application says: planner.autoRollback, true unless it is set.",
 		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
-		d, err := s.running(args[0])
+		d, err := s.running(args[0], t.flags())
 		if err != nil {
 			return "", err
 		}

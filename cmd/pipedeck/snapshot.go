@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -118,8 +119,8 @@ func (s *snapshot) deployment(id string) (*deckv1.Deployment, error) {
 }
 
 // running finds a deployment like deployment does, or by the name of its application when that has one
-// under way.
-func (s *snapshot) running(name string) (*deckv1.Deployment, error) {
+// under way. flags name the environment in a command for the user.
+func (s *snapshot) running(name, flags string) (*deckv1.Deployment, error) {
 	var ids []string
 	var found *deckv1.Deployment
 	known := false
@@ -141,7 +142,7 @@ func (s *snapshot) running(name string) (*deckv1.Deployment, error) {
 	case len(ids) == 0:
 		return nil, usageError(fmt.Errorf("no deployment of %q is under way", name), "see pipedeck deployments")
 	case len(ids) > 1:
-		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name), choices("deployment", ids))
+		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name), "run one of:\n  pipedeck cancel "+strings.Join(ids, flags+"\n  pipedeck cancel ")+flags)
 	default:
 		return found, nil
 	}

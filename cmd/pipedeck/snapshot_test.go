@@ -26,16 +26,20 @@ func TestADeploymentToCancelIsNamedByItsIdOrItsApplication(t *testing.T) {
 	deployment("bbbb-1", "two-id", deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING)
 	deployment("bbbb-2", "two-id", deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING)
 	for name, want := range map[string]string{"one": "aaaa-2", "aaaa-1": "aaaa-1", "bbbb-2": "bbbb-2"} {
-		d, err := s.running(name)
+		d, err := s.running(name, " --name demo")
 		require.NoError(t, err, name)
 		require.Equal(t, want, d.GetId())
 	}
 	for name, problem := range map[string]string{
 		"two": "2 deployments of \"two\" are under way", "none": "no deployment of \"none\" is under way", "aaaa": "begins 2 deployments", "x": "no deployment \"x\"",
 	} {
-		_, err := s.running(name)
+		_, err := s.running(name, " --name demo")
 		require.ErrorContains(t, err, problem)
 	}
+	_, err := s.running("two", " --name demo")
+	exit := (*exitError)(nil)
+	require.ErrorAs(t, err, &exit)
+	require.Contains(t, exit.hint, "\n  pipedeck cancel bbbb-1 --name demo", "a command that works as printed")
 }
 
 func TestAnApplicationOfSeveralPipedsIsNamedByItsID(t *testing.T) {
