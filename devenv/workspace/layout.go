@@ -16,6 +16,8 @@ type item struct {
 	kind    itemKind
 	// holds are the items of a folder.
 	holds []item
+	// sign is a file in a tree that shows that the environment created it; empty where no user would make such a tree.
+	sign string
 }
 
 type itemKind int
@@ -35,8 +37,9 @@ var layout = []item{
 	{pattern: "address"},
 	{pattern: "piped.yaml"},
 	{pattern: "history"},
-	{pattern: "history.*"},
-	{pattern: "history-*"},
+	{pattern: "history.new"},
+	{pattern: "history.damaged-[0-9]*"},
+	{pattern: "history.unknown-[0-9]*"},
 	{pattern: "kubeconfig"},
 	{pattern: "kubeconfig-*"},
 	{pattern: "secrets", kind: folderItem, holds: []item{
@@ -51,8 +54,8 @@ var layout = []item{
 	{pattern: "cluster", kind: treeItem},
 	{pattern: "head", kind: treeItem},
 	{pattern: "live.git", kind: treeItem},
-	{pattern: "repository", kind: treeItem},
-	{pattern: "repository.new", kind: treeItem},
+	{pattern: "repository", kind: treeItem, sign: sampleSign},
+	{pattern: "repository.new", kind: treeItem, sign: sampleSign},
 }
 
 // itemOf finds the item that a thing with that name and type is.

@@ -72,7 +72,7 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 		found, ok := itemOf(items, entry.Name(), entry.Type())
 		switch {
 		case dir == "." && (entry.Name() == owned.MarkFile || entry.Name() == owned.LockFile):
-		case !ok:
+		case !ok || !signed(root, name, found.sign):
 			left = append(left, name)
 		case found.kind == folderItem:
 			more, err := removeItems(root, name, found.holds)
@@ -88,6 +88,15 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 		}
 	}
 	return left, errors.Join(failures...)
+}
+
+// signed tells whether a thing carries the sign of its item.
+func signed(root *os.Root, name, sign string) bool {
+	if sign == "" {
+		return true
+	}
+	info, err := root.Lstat(path.Join(name, sign))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // removeTree removes a directory with all it holds. A program may have taken its own write permission away.

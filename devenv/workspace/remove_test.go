@@ -31,7 +31,7 @@ func filled(t *testing.T) *Workspace {
 	_, err = w.EnsureSample(tree{"web/app.pipecd.yaml": "x"})
 	require.NoError(t, err)
 	for _, name := range []string{
-		"history", "history.new", "history.unknown", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "head/x",
+		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign, "head/x",
 		"live.git/HEAD", "plugins/wait.bin", "cluster/local/etcd/data", "piped/sources/1/x", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
 	} {
 		put(t, w.Path(name))
@@ -100,6 +100,21 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 	require.NoError(t, remove(t, w), "it is still an environment, and can be removed now")
 	require.NoDirExists(t, w.Dir)
 	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
+}
+
+func TestARepositoryThatTheUserPutThereIsLeft(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	foreign := []string{"history.mine", "repository/.git/HEAD", "repository/thesis.txt"}
+	for _, name := range foreign {
+		put(t, w.Path(name))
+	}
+	var left *LeftError
+	require.ErrorAs(t, remove(t, w), &left)
+	require.Equal(t, []string{"history.mine", "repository"}, left.Names)
+	for _, name := range foreign {
+		require.FileExists(t, w.Path(name))
+	}
 }
 
 func TestLinksInTheDirectoryAreNeverFollowed(t *testing.T) {

@@ -49,11 +49,18 @@ func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
 	return OpenRepository(dir)
 }
 
+// sampleSign is a file that tells the sample repository from one of the user's at the same place.
+const sampleSign = ".git/pipedeck-sample"
+
 func createSample(dir string, samples []Sample) error {
 	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{
 		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
 	})
 	if err != nil {
+		return err
+	}
+	sign := []byte("Created by pipedeck, which removes this repository with its environment.\n")
+	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(sampleSign)), sign, 0o600); err != nil {
 		return err
 	}
 	if err := takePushes(repo); err != nil {
