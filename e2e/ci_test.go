@@ -78,8 +78,9 @@ func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	files := map[string]string{
-		"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s")),
-		"web/new\nline":       "x", "web/tab\there": "x", `web/quote"`: "x",
+		"web/app.pipecd.yaml":       application("web", pipeline("WAIT", "duration: 1s")),
+		"new\nline/app.pipecd.yaml": application("other", pipeline("WAIT", "duration: 1s")),
+		"web/new\nline":             "x", "web/tab\there": "x", `web/quote"`: "x",
 	}
 	if runtime.GOOS != "darwin" { // whose file systems take text alone
 		files["l\xfctin/app.pipecd.yaml"] = application("latin", pipeline("WAIT", "duration: 1s"))
@@ -87,7 +88,7 @@ func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
 	r := e.pipedeck("ci", repository(t, files), "--cluster", "none")
 	require.Zero(t, r.code, r.stderr)
 	if runtime.GOOS != "darwin" {
-		require.Contains(t, r.stderr, `warning: skipped "l\xfctin/app.pipecd.yaml": the path is not UTF-8 text`)
+		require.Contains(t, r.stderr, `warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text`)
 	}
 	e.leavesNothing()
 }

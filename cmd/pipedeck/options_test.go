@@ -25,7 +25,7 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 	_, err := git.PlainInit(unborn, false)
 	require.NoError(t, err)
 	for dir, says := range map[string]string{
-		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch", broken: "open the Git repository",
+		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch", broken: "has a broken configuration",
 	} {
 		t.Chdir(dir)
 		state := filepath.Join(t.TempDir(), "state")

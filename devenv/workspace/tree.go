@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5"
 	gitconfig "github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // listApplications finds the application configurations of a commit. Only trees are read: names in them may hold any
@@ -46,7 +47,7 @@ func (r *Repository) walk(repo *git.Repository, tree plumbing.Hash, dir string) 
 				return err
 			}
 		case entry.Mode == filemode.Submodule || !IsApplicationConfig(entry.Name):
-		case !utf8.ValidString(name):
+		case !config.IsReportablePath(name):
 			r.Skipped = append(r.Skipped, name)
 		default:
 			r.Applications = append(r.Applications, name)
@@ -69,7 +70,7 @@ func (r *Repository) SkippedText() string {
 	if more := len(r.Skipped) - most; more > 0 {
 		quoted = append(quoted, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("skipped %s: the path is not UTF-8 text, which the protocol requires", strings.Join(quoted, ", "))
+	return fmt.Sprintf("skipped %s: the path is not one line of UTF-8 text, which the protocol requires", strings.Join(quoted, ", "))
 }
 
 // damaged is a repository of which objects are missing or broken.

@@ -86,6 +86,12 @@ func ParseApplication(data []byte, filename string) (*Application, error) {
 // DefaultApplicationFilename is the application configuration's name when an application names none.
 const DefaultApplicationFilename = "app.pipecd.yaml"
 
+// IsReportablePath tells whether the path of an application's configuration can be reported to a control plane. Paths
+// in Git are bytes; PipeCD v1 takes text in UTF-8, and no line break in it.
+func IsReportablePath(path string) bool {
+	return utf8.ValidString(path) && !strings.ContainsAny(path, "\n\r")
+}
+
 // IsApplicationFilename reports whether a file of that base name holds an application configuration:
 // app.pipecd.yaml, anything else ending in .pipecd.yaml, or the older .pipe.yaml.
 func IsApplicationFilename(name string) bool {

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
@@ -171,9 +170,9 @@ func (r *repository) scan(ctx context.Context, known map[string]*file, from, to 
 		return nil, err
 	}
 	for _, name := range names {
-		if !utf8.ValidString(name) {
-			// Names in Git are bytes, the control plane takes text and would refuse all that is reported with it.
-			r.logger.Error("an application configuration is passed over, because its path is not UTF-8: rename the directory", "file", name)
+		if !config.IsReportablePath(name) {
+			// The control plane would refuse all that is reported with it.
+			r.logger.Error("an application configuration is skipped, because its path is not one line of UTF-8 text: rename the directory", "file", name)
 			continue
 		}
 		data, err := r.git.ReadFile(ctx, to, name)
