@@ -88,16 +88,17 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 	}
 	if info.IsDir() {
 		r.path = filepath.Join(own, "plugin")
-		return r, r.build(ctx, place)
+		if err := buildPlugin(ctx, place, r.path); err != nil {
+			return nil, errors.Join(err, r.remove())
+		}
 	}
 	return r, nil
 }
 
-// build compiles the package.
-func (r *runnable) build(ctx context.Context, dir string) error {
-	err := (&pluginsource.Source{Dir: dir, Program: r.path, Logger: slog.New(slog.DiscardHandler)}).Build(ctx)
-	if err != nil {
-		return usageError(errors.Join(err, r.remove()), "correct the sources and run again")
+// buildPlugin compiles the package in a directory.
+func buildPlugin(ctx context.Context, dir, program string) error {
+	if err := (&pluginsource.Source{Dir: dir, Program: program, Logger: slog.New(slog.DiscardHandler)}).Build(ctx); err != nil {
+		return usageError(err, "correct the sources and run again")
 	}
 	return nil
 }

@@ -130,12 +130,8 @@ func (f *recordFlags) program(ctx context.Context, given, scratch string) (name,
 	}
 	path, local := strings.CutPrefix(plugin.URL, "file://")
 	if plugin.Source != "" {
-		built := &runnable{}
-		if err := built.build(ctx, plugin.Source); err != nil {
-			return "", "", err
-		}
 		path, local = filepath.Join(scratch, "plugin"), true
-		if err := errors.Join(os.Rename(built.path, path), built.remove()); err != nil {
+		if err := buildPlugin(ctx, plugin.Source, path); err != nil {
 			return "", "", err
 		}
 		if err := f.configureBeside(plugin); err != nil {

@@ -160,6 +160,9 @@ func spread(t *testing.T, fields map[string]any) {
 
 func about(c call) string {
 	switch r := c.request.(type) {
+	case *pipedservice.InChainDeploymentPlannableRequest:
+		// The scheduler asks for the turn while the trigger still reports the new deployment.
+		return c.method + r.GetDeploymentId()
 	case *pipedservice.ReportCommandHandledRequest:
 		return "command " + r.GetCommandId()
 	case *pipedservice.ReportApplicationLiveStateRequest:
