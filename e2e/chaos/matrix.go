@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -114,54 +113,21 @@ func allCells() []cell {
 	return all
 }
 
-// choose orders the kills at random. With fewer kills than cells, every victim and every moment comes at least
-// once; otherwise every cell does.
+// choose orders the kills at random, in rounds: each round kills every victim once, at moments that differ, and six
+// rounds reach every cell. So a plugin is not killed so often within a minute that it is quarantined, which would be
+// right and is not what is tried here.
 func choose(random *rand.Rand, kills int) []cell {
-	all := allCells()
-	shuffle := func(list []cell) { random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] }) }
-	shuffle(all)
+	who, when := victims(), moments()
+	random.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
+	random.Shuffle(len(when), func(i, j int) { when[i], when[j] = when[j], when[i] })
+	rounds := random.Perm(len(when))
 	var chosen []cell
-	if kills < len(all) {
-		seen := map[string]bool{}
-		for _, c := range all {
-			if !seen[c.victim.name] || !seen[c.moment.name] {
-				seen[c.victim.name], seen[c.moment.name] = true, true
-				chosen = append(chosen, c)
-			}
-		}
-		for _, c := range all {
-			if len(chosen) >= kills {
-				break
-			}
-			if !slices.ContainsFunc(chosen, func(o cell) bool { return o.String() == c.String() }) {
-				chosen = append(chosen, c)
-			}
-		}
-	} else {
-		chosen = all
-		for len(chosen) < kills {
-			chosen = append(chosen, all[random.IntN(len(all))])
-		}
+	for len(chosen) < kills {
+		n := len(chosen)
+		round, i := rounds[n/len(who)%len(rounds)], n%len(who)
+		chosen = append(chosen, cell{who[i], when[(round+i)%len(when)]})
 	}
-	shuffle(chosen)
-	return spread(chosen)
-}
-
-// spread moves apart kills of one victim that follow each other: a plugin that dies often within a minute is
-// quarantined, which is right and not what is tried here.
-func spread(list []cell) []cell {
-	for i := 1; i < len(list); i++ {
-		if list[i].victim.name != list[i-1].victim.name {
-			continue
-		}
-		for j := i + 1; j < len(list); j++ {
-			if list[j].victim.name != list[i-1].victim.name {
-				list[i], list[j] = list[j], list[i]
-				break
-			}
-		}
-	}
-	return list
+	return chosen
 }
 
 // begin brings a deployment to the moment, and returns its commit.
