@@ -45,6 +45,9 @@ func (e *CompileError) Error() string { return fmt.Sprintf("%s does not compile:
 
 // Build makes the program once. The error is a *CompileError when the sources are at fault.
 func (s *Source) Build(ctx context.Context) error {
+	if _, err := os.Stat(s.Dir); err != nil { // the go command would be blamed
+		return fmt.Errorf("read the sources of the plugin: %w", err)
+	}
 	if err := os.MkdirAll(filepath.Dir(s.Program), 0o700); err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}

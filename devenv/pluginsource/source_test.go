@@ -121,6 +121,30 @@ func TestTheStatusSaysFromTheSaveOnThatAProgramIsBuilt(t *testing.T) {
 	require.NoError(t, <-watching)
 }
 
+func TestSourcesThatWereAwayAreBuiltAgainWhenTheyAreBack(t *testing.T) {
+	t.Parallel()
+	_, s := module(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends, ended := make(chan error, 100), make(chan error, 1)
+	go func() { ended <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err }) }()
+	defer func() { cancel(); require.NoError(t, <-ended) }()
+	require.NoError(t, <-ends)
+
+	away := s.Dir + ".away"
+	require.NoError(t, os.Rename(s.Dir, away))
+	require.ErrorIs(t, <-ends, os.ErrNotExist)
+	require.NoError(t, os.Rename(away, s.Dir))
+	for err := range ends { // the end of a build that began while they were away may come first
+		if err == nil {
+			break
+		}
+	}
+	write(t, filepath.Join(s.Dir, "main.go"), "package main\n\nfunc main() { println(\"back\") }\n")
+	for says(t, s) != "back" {
+		require.NoError(t, <-ends)
+	}
+}
+
 func TestWhatIsNoProgramIsTold(t *testing.T) {
 	t.Parallel()
 	root, s := module(t)

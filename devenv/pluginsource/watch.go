@@ -59,7 +59,7 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 			building.stop()
 			return nil
 		case event := <-watcher.Events:
-			if matters(event) {
+			if dirs.concerns(event) {
 				change()
 			}
 		case err := <-watcher.Errors:
@@ -148,6 +148,10 @@ func (w *watched) refresh(ctx context.Context) error {
 	if listed != nil {
 		dirs = []string{w.source.Dir}
 	}
+	// The directory above tells of the return of one that was moved away or replaced.
+	if err := w.watcher.Add(filepath.Dir(w.source.Dir)); err != nil {
+		listed = errors.Join(listed, err)
+	}
 	for _, dir := range dirs {
 		if w.known[dir] || len(w.known) >= maxDirs {
 			continue
@@ -158,6 +162,16 @@ func (w *watched) refresh(ctx context.Context) error {
 		w.known[dir] = true
 	}
 	return listed
+}
+
+// concerns tells whether an event may change the program. A directory that is gone is watched again when it is back.
+func (w *watched) concerns(event fsnotify.Event) bool {
+	if w.known[event.Name] && event.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
+		_ = w.watcher.Remove(event.Name) // after a rename the watch goes with the directory
+		delete(w.known, event.Name)
+	}
+	inside := w.known[filepath.Dir(event.Name)]
+	return event.Name == w.source.Dir || inside && matters(event)
 }
 
 // leftOut are files that a program is not made of.

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
@@ -177,13 +178,14 @@ func (p *Plugin) keep(ctx context.Context, lifeline *os.File, proc *process) (*p
 			switch {
 			case s.err != nil:
 				p.logger.Warn("a changed plugin does not start; the one before it goes on", "error", s.err)
-				p.fail(agentv1.Plugin_STATE_RUNNING, fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err), problem{
-					reason: fmt.Sprintf("its changed binary does not start, the one before it goes on: %s", s.err), nextStep: "fix the binary: it is started as soon as it changes",
-				})
+				reason := fmt.Sprintf("%s: %s", changedDoesNotStart, s.err)
+				p.fail(agentv1.Plugin_STATE_RUNNING, reason, problem{reason: reason, nextStep: "fix the binary: it is started as soon as it changes"})
 			case s.proc != nil:
 				p.serving(s.proc, s.abilities)
 				p.noteExamined(s.program, nil)
 				return s.proc, nil
+			default:
+				p.keeps(proc)
 			}
 			p.noteExamined(s.program, s.err)
 		}
@@ -290,6 +292,9 @@ func (p *Plugin) restartPause(crashes int) time.Duration {
 // set changes the state of a plugin that works; a first start that was decided is remembered.
 func (p *Plugin) set(state agentv1.Plugin_State, detail string) { p.fail(state, detail, problem{}) }
 
+// changedDoesNotStart begins the detail of a plugin that goes on although its binary was changed.
+const changedDoesNotStart = "its changed binary does not start, the one before it goes on"
+
 // fail is set for one that has a problem.
 func (p *Plugin) fail(state agentv1.Plugin_State, detail string, why problem) {
 	p.mu.Lock()
@@ -325,6 +330,16 @@ func (p *Plugin) serving(proc *process, able abilities) {
 	p.changes.notify()
 	p.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
 		"took", time.Since(proc.started).Round(time.Millisecond))
+}
+
+// keeps withdraws what was said of a changed binary: the file holds the program that runs again.
+func (p *Plugin) keeps(proc *process) {
+	p.mu.Lock()
+	if p.process == proc && p.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(p.detail, changedDoesNotStart) {
+		p.detail, p.problem = "", problem{}
+	}
+	p.mu.Unlock()
+	p.changes.notify()
 }
 
 // unwell shows what a plugin says of its own health; only an author knows what follows from it.

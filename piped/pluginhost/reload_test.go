@@ -98,7 +98,12 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 	_, err = execute(t.Context(), p, "{}")
 	require.NoError(t, err)
 
-	replace("mended")
+	replace("") // the change is taken back
+	s = await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() == "" })
+	require.Equal(t, old, s.GetPid())
+	require.Empty(t, host.Problems())
+
+	replace("fixed")
 	await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetDetail() == "" })
 }
 
