@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,8 +79,11 @@ func checkFiles(ctx context.Context, files []configurationFile, pipedConfig stri
 	var lists []string
 	for _, file := range files {
 		report := config.Check(file.content, file.name)
-		if file.link {
+		switch {
+		case file.link:
 			report = config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
+		case report.Application != nil && !config.IsReportablePath(file.name):
+			report = config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the application; rename the directory")
 		}
 		reports = append(reports, report)
 		if report.Piped == nil {
@@ -221,25 +223,25 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		return []configurationFile{{name: root, content: content}}, nil
 	}
 	var files []configurationFile
-	tree := os.DirFS(root)
-	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+	// Names may be any bytes, which io/fs does not walk.
+	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
 		case entry.Type()&fs.ModeSymlink != 0 && config.IsApplicationFilename(name):
-			files = append(files, configurationFile{name: filepath.Join(root, filepath.FromSlash(name)), link: true})
+			files = append(files, configurationFile{name: name, link: true})
 			return nil
-		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
+		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
 			return nil
 		}
-		content, err := readBounded(tree, name)
+		content, err := readBounded(name)
 		if err != nil {
 			return err
 		}
 		if config.IsApplicationFilename(name) || (len(content) <= config.MaxSize && config.Claimed(content)) {
-			files = append(files, configurationFile{name: filepath.Join(root, filepath.FromSlash(name)), content: content})
+			files = append(files, configurationFile{name: name, content: content})
 		}
 		return nil
 	})
@@ -287,8 +289,8 @@ func readFile(ctx context.Context, name string) ([]byte, error) {
 
 func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, config.MaxSize+1)) }
 
-func readBounded(tree fs.FS, name string) ([]byte, error) {
-	file, err := tree.Open(name)
+func readBounded(name string) ([]byte, error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -175,4 +176,20 @@ func TestAPipeIsReadAndTheWaitForItCanBeEnded(t *testing.T) {
 	ended = validate(t.Context())
 	require.NoError(t, os.WriteFile(fifo, []byte(goodApplication), 0))
 	require.Zero(t, <-ended)
+}
+
+func TestAnApplicationInADirectoryOfAnyNameIsChecked(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("file systems of macOS take names in UTF-8 only")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"good", "new\nline", "l\xfctin"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "app.pipecd.yaml"), []byte(goodApplication), 0o600))
+	}
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, "checked 3 files: 2 errors")
+	require.Contains(t, stdout, "rename the directory")
 }
