@@ -6,7 +6,7 @@
 // no part crashes by itself.
 //
 //	PIPEDECK_BIN=bin go run ./e2e/chaos                     everything, at least 80 kills
-//	PIPEDECK_BIN=bin go run ./e2e/chaos -short              the form of CI: at least 20 kills in a few minutes
+//	PIPEDECK_BIN=bin go run ./e2e/chaos -short              the form of CI: 24 kills, no planted faults, a few minutes
 //	PIPEDECK_BIN=bin go run ./e2e/chaos -seed 7 -only kills the same order of the same kills again
 //
 // Its parts are

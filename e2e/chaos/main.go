@@ -36,7 +36,7 @@ func main() {
 	flag.IntVar(&s.kills, "kills", 80, "kills, at least; every cell of the matrix is tried at least once")
 	flag.IntVar(&s.flips, "flips", 2000, "damaged histories to restore")
 	flag.IntVar(&s.cuts, "cuts", 10, "power cuts")
-	flag.BoolVar(&s.short, "short", false, "the form of CI: every victim and every moment at least once, 24 kills, 200 damaged histories")
+	flag.BoolVar(&s.short, "short", false, "the form of CI: every victim and every moment at least once, 24 kills, 200 damaged histories, no planted faults")
 	flag.StringVar(&s.only, "only", "", "try only these parts, separated by commas: "+strings.Join(names(parts), ", "))
 	flag.Parse()
 	if s.short {
@@ -93,6 +93,9 @@ func run(ctx context.Context, s settings) ([]string, error) {
 		return nil, err
 	}
 	chosen := parts
+	if s.short { // the last one compiles everything again and again
+		chosen = parts[:len(parts)-1]
+	}
 	if s.only != "" {
 		chosen = nil
 		for name := range strings.SplitSeq(s.only, ",") {
