@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
@@ -28,7 +29,7 @@ func (p *Planner) planInTime(ctx context.Context, pending *model.Deployment) (*m
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return planned, err
-		case limited.Err() != nil:
+		case timedOut(limited):
 			return nil, fmt.Errorf("planning timed out after %s, while %s", p.options.Timeout, phase)
 		case !errors.As(err, &interrupted):
 			return nil, err
@@ -38,6 +39,13 @@ func (p *Planner) planInTime(ctx context.Context, pending *model.Deployment) (*m
 		p.options.Logger.Warn("planning was interrupted and starts again once the plugin is back",
 			"deployment", pending.GetId(), "application", pending.GetApplicationName(), "error", err)
 	}
+}
+
+// timedOut reports whether the deadline of ctx has passed. A call can fail because of the deadline a moment before the
+// timer of ctx fires, so the clock decides.
+func timedOut(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
 }
 
 // interruptedError is the end of a plugin during an attempt. Another attempt waits until the plugin is back.

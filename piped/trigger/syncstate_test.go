@@ -81,6 +81,11 @@ func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
 
 	w.application("web", "  name: web\n  timeout: later\n")
 	w.commit("Break it in another way")
+	w.plane.await(t, "the new mistake to be reported", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.broken) == 2
+	})
 	require.Equal(t, 1, w.settle())
 	told("web Break it", "web Break it in another way")
 }

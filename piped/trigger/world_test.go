@@ -117,8 +117,9 @@ func (w *world) start() {
 	}
 }
 
-// isBroken is the notifier's.
+// isBroken is the notifier's. It wakes those who wait, as the calls of the control plane do.
 func (w *world) isBroken(a *model.Application, commit *model.Commit, reason string) {
+	defer w.plane.read(w.plane.broadcast)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first, _, _ := strings.Cut(reason, "\n")
