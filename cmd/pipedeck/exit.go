@@ -10,8 +10,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/piped/config/owned"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // Exit codes of every subcommand.

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/tap"
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
-	"github.com/pipedeck/pipedeck/piped/config/peeruser"
+	"github.com/pipedeck/pipedeck/system/peeruser"
 )
 
 // maxHeaderBytes bounds the metadata of a call. A caller sends its key and little else.

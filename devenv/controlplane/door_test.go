@@ -22,7 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
-	"github.com/pipedeck/pipedeck/piped/config/peeruser/otheruser"
+	"github.com/pipedeck/pipedeck/system/peeruser/otheruser"
 )
 
 // logged is what a server has logged.

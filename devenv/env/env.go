@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/live"
 	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
 // deleteDeadline bounds the removal of all clusters: a container engine may never be done with one.

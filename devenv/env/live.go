@@ -12,7 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/live"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
 // openTree takes a first snapshot before piped looks, of the working tree or, unless the environment is live, of the

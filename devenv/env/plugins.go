@@ -14,7 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/pluginsource"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
 // builds are the first builds of the plugins that are given as Go packages: piped is started after them.

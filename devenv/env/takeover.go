@@ -15,7 +15,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 const (

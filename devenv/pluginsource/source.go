@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 const (

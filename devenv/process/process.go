@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // Spec says what to run.

@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // keyPairBits is the size that PipeCD's documentation uses: quick to make, and enough for a piped whose

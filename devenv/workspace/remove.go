@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // LeftError names what an environment did not create and what therefore stays where it is.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // Running is what the process that holds the lock publishes for others.

@@ -14,7 +14,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // nameRule keeps names usable as a directory, a kubeconfig context and a container name.

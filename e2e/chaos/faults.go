@@ -28,7 +28,7 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{
-			name: "programs outlive their stage", file: "plugins/sdk/processtree/tree.go",
+			name: "programs outlive their stage", file: "system/processtree/tree.go",
 			old: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n",
 			new: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n\tif ctx != nil {\n\t\treturn nil, nil\n\t}\n",
 			try: func(ctx context.Context, c *chaos) error {
@@ -42,7 +42,7 @@ func faults() []fault {
 			possible: canCutPower, try: tryPowerCut,
 		},
 		{
-			name: "directories without the mark are taken as ours", file: "piped/config/owned/mark.go",
+			name: "directories without the mark are taken as ours", file: "system/owned/mark.go",
 			old: "\tmarked, err := isMarked(root, path, mark)\n\tif err == nil && !marked {\n",
 			new: "\tmarked, err := isMarked(root, path, mark)\n\tif marked = true; err == nil && !marked {\n",
 			try: tryInputs,

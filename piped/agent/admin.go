@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/config/peeruser"
+	"github.com/pipedeck/pipedeck/system/peeruser"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/piped/config/peeruser/otheruser"
+	"github.com/pipedeck/pipedeck/system/peeruser/otheruser"
 )
 
 func TestProfilesAreForCallersOnThisMachine(t *testing.T) {

@@ -37,7 +37,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 	"github.com/pipedeck/pipedeck/piped/workdir"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // Options of an Agent.

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/git/address"
 	"github.com/pipedeck/pipedeck/piped/health"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
 // deliveryTime is how long kept reports may wait over a connection that stands before that counts as a problem:

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pipedeck/pipedeck/piped/exhaustion"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
 const (

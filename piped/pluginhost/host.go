@@ -18,7 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // Defaults of Options.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // limits are what one plugin may use; zero is no limit.

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // There are no control groups here: bound looks after limits.

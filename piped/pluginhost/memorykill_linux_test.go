@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 const longEnough = time.Minute

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 const (

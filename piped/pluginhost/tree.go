@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // endEarlier ends what an earlier process has left in the host's tree, before a plugin starts, and prepares the tree.

@@ -23,7 +23,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // scriptRun builds the plugin of scripts, once.

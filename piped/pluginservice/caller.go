@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
-	"github.com/pipedeck/pipedeck/piped/config/peeruser"
+	"github.com/pipedeck/pipedeck/system/peeruser"
 )
 
 // caller is who is at the other end of a connection.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // script is one run of a shell script.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // file is an open file of the journal. Write adds to its end.

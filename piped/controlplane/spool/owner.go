@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/config/owned"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // Owner is who reports are kept for: a piped of a control plane. Another one would not know what they speak of.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk/processtree"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // Limits bound the rendering of one chart; a zero stands for its default.

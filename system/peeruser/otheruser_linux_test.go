@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/piped/config/peeruser"
-	"github.com/pipedeck/pipedeck/piped/config/peeruser/otheruser"
+	"github.com/pipedeck/pipedeck/system/peeruser"
+	"github.com/pipedeck/pipedeck/system/peeruser/otheruser"
 )
 
 func TestAConnectionOfAnotherUserIsRefused(t *testing.T) {
