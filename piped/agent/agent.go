@@ -91,15 +91,17 @@ type Agent struct {
 	trigger    *trigger.Trigger
 	previews   *planpreview.Maker
 	live       *livestate.Reporter
-	notifier   *notifier.Notifier
-	metrics    *metrics.Metrics
-	observed   *observe.Client
-	masker     *secrets.Masker
-	tracer     *tracing.Tracer
-	decrypter  secrets.Decrypter
-	problems   *health.Registry
-	introduced atomic.Bool
-	unlock     func()
+	// deployments notifies live of deployments that begin and end.
+	deployments livestate.Deployments
+	notifier    *notifier.Notifier
+	metrics     *metrics.Metrics
+	observer    *observe.Observer
+	masker      *secrets.Masker
+	tracer      *tracing.Tracer
+	decrypter   secrets.Decrypter
+	problems    *health.Registry
+	introduced  atomic.Bool
+	unlock      func()
 }
 
 // New opens what can be opened without waiting: directories, ports, mirrors. Run must follow, it closes
@@ -129,35 +131,9 @@ func New(options Options) (_ *Agent, err error) {
 	if a.decrypter, err = openSecrets(options.Config, key, masker); err != nil {
 		return nil, err
 	}
-	a.client, err = controlplane.Dial(controlplane.Options{
-		Address: options.Config.APIAddress, ProjectID: options.Config.ProjectID, PipedID: options.Config.PipedID, Key: []byte(key),
-		Insecure: options.Insecure, CertFile: options.CertFile, MaxReceiveBytes: options.MaxReceiveBytes, Logger: a.logger,
-	})
-	if err != nil {
+	if err := a.connect(key); err != nil {
 		return nil, err
 	}
-	kept, err := spool.Directory(filepath.Join(options.WorkDir, "spool"), spool.Owner{
-		Address: options.Config.APIAddress, ProjectID: options.Config.ProjectID, PipedID: options.Config.PipedID,
-	}, a.logger)
-	if err != nil {
-		return nil, err
-	}
-	a.spool, err = spool.Open(spool.Options{
-		Dir: kept, Next: a.client.PipedServiceClient, Connected: a.client.Connected, Logger: a.logger,
-	})
-	if err != nil {
-		return nil, err
-	}
-	a.client.PipedServiceClient = a.spool
-	if err := a.trace(key); err != nil {
-		return nil, err
-	}
-	if err := a.observe(); err != nil {
-		return nil, err
-	}
-	// Outermost, so that whoever sees reports on their way sees them masked.
-	a.client.PipedServiceClient = secrets.MaskReports(a.client.PipedServiceClient, masker)
-	a.client.AgentServiceClient = secrets.MaskAgent(a.client.AgentServiceClient, masker)
 	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.mirrorDamaged, a.logger); err != nil {
 		return nil, err
 	}
@@ -208,7 +184,6 @@ func (a *Agent) assemble() (err error) {
 	}
 	a.previews = a.previewMaker()
 	a.live = a.liveReporter()
-	a.client.PipedServiceClient = a.live.Observe(a.client.PipedServiceClient)
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
@@ -223,7 +198,7 @@ func (a *Agent) assemble() (err error) {
 	a.trigger = trigger.New(trigger.Options{
 		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
-		Interval: a.options.Config.SyncInterval.Std(), Broken: a.tellBroken, Uses: a.uses, PluginReporter: a.client,
+		Interval: a.options.Config.SyncInterval.Std(), Broken: a.notifyBroken, Uses: a.uses, PluginReporter: a.client,
 		Looked: a.looked, Passed: a.passed, Logger: a.logger,
 	})
 	a.watchHealth()
@@ -254,7 +229,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		a.logger.Info("piped is stopping; running deployments go on at the next start", "reason", context.Cause(ctx))
 	}
 	if a.introduced.Load() {
-		a.tell(observe.PipedStopped)
+		a.notify(observe.PipedStopped)
 	}
 	stopBase()
 	return a.masker.Error(errors.Join(err, ground.Wait()))
@@ -266,8 +241,8 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 		return err
 	}
 	a.introduced.Store(true)
-	a.tell(observe.PipedStarted)
-	ground.Go(func() error { return a.spool.Run(base) })
+	a.notify(observe.PipedStarted)
+	ground.Go(func() error { return a.spool.Run(base, a.client) })
 	ground.Go(func() error { return a.followPlugins(base) })
 	ground.Go(func() error {
 		return health.NewReporter(a.problems, agentv1.AgentServiceClient(a.client), a.logger).Run(base)
@@ -284,7 +259,7 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.previews.Run(ctx) })
 	works.Go(func() error { return a.live.Run(ctx) })
 	works.Go(func() error { return a.watcher.Run(ctx) })
-	works.Go(func() error { return a.metrics.Run(ctx) })
+	works.Go(func() error { return a.metrics.Run(ctx, a.client) })
 	events := eventwatcher.New(eventwatcher.Options{
 		ControlPlane: a.client, Repositories: a.repos.all(), Config: a.options.Config.EventWatcher,
 		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled, Passed: a.eventsPassed, Logger: a.logger,

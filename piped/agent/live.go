@@ -10,14 +10,14 @@ import (
 	"github.com/pipedeck/pipedeck/piped/livestate"
 )
 
-// liveReporter makes the part that looks at live states; the trigger is told of drift, which may call for a deployment.
+// liveReporter creates the part that reports live states; it notifies the trigger of drift, which may call for a deployment.
 func (a *Agent) liveReporter() *livestate.Reporter {
 	var plugins []livestate.Plugin
 	for _, p := range a.plugins.Plugins() {
 		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(), Changes: p.LivestateChanges()})
 	}
 	return livestate.New(livestate.Options{
-		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client, Plugins: plugins,
+		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client, Plugins: plugins, Deployments: &a.deployments,
 		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source, error) {
 			return a.repos.prepare(ctx, &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, commit, configFilename)
 		},

@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -15,11 +16,11 @@ import (
 
 // trace makes the part that records traces.
 func (a *Agent) trace(key string) error {
+	c := a.options.Config
 	transport, err := controlplane.Transport(a.options.Insecure, a.options.CertFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to the control plane at %q: %w", c.APIAddress, err)
 	}
-	c := a.options.Config
 	a.tracer, err = tracing.New(tracing.Options{
 		Address: c.APIAddress, Transport: transport, Token: strings.Join([]string{c.ProjectID, c.PipedID, strings.TrimSpace(key)}, ","),
 		ProjectID: c.ProjectID, PipedID: c.PipedID, Version: a.options.Version, Mask: a.masker.Mask, Logger: a.logger,

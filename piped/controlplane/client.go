@@ -47,13 +47,17 @@ type Options struct {
 	Logger          *slog.Logger
 	// Clock is for the pauses between tries. Default: the system's.
 	Clock Clock
+	// Layers are what calls pass on their way, besides the Client's own.
+	Layers Layers
 }
 
 // Client calls the control plane.
 type Client struct {
-	pipedservice.PipedServiceClient
-	agentv1.AgentServiceClient
+	pipedServiceClient
+	agentServiceClient
 	conn *grpc.ClientConn
+	// delivery is the connection for what was spooled.
+	delivery *connection
 }
 
 var (
@@ -99,7 +103,6 @@ func dial(o Options) (*Client, error) {
 	conn, err := grpc.NewClient(o.Address,
 		grpc.WithTransportCredentials(transport),
 		grpc.WithPerRPCCredentials(token),
-		grpc.WithUnaryInterceptor(retries.unary),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(o.MaxReceiveBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: longestPause},
@@ -112,12 +115,19 @@ func dial(o Options) (*Client, error) {
 		return nil, err
 	}
 	conn.Connect()
-	agent := agentv1.NewAgentServiceClient(conn)
+	layers := order(o.Layers, retries)
+	layered := through(conn, layers)
 	return &Client{
-		PipedServiceClient: &paging{PipedServiceClient: &splitting{pipedservice.NewPipedServiceClient(conn)}, agent: agent},
-		AgentServiceClient: agent,
+		pipedServiceClient: pipedservice.NewPipedServiceClient(layered),
+		agentServiceClient: agentv1.NewAgentServiceClient(layered),
 		conn:               conn,
+		delivery:           through(conn, after(layers, spooled)),
 	}, nil
+}
+
+// Deliver makes a unary call that has been spooled: it passes only the layers after the spool.
+func (c *Client) Deliver(ctx context.Context, method string, request, reply any) error {
+	return c.delivery.Invoke(ctx, method, request, reply)
 }
 
 // Close ends the connection and with it all calls.

@@ -19,44 +19,36 @@ import (
 // refuses larger ones for ever.
 const maxBlockBytes = 3 << 20
 
-// splitting sends log reports of any size, in several calls when they are large. The request passed in is
-// not changed.
-type splitting struct {
-	pipedservice.PipedServiceClient
-}
-
-// ReportStageLogs sends the blocks in order; an error means that some of them may have arrived.
-func (s *splitting) ReportStageLogs(ctx context.Context, r *pipedservice.ReportStageLogsRequest, opts ...grpc.CallOption) (*pipedservice.ReportStageLogsResponse, error) {
-	portions := split(r.GetBlocks(), maxBlockBytes)
-	for _, blocks := range portions[:len(portions)-1] {
-		part := &pipedservice.ReportStageLogsRequest{DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks}
-		if _, err := s.PipedServiceClient.ReportStageLogs(ctx, part, opts...); err != nil {
-			return nil, err
+// splitLogs sends log reports of any size, in several calls when they are large: the blocks in order, and the mark that
+// the log is complete with the last ones. An error means that some of the blocks may have arrived. The request passed in
+// is not changed.
+func splitLogs(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	var blocks []*model.LogBlock
+	var part func(blocks []*model.LogBlock, last bool) any
+	switch r := request.(type) {
+	case *pipedservice.ReportStageLogsRequest:
+		blocks, part = r.GetBlocks(), func(blocks []*model.LogBlock, _ bool) any {
+			return &pipedservice.ReportStageLogsRequest{
+				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks,
+			}
+		}
+	case *pipedservice.ReportStageLogsFromLastCheckpointRequest:
+		blocks, part = r.GetBlocks(), func(blocks []*model.LogBlock, last bool) any {
+			return &pipedservice.ReportStageLogsFromLastCheckpointRequest{
+				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks,
+				Completed: last && r.GetCompleted(),
+			}
+		}
+	default:
+		return invoke(ctx, method, request, reply, conn, opts...)
+	}
+	runs := split(blocks, maxBlockBytes)
+	for i, run := range runs {
+		if err := invoke(ctx, method, part(run, i == len(runs)-1), reply, conn, opts...); err != nil {
+			return err
 		}
 	}
-	last := &pipedservice.ReportStageLogsRequest{
-		DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: portions[len(portions)-1],
-	}
-	return s.PipedServiceClient.ReportStageLogs(ctx, last, opts...)
-}
-
-// ReportStageLogsFromLastCheckpoint sends the blocks in order; the last call carries the mark that the log
-// is complete.
-func (s *splitting) ReportStageLogsFromLastCheckpoint(ctx context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest, opts ...grpc.CallOption) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
-	portions := split(r.GetBlocks(), maxBlockBytes)
-	for _, blocks := range portions[:len(portions)-1] {
-		part := &pipedservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks,
-		}
-		if _, err := s.PipedServiceClient.ReportStageLogsFromLastCheckpoint(ctx, part, opts...); err != nil {
-			return nil, err
-		}
-	}
-	last := &pipedservice.ReportStageLogsFromLastCheckpointRequest{
-		DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(),
-		Blocks: portions[len(portions)-1], Completed: r.GetCompleted(),
-	}
-	return s.PipedServiceClient.ReportStageLogsFromLastCheckpoint(ctx, last, opts...)
+	return nil
 }
 
 // split returns the blocks in runs of at most limit bytes, at least one run. A block above the limit is

@@ -19,41 +19,31 @@ import (
 // maxPages bounds the pages of one list: a control plane that goes on with new cursors for ever is broken.
 const maxPages = 10_000
 
-// paging lists applications and events in pages where the control plane has them, as ours has, so that lists of any
-// length fit into messages. PipeCD's control plane answers everything at once.
-type paging struct {
-	pipedservice.PipedServiceClient
-	agent agentv1.AgentServiceClient
-}
-
-// ListApplications answers with all pages. An application that comes in two of them is there once, as it came last.
-func (p *paging) ListApplications(ctx context.Context, r *pipedservice.ListApplicationsRequest, opts ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
-	all, err := collect((*model.Application).GetId, func(cursor string) ([]*model.Application, string, error) {
-		page, err := p.agent.PageApplications(ctx, &agentv1.PageApplicationsRequest{Cursor: cursor}, opts...)
-		return page.GetApplications(), page.GetCursor(), err
-	})
+// pageLists lists applications and events in pages where the control plane has them, as ours has, so that lists of any
+// length fit into messages. An item that is in two pages is in the answer once, as it came last. PipeCD's control plane
+// answers everything at once.
+func pageLists(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := status.Error(codes.Unimplemented, "not a list with pages")
+	switch r := request.(type) {
+	case *pipedservice.ListApplicationsRequest:
+		reply := reply.(*pipedservice.ListApplicationsResponse)
+		reply.Applications, err = collect((*model.Application).GetId, func(cursor string) ([]*model.Application, string, error) {
+			page := &agentv1.PageApplicationsResponse{}
+			err := invoke(ctx, agentv1.AgentService_PageApplications_FullMethodName, &agentv1.PageApplicationsRequest{Cursor: cursor}, page, conn, opts...)
+			return page.GetApplications(), page.GetCursor(), err
+		})
+	case *pipedservice.ListEventsRequest:
+		reply := reply.(*pipedservice.ListEventsResponse)
+		reply.Events, err = collect((*model.Event).GetId, func(cursor string) ([]*model.Event, string, error) {
+			page := &agentv1.PageEventsResponse{}
+			err := invoke(ctx, agentv1.AgentService_PageEvents_FullMethodName, &agentv1.PageEventsRequest{List: r, Cursor: cursor}, page, conn, opts...)
+			return page.GetEvents(), page.GetCursor(), err
+		})
+	}
 	if status.Code(err) == codes.Unimplemented {
-		return p.PipedServiceClient.ListApplications(ctx, r, opts...)
+		return invoke(ctx, method, request, reply, conn, opts...)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &pipedservice.ListApplicationsResponse{Applications: all}, nil
-}
-
-// ListEvents answers with all pages.
-func (p *paging) ListEvents(ctx context.Context, r *pipedservice.ListEventsRequest, opts ...grpc.CallOption) (*pipedservice.ListEventsResponse, error) {
-	all, err := collect((*model.Event).GetId, func(cursor string) ([]*model.Event, string, error) {
-		page, err := p.agent.PageEvents(ctx, &agentv1.PageEventsRequest{List: r, Cursor: cursor}, opts...)
-		return page.GetEvents(), page.GetCursor(), err
-	})
-	if status.Code(err) == codes.Unimplemented {
-		return p.PipedServiceClient.ListEvents(ctx, r, opts...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &pipedservice.ListEventsResponse{Events: all}, nil
+	return err
 }
 
 // collect follows the cursors of a list to its end. An item that comes again replaces the one with its id. The error of

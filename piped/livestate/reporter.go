@@ -65,6 +65,8 @@ type Options struct {
 	PipedID, ProjectID string
 	ControlPlane       pipedservice.PipedServiceClient
 	Plugins            []Plugin
+	// Deployments gives notice of deployments that begin and end. The Reporter is its only subscriber.
+	Deployments *Deployments
 	// Prepare makes the directory of an application at a commit. An empty configFilename stands for the one that the
 	// application names.
 	Prepare func(ctx context.Context, a *model.Application, commit, configFilename string) (Source, error)
@@ -129,6 +131,9 @@ func New(options Options) *Reporter {
 	}
 	for _, p := range options.Plugins {
 		r.plugins[p.Name] = &pluginState{}
+	}
+	if options.Deployments != nil {
+		options.Deployments.subscribe(r.setDeploying)
 	}
 	return r
 }

@@ -14,11 +14,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 	"github.com/pipedeck/pipedeck/piped/livestate"
 )
 
@@ -42,14 +45,15 @@ func newWorld(t *testing.T, plugins ...*plugin) *world {
 	}
 	options := livestate.Options{
 		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Clock: w.clock, Prepare: w.sources.prepare,
-		OutOfSync: func() { w.drifts <- struct{}{} },
+		OutOfSync: func() { w.drifts <- struct{}{} }, Deployments: &livestate.Deployments{},
 	}
 	for _, p := range plugins {
 		w.plugins[p.name] = p
 		options.Plugins = append(options.Plugins, livestate.Plugin{Name: p.name, Livestate: p, Changes: p})
 	}
 	w.reporter = livestate.New(options)
-	w.client = w.reporter.Observe(w.plane)
+	address := controlplanetest.Serve(t, func(context.Context, string, proto.Message) (proto.Message, error) { return nil, nil })
+	w.client = controlplanetest.Dial(t, address, controlplane.Layers{LiveState: options.Deployments.Intercept})
 	return w
 }
 
@@ -148,10 +152,6 @@ func (p *plane) ReportApplicationLiveState(_ context.Context, r *pipedservice.Re
 func (p *plane) ReportApplicationSyncState(_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest, _ ...grpc.CallOption) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	p.sync <- r
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
-}
-
-func (p *plane) ReportApplicationDeployingStatus(context.Context, *pipedservice.ReportApplicationDeployingStatusRequest, ...grpc.CallOption) (*pipedservice.ReportApplicationDeployingStatusResponse, error) {
-	return &pipedservice.ReportApplicationDeployingStatusResponse{}, nil
 }
 
 // plugin answers for every application the same.

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
+	"google.golang.org/grpc"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -43,9 +44,8 @@ type Options struct {
 	// Spool is what waits for the control plane.
 	Spool func() spool.Stats
 	// Spans counts the spans of traces that have arrived, and those that were lost on their way.
-	Spans        func() (sent, failed int64)
-	ControlPlane pipedservice.PipedServiceClient
-	Logger       *slog.Logger
+	Spans  func() (sent, failed int64)
+	Logger *slog.Logger
 	// After is the clock of reports. Default: the system's.
 	After func(time.Duration) <-chan time.Time
 }
@@ -153,26 +153,31 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
+// ControlPlane is what metrics are reported to.
+type ControlPlane interface {
+	ReportStat(ctx context.Context, request *pipedservice.ReportStatRequest, opts ...grpc.CallOption) (*pipedservice.ReportStatResponse, error)
+}
+
 // Run reports to the control plane once a minute until ctx ends. It always returns nil.
-func (m *Metrics) Run(ctx context.Context) error {
+func (m *Metrics) Run(ctx context.Context, to ControlPlane) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-m.options.After(reportInterval):
 		}
-		if err := m.report(ctx); err != nil && ctx.Err() == nil {
+		if err := m.report(ctx, to); err != nil && ctx.Err() == nil {
 			m.options.Logger.Warn("the control plane did not take the metrics", "error", err)
 		}
 	}
 }
 
-func (m *Metrics) report(ctx context.Context) error {
+func (m *Metrics) report(ctx context.Context, to ControlPlane) error {
 	text, seen, err := m.text()
 	if err != nil {
 		return err
 	}
-	if _, err := m.options.ControlPlane.ReportStat(ctx, &pipedservice.ReportStatRequest{PipedStats: text}); err != nil {
+	if _, err := to.ReportStat(ctx, &pipedservice.ReportStatRequest{PipedStats: text}); err != nil {
 		return err
 	}
 	m.deployments.forget(seen)

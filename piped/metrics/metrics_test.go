@@ -226,7 +226,6 @@ func TestReportsGoToTheControlPlaneEachMinute(t *testing.T) {
 	minutes := make(chan time.Time)
 	r := &reports{got: make(chan string), refuse: errors.New("away")}
 	m := newMetrics(func(o *Options) {
-		o.ControlPlane = r
 		o.After = func(d time.Duration) <-chan time.Time {
 			require.Equal(t, time.Minute, d)
 			return minutes
@@ -236,7 +235,7 @@ func TestReportsGoToTheControlPlaneEachMinute(t *testing.T) {
 	m.deployment("open", observe.DeploymentStarted, model.DeploymentStatus_DEPLOYMENT_RUNNING, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- m.Run(ctx) }()
+	go func() { done <- m.Run(ctx, r) }()
 	report := func() string {
 		minutes <- time.Time{}
 		return <-r.got
@@ -255,11 +254,11 @@ func TestReportsGoToTheControlPlaneEachMinute(t *testing.T) {
 func TestOffMeasuresNothingAndStillReports(t *testing.T) {
 	t.Parallel()
 	r := &reports{got: make(chan string, 1)}
-	m := newMetrics(func(o *Options) { o.Off, o.ControlPlane = true, r })
+	m := newMetrics(func(o *Options) { o.Off = true })
 	m.deployment("d", observe.DeploymentStarted, model.DeploymentStatus_DEPLOYMENT_RUNNING, 0)
 	m.RepositoryUpdated("repo", time.Second, nil)
 	require.Empty(t, scrape(t, m))
 	require.Empty(t, m.deployments.byID)
-	require.NoError(t, m.report(t.Context()))
+	require.NoError(t, m.report(t.Context(), r))
 	require.Empty(t, <-r.got)
 }

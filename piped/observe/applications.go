@@ -4,16 +4,13 @@
 package observe
 
 import (
-	"context"
-
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// applications are those that the control plane lists, with the states that were told last. The zero value
+// applications are those that the control plane lists, with the states that were reported last. The zero value
 // is ready.
 type applications struct {
 	byID map[string]*application
@@ -67,64 +64,42 @@ func settled(status model.ApplicationSyncStatus) bool {
 	return status == model.ApplicationSyncStatus_SYNCED || status == model.ApplicationSyncStatus_OUT_OF_SYNC
 }
 
-// ListApplications learns names and labels.
-func (c *Client) ListApplications(ctx context.Context, r *ps.ListApplicationsRequest, opts ...grpc.CallOption) (*ps.ListApplicationsResponse, error) {
-	answer, err := c.PipedServiceClient.ListApplications(ctx, r, opts...)
-	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.applications.replace(answer.GetApplications())
+// syncState takes a report in. It stands for ApplicationOutOfSync, or for ApplicationSynced after that.
+func (a *applications) syncState(r *ps.ReportApplicationSyncStateRequest) []Event {
+	known, status := a.byID[r.GetApplicationId()], r.GetState().GetStatus()
+	if known == nil || !settled(status) || known.sync == status {
+		return nil
 	}
-	return answer, err
+	before := known.sync
+	known.sync, known.SyncState = status, proto.CloneOf(r.GetState())
+	e := Event{Application: proto.CloneOf(known.Application), SyncState: proto.CloneOf(r.GetState()), Reason: r.GetState().GetShortReason()}
+	switch {
+	case status == model.ApplicationSyncStatus_OUT_OF_SYNC:
+		e.Type = ApplicationOutOfSync
+	case before == model.ApplicationSyncStatus_OUT_OF_SYNC:
+		e.Type = ApplicationSynced
+	default:
+		return nil
+	}
+	return []Event{e}
 }
 
-// ReportApplicationSyncState tells of ApplicationOutOfSync, and of ApplicationSynced after it.
-func (c *Client) ReportApplicationSyncState(ctx context.Context, r *ps.ReportApplicationSyncStateRequest, opts ...grpc.CallOption) (*ps.ReportApplicationSyncStateResponse, error) {
-	answer, err := c.PipedServiceClient.ReportApplicationSyncState(ctx, r, opts...)
-	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		known, status := c.applications.byID[r.GetApplicationId()], r.GetState().GetStatus()
-		if known == nil || !settled(status) || known.sync == status {
-			return answer, err
-		}
-		before := known.sync
-		known.sync, known.SyncState = status, proto.CloneOf(r.GetState())
-		e := Event{Application: proto.CloneOf(known.Application), SyncState: proto.CloneOf(r.GetState()), Reason: r.GetState().GetShortReason()}
-		switch {
-		case status == model.ApplicationSyncStatus_OUT_OF_SYNC:
-			e.Type = ApplicationOutOfSync
-			c.tell(e)
-		case before == model.ApplicationSyncStatus_OUT_OF_SYNC:
-			e.Type = ApplicationSynced
-			c.tell(e)
-		}
+// liveState takes a report in. It stands for ApplicationUnhealthy, or for ApplicationHealthy after that.
+func (a *applications) liveState(r *ps.ReportApplicationLiveStateRequest) []Event {
+	known, health := a.byID[r.GetSnapshot().GetApplicationId()], r.GetSnapshot().GetHealthStatus()
+	if known == nil || known.health == health {
+		return nil
 	}
-	return answer, err
-}
-
-// ReportApplicationLiveState tells of ApplicationUnhealthy, and of ApplicationHealthy after it.
-func (c *Client) ReportApplicationLiveState(ctx context.Context, r *ps.ReportApplicationLiveStateRequest, opts ...grpc.CallOption) (*ps.ReportApplicationLiveStateResponse, error) {
-	answer, err := c.PipedServiceClient.ReportApplicationLiveState(ctx, r, opts...)
-	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		known, health := c.applications.byID[r.GetSnapshot().GetApplicationId()], r.GetSnapshot().GetHealthStatus()
-		if known == nil || known.health == health {
-			return answer, err
-		}
-		e := Event{Application: proto.CloneOf(known.Application)}
-		switch {
-		case health == model.ApplicationLiveStateSnapshot_UNHEALTHY:
-			e.Type = ApplicationUnhealthy
-			c.tell(e)
-		case health == model.ApplicationLiveStateSnapshot_HEALTHY && known.health == model.ApplicationLiveStateSnapshot_UNHEALTHY:
-			e.Type = ApplicationHealthy
-			c.tell(e)
-		case health != model.ApplicationLiveStateSnapshot_HEALTHY:
-			return answer, err
-		}
+	before := known.health
+	switch health {
+	case model.ApplicationLiveStateSnapshot_UNHEALTHY:
 		known.health = health
+		return []Event{{Type: ApplicationUnhealthy, Application: proto.CloneOf(known.Application)}}
+	case model.ApplicationLiveStateSnapshot_HEALTHY:
+		known.health = health
+		if before == model.ApplicationLiveStateSnapshot_UNHEALTHY {
+			return []Event{{Type: ApplicationHealthy, Application: proto.CloneOf(known.Application)}}
+		}
 	}
-	return answer, err
+	return nil
 }

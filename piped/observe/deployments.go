@@ -109,7 +109,36 @@ func (d *deployment) approved(stageID, users string) {
 	stage.Metadata[approvedUsersKey] = users
 }
 
-// stageChanged takes a report in and returns what it means.
+// statusChanged takes a report in and returns the events it stands for.
+func (d *deployment) statusChanged(r *ps.ReportDeploymentStatusChangedRequest) []Event {
+	if d.Status == r.GetStatus() {
+		return nil
+	}
+	d.Status, d.StatusReason = r.GetStatus(), r.GetStatusReason()
+	switch r.GetStatus() {
+	case model.DeploymentStatus_DEPLOYMENT_RUNNING:
+		return []Event{{Type: DeploymentStarted, Deployment: d.snapshot()}}
+	case model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK:
+		return []Event{{Type: DeploymentRollingBack, Deployment: d.snapshot(), Reason: r.GetStatusReason()}}
+	default:
+		return nil
+	}
+}
+
+// completed takes the last report in and returns the event it stands for.
+func (d *deployment) completed(r *ps.ReportDeploymentCompletedRequest, now time.Time) Event {
+	d.Status, d.StatusReason, d.CompletedAt = r.GetStatus(), r.GetStatusReason(), r.GetCompletedAt()
+	e := Event{Type: DeploymentSucceeded, Deployment: d.snapshot(), Reason: r.GetStatusReason(), Took: since(d.since, now)}
+	switch r.GetStatus() {
+	case model.DeploymentStatus_DEPLOYMENT_FAILURE:
+		e.Type = DeploymentFailed
+	case model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+		e.Type, e.Commander = DeploymentCancelled, d.canceller
+	}
+	return e
+}
+
+// stageChanged takes a report in and returns the events it stands for.
 func (d *deployment) stageChanged(r *ps.ReportStageStatusChangedRequest, now time.Time) []Event {
 	stage := d.stage(r.GetStageId())
 	stage.Status, stage.StatusReason, stage.RetriedCount = r.GetStatus(), r.GetStatusReason(), r.GetRetriedCount()

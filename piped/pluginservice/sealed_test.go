@@ -4,6 +4,7 @@
 package pluginservice
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
@@ -11,10 +12,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
@@ -34,7 +40,17 @@ func piped(t *testing.T, plane *upstream, k key) *Server {
 	require.NoError(t, masker.Add(secret))
 	sealer, err := secrets.NewSealer(k, masker)
 	require.NoError(t, err)
-	var client pipedservice.PipedServiceClient = secrets.MaskReports(plane, masker)
+	address := controlplanetest.Serve(t, func(ctx context.Context, method string, request proto.Message) (proto.Message, error) {
+		switch r := request.(type) {
+		case *pipedservice.SaveStageMetadataRequest:
+			return plane.SaveStageMetadata(ctx, r)
+		case *pipedservice.SaveDeploymentPluginMetadataRequest:
+			return plane.SaveDeploymentPluginMetadata(ctx, r)
+		default:
+			return nil, status.Error(codes.Unimplemented, method)
+		}
+	})
+	client := controlplanetest.Dial(t, address, controlplane.Layers{Secrets: secrets.Reports(masker)})
 	return &Server{options: Options{ControlPlane: client, Registry: NewSealingRegistry(sealer, slog.New(slog.DiscardHandler)), Logger: slog.New(slog.DiscardHandler)}}
 }
 

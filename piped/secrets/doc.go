@@ -6,7 +6,7 @@
 //
 // A Decrypter opens the ciphertexts of one kind of key: KEY_PAIR, the format of pipectl encrypt, and AGE,
 // which is pipedeck's own addition. A Masker knows every secret value of the process and replaces them in
-// texts, in one pass; Handler, MaskReports and Error put it where texts leave the process.
+// texts, in one pass; Handler, Reports and Error put it where texts leave the process.
 //
 // What a Masker guarantees: a value that it holds is replaced wherever it stands within one line, as it is
 // and in the forms that programs commonly give it (base64, JSON, URL), even when the line comes in pieces;

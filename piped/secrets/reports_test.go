@@ -6,37 +6,56 @@ package secrets
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
-// connection notes the request that arrives at a control plane.
-type connection struct {
-	grpc.ClientConnInterface
+// plane is a control plane that notes the request that arrives.
+type plane struct {
+	*controlplane.Client
+
+	mu      sync.Mutex
 	request proto.Message
 	err     error
 }
 
-func (c *connection) Invoke(_ context.Context, _ string, request, answer any, _ ...grpc.CallOption) error {
-	c.request = proto.Clone(request.(proto.Message))
-	if meta, ok := answer.(*pipedservice.ReportPipedMetaResponse); ok {
-		meta.Name = "answered"
-	}
-	return c.err
+func newPlane(t *testing.T, masker *Masker) *plane {
+	t.Helper()
+	p := &plane{}
+	address := controlplanetest.Serve(t, func(_ context.Context, _ string, request proto.Message) (proto.Message, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.request = request
+		if _, ok := request.(*pipedservice.ReportPipedMetaRequest); ok {
+			return &pipedservice.ReportPipedMetaResponse{Name: "answered"}, p.err
+		}
+		return nil, p.err
+	})
+	p.Client = controlplanetest.Dial(t, address, controlplane.Layers{Secrets: Reports(masker)})
+	return p
+}
+
+func (p *plane) arrived() proto.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.request
 }
 
 // fill puts a text into every field that can hold it.
@@ -83,8 +102,8 @@ var namesOnly = strings.Fields(`
 func TestEveryFieldOfEveryRequestIsMaskedOrAName(t *testing.T) {
 	t.Parallel()
 	const secret = "user:hunter2@example.com"
-	conn := &connection{}
-	client := reflect.ValueOf(MaskReports(pipedservice.NewPipedServiceClient(conn), masking(t, secret)))
+	p := newPlane(t, masking(t, secret))
+	client := reflect.ValueOf(p.Client)
 	for _, method := range pipedservice.PipedService_ServiceDesc.Methods {
 		call := client.MethodByName(method.MethodName)
 		require.True(t, call.IsValid(), method.MethodName)
@@ -92,9 +111,10 @@ func TestEveryFieldOfEveryRequestIsMaskedOrAName(t *testing.T) {
 		message := request.Interface().(proto.Message)
 		fill(message.ProtoReflect(), secret, 6)
 		before := proto.Clone(message)
-		call.Call([]reflect.Value{reflect.ValueOf(t.Context()), request})
+		answers := call.Call([]reflect.Value{reflect.ValueOf(t.Context()), request})
+		require.Nil(t, answers[1].Interface(), method.MethodName)
 		require.True(t, proto.Equal(before, message), "%s changed the request of the caller", method.MethodName)
-		visit(conn.request.ProtoReflect(), func(field protoreflect.FieldDescriptor, text string) {
+		visit(p.arrived().ProtoReflect(), func(field protoreflect.FieldDescriptor, text string) {
 			name := string(field.Name())
 			if slices.Contains(namesOnly, name) {
 				require.Equal(t, secret, text, "%s of %s", name, method.MethodName)
@@ -137,14 +157,13 @@ func visit(message protoreflect.Message, see func(protoreflect.FieldDescriptor, 
 
 func TestAnswersAndErrorsComeBack(t *testing.T) {
 	t.Parallel()
-	conn := &connection{}
-	client := MaskReports(pipedservice.NewPipedServiceClient(conn), NewMasker())
-	answer, err := client.ReportPipedMeta(t.Context(), &pipedservice.ReportPipedMetaRequest{})
+	p := newPlane(t, NewMasker())
+	answer, err := p.ReportPipedMeta(t.Context(), &pipedservice.ReportPipedMetaRequest{})
 	require.NoError(t, err)
 	require.Equal(t, "answered", answer.GetName())
-	conn.err = errors.New("no")
-	_, err = client.ReportPipedMeta(t.Context(), &pipedservice.ReportPipedMetaRequest{})
-	require.ErrorIs(t, err, conn.err)
+	p.err = status.Error(codes.NotFound, "no such piped")
+	_, err = p.ReportPipedMeta(t.Context(), &pipedservice.ReportPipedMetaRequest{})
+	require.Equal(t, status.Convert(p.err).Proto(), status.Convert(err).Proto())
 }
 
 func blocks(texts ...string) (list []*model.LogBlock) {
@@ -156,18 +175,17 @@ func blocks(texts ...string) (list []*model.LogBlock) {
 
 func TestAStageLogDoesNotShowAValueThatItsBlocksDivide(t *testing.T) {
 	t.Parallel()
-	conn := &connection{}
-	client := MaskReports(pipedservice.NewPipedServiceClient(conn), masking(t, "hunter2-is-the-password"))
+	p := newPlane(t, masking(t, "hunter2-is-the-password"))
 	live := func(stage string, texts ...string) string {
-		_, err := client.ReportStageLogs(t.Context(), &pipedservice.ReportStageLogsRequest{StageId: stage, Blocks: blocks(texts...)})
+		_, err := p.ReportStageLogs(t.Context(), &pipedservice.ReportStageLogsRequest{StageId: stage, Blocks: blocks(texts...)})
 		require.NoError(t, err)
-		return logOf(conn.request.(*pipedservice.ReportStageLogsRequest).GetBlocks())
+		return logOf(p.arrived().(*pipedservice.ReportStageLogsRequest).GetBlocks())
 	}
 	checkpoint := func(stage string, texts ...string) string {
-		_, err := client.ReportStageLogsFromLastCheckpoint(t.Context(), &pipedservice.ReportStageLogsFromLastCheckpointRequest{StageId: stage, Blocks: blocks(texts...), Completed: true})
+		_, err := p.ReportStageLogsFromLastCheckpoint(t.Context(), &pipedservice.ReportStageLogsFromLastCheckpointRequest{StageId: stage, Blocks: blocks(texts...), Completed: true})
 		require.NoError(t, err)
-		require.True(t, conn.request.(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetCompleted())
-		return logOf(conn.request.(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetBlocks())
+		require.True(t, p.arrived().(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetCompleted())
+		return logOf(p.arrived().(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetBlocks())
 	}
 	require.Equal(t, "use ******|****** now\n", live("a", "use hunter2-is", "-the-password now\n"), "in one report")
 	require.Equal(t, "use ******", live("a", "use hunter2-is"))

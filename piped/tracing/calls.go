@@ -51,34 +51,22 @@ func tell(ctx context.Context) context.Context {
 	return ctx
 }
 
-// client records the creation of deployments.
-type client struct {
-	pipedservice.PipedServiceClient
-	tracer *Tracer
-}
-
-// Client records when deployments are created through next.
-func (t *Tracer) Client(next pipedservice.PipedServiceClient) pipedservice.PipedServiceClient {
-	if t == nil {
-		return next
+// Reports is the layer of calls to the control plane that records the span Trigger when a deployment, or the first one of
+// a chain, is created.
+func (t *Tracer) Reports(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	var created *model.Deployment
+	switch r := request.(type) {
+	case *pipedservice.CreateDeploymentRequest:
+		created = r.GetDeployment()
+	case *pipedservice.CreateDeploymentChainRequest:
+		created = r.GetFirstDeployment()
+	default:
+		return invoke(ctx, method, request, reply, conn, opts...)
 	}
-	return &client{next, t}
-}
-
-// CreateDeployment records the span Trigger.
-func (c *client) CreateDeployment(ctx context.Context, r *pipedservice.CreateDeploymentRequest, opts ...grpc.CallOption) (*pipedservice.CreateDeploymentResponse, error) {
-	spanned, end := c.tracer.trigger(ctx, r.GetDeployment())
-	answer, err := c.PipedServiceClient.CreateDeployment(spanned, r, opts...)
+	ctx, end := t.trigger(ctx, created)
+	err := invoke(ctx, method, request, reply, conn, opts...)
 	end(err)
-	return answer, err
-}
-
-// CreateDeploymentChain records the span Trigger of its first deployment.
-func (c *client) CreateDeploymentChain(ctx context.Context, r *pipedservice.CreateDeploymentChainRequest, opts ...grpc.CallOption) (*pipedservice.CreateDeploymentChainResponse, error) {
-	spanned, end := c.tracer.trigger(ctx, r.GetFirstDeployment())
-	answer, err := c.PipedServiceClient.CreateDeploymentChain(spanned, r, opts...)
-	end(err)
-	return answer, err
+	return err
 }
 
 func (t *Tracer) trigger(ctx context.Context, d *model.Deployment) (context.Context, func(error)) {

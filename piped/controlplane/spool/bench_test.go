@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // BenchmarkReport is one report over a connection: without the spool, through one that is empty, and into
@@ -21,7 +22,7 @@ func BenchmarkReport(b *testing.B) {
 			}
 		}
 	}
-	b.Run("without", report(s.options.Next))
+	b.Run("without", report(w.dial(b, nil, controlplane.Layers{})))
 	b.Run("empty", report(s))
 	w.stop()
 	b.Run("away", report(s))

@@ -18,20 +18,12 @@ import (
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 )
 
-type eagerClock struct{}
-
-func (eagerClock) After(time.Duration) <-chan time.Time {
-	passed := make(chan time.Time, 1)
-	passed <- time.Time{}
-	return passed
-}
-
 func bounds(bytes int64, reports int) func(*Options) {
 	return func(o *Options) { o.MaxBytes, o.MaxReports = bytes, reports }
 }
 
 // onDisk is what the reports take; it is what the spool believes, too.
-func onDisk(t *testing.T, s *Spool) int64 {
+func onDisk(t *testing.T, s *opened) int64 {
 	t.Helper()
 	var sum int64
 	for _, file := range files(t, s.options.Dir) {
@@ -168,7 +160,7 @@ func (l *line) await(t *testing.T) {
 	}
 }
 
-func (s *Spool) keepStage(ctx context.Context, id string) (*ps.ReportStageStatusChangedResponse, error) {
+func (s *opened) keepStage(ctx context.Context, id string) (*ps.ReportStageStatusChangedResponse, error) {
 	return s.ReportStageStatusChanged(ctx, stageRequest(id))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
@@ -26,10 +27,10 @@ const (
 )
 
 // Run delivers what is kept until ctx ends; the rest stays for the next agent. It always returns nil.
-func (s *Spool) Run(ctx context.Context) error {
+func (s *Spool) Run(ctx context.Context, to ControlPlane) error {
 	for {
 		head, ok := s.head(ctx)
-		if !ok || !s.deliver(ctx, head) {
+		if !ok || !s.deliver(ctx, to, head) {
 			return nil
 		}
 		s.mu.Lock()
@@ -54,7 +55,7 @@ func (s *Spool) head(ctx context.Context) (entry, bool) {
 }
 
 // deliver tries until the report has arrived or is given up. It returns false when ctx has ended before.
-func (s *Spool) deliver(ctx context.Context, e entry) bool {
+func (s *Spool) deliver(ctx context.Context, to ControlPlane, e entry) bool {
 	name, request, _, err := s.read(e.number)
 	if err != nil {
 		s.options.Logger.Error("a kept report cannot be read and is dropped", "file", s.path(e.number), "error", err)
@@ -63,7 +64,7 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 	}
 	ceiling := firstPause
 	for try, failures := 1, 0; ; try++ {
-		_, err := s.invoke(controlplane.Once(ctx), name, request)
+		err := to.Deliver(controlplane.Once(ctx), service+name, request, &emptypb.Empty{}) // the answers are empty
 		if err != nil && !away(err) {
 			failures++
 		}
@@ -82,7 +83,7 @@ func (s *Spool) deliver(ctx context.Context, e entry) bool {
 			level = slog.LevelWarn
 		}
 		s.options.Logger.Log(ctx, level, "kept report does not get through; it is tried again, and those behind it wait", "call", name, "try", try, "error", err)
-		if s.options.Connected(ctx) != nil {
+		if to.Connected(ctx) != nil {
 			return false
 		}
 		select {

@@ -88,7 +88,7 @@ func (s *Spool) recover(file fs.DirEntry) error {
 }
 
 func newEntry(number uint64, size int64, call string, request proto.Message) entry {
-	e := entry{number: number, size: size, since: time.Now(), kind: reports[call], object: objectOf(request)}
+	e := entry{number: number, size: size, since: time.Now(), kind: reports[call].kind, object: objectOf(request)}
 	if e.kind != lasting {
 		e.log = logOf(request)
 	}

@@ -4,7 +4,7 @@
 // Package spool keeps reports for a control plane that is away, on disk and in order, and delivers them
 // once it is back.
 //
-// A Spool answers like the PipedService client that it stands in front of. While nothing waits, reports go
+// A Spool is a layer that calls to the control plane pass. While nothing waits, reports go
 // straight through and no file is touched. A report that does not get through is kept, and so is every
 // report after it until all have been delivered: one order for all of them. A kept report counts as taken,
 // so deployments go on. It outlasts the agent and the machine; a part of one that was being written is
@@ -19,6 +19,6 @@
 // plugin repeats at its next checkpoint, then the checkpoints, in whose place a line says so. When no log
 // is left, callers wait.
 //
-// The agent makes one Spool for its work directory, under the masking of secrets: what lies on disk is
-// masked, but for objects. Calls fail as those of the client do, and with Unavailable when the disk fails.
+// The agent opens one Spool for its work directory, as a layer after the masking of secrets: what lies on disk is
+// masked, but for objects. Calls fail as they do without the Spool, and with Unavailable when the disk fails.
 package spool

@@ -6,7 +6,6 @@ package spool
 import (
 	"context"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -35,12 +34,13 @@ func objectOf(request proto.Message) object {
 
 // get answers from what is kept, the newest that was stored under the name, and asks the control plane for
 // what is not kept here.
-func (s *Spool) get(ctx context.Context, name string, request, answer proto.Message, options []grpc.CallOption) error {
-	if stored := s.stored(objectOf(request)); stored != nil {
-		proto.Merge(answer, stored)
-		return nil
+func (s *Spool) get(ctx context.Context, c call) error {
+	stored := s.stored(objectOf(c.request))
+	if stored == nil {
+		return c.next(ctx)
 	}
-	return s.call(ctx, name, request, answer, options...)
+	proto.Merge(c.reply.(proto.Message), stored)
+	return nil
 }
 
 // stored is the answer that a kept report makes; nil when there is none.

@@ -18,12 +18,12 @@ func TestObjectsOutlastAnAbsenceInTheOrderOfTheReports(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(t), t.TempDir()
 	s := w.open(t, dir)
-	put := func(s *Spool, key, value string) {
+	put := func(s *opened, key, value string) {
 		t.Helper()
 		_, err := s.PutApplicationSharedObject(t.Context(), &ps.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key, Object: []byte(value)})
 		require.NoError(t, err)
 	}
-	get := func(s *Spool, key string) (string, error) {
+	get := func(s *opened, key string) (string, error) {
 		answer, err := s.GetApplicationSharedObject(t.Context(), &ps.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key})
 		return string(answer.GetObject()), err
 	}

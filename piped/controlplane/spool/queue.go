@@ -23,7 +23,7 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 	if err != nil {
 		return status.Errorf(codes.Internal, "keep %s for the control plane: %v", name, err)
 	}
-	if limit := s.options.MaxBytes / largest; int64(len(record)) > limit && reports[name] == lasting {
+	if limit := s.options.MaxBytes / largest; int64(len(record)) > limit && reports[name].kind == lasting {
 		return status.Errorf(codes.ResourceExhausted, "keep %s for the control plane: its %d bytes are more than %d", name, len(record), limit)
 	}
 	s.mu.Lock()
@@ -31,7 +31,7 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 	var lost int64
 	defer func() { s.dropped.NoRoom += lost }()
 	for !s.makeRoom(int64(len(record))) {
-		switch reports[name] {
+		switch reports[name].kind {
 		case live:
 			lost = 1
 			return nil // comes again with the next checkpoint

@@ -28,6 +28,7 @@ func TestEveryKeptCallIsReadAgainAsItWas(t *testing.T) {
 
 func TestCallsOfTheSpoolAreCallsOfTheService(t *testing.T) {
 	t.Parallel()
+	require.Equal(t, "/"+ps.PipedService_ServiceDesc.ServiceName+"/", service)
 	known := map[string]bool{}
 	for _, method := range ps.PipedService_ServiceDesc.Methods {
 		known[method.MethodName] = true

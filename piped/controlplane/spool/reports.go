@@ -5,7 +5,6 @@ package spool
 
 import (
 	"fmt"
-	"reflect"
 
 	"google.golang.org/protobuf/proto"
 
@@ -27,26 +26,38 @@ const (
 	shortened
 )
 
-// reports are the calls that are kept. Their answers are empty. What is left out either needs an answer or
-// is a state that is reported again and would be out of date by then.
-var reports = map[string]kind{
-	"ReportDeploymentPlanned":               lasting,
-	"ReportDeploymentStatusChanged":         lasting,
-	"ReportDeploymentCompleted":             lasting,
-	"ReportStageStatusChanged":              lasting,
-	"SaveDeploymentMetadata":                lasting,
-	"SaveDeploymentPluginMetadata":          lasting,
-	"SaveDeploymentSharedMetadata":          lasting,
-	"SaveStageMetadata":                     lasting,
-	"ReportApplicationDeployingStatus":      lasting,
-	"ReportApplicationMostRecentDeployment": lasting,
-	"ReportApplicationSyncState":            lasting,
-	"ReportCommandHandled":                  lasting,
-	"ReportEventStatuses":                   lasting,
-	"PutApplicationSharedObject":            lasting,
-	"PutLatestAnalysisResult":               lasting,
-	"ReportStageLogs":                       live,
-	"ReportStageLogsFromLastCheckpoint":     checkpoint,
+// service begins the full name of each method of PipedService.
+const service = "/grpc.service.pipedservice.PipedService/"
+
+// reports are the calls that are kept, with what becomes of them and an empty request of each. Their answers are empty.
+// The other calls either need an answer or report a state that is reported again and would be out of date by then.
+var reports = map[string]struct {
+	kind    kind
+	request proto.Message
+}{
+	"ReportDeploymentPlanned":               {lasting, &ps.ReportDeploymentPlannedRequest{}},
+	"ReportDeploymentStatusChanged":         {lasting, &ps.ReportDeploymentStatusChangedRequest{}},
+	"ReportDeploymentCompleted":             {lasting, &ps.ReportDeploymentCompletedRequest{}},
+	"ReportStageStatusChanged":              {lasting, &ps.ReportStageStatusChangedRequest{}},
+	"SaveDeploymentMetadata":                {lasting, &ps.SaveDeploymentMetadataRequest{}},
+	"SaveDeploymentPluginMetadata":          {lasting, &ps.SaveDeploymentPluginMetadataRequest{}},
+	"SaveDeploymentSharedMetadata":          {lasting, &ps.SaveDeploymentSharedMetadataRequest{}},
+	"SaveStageMetadata":                     {lasting, &ps.SaveStageMetadataRequest{}},
+	"ReportApplicationDeployingStatus":      {lasting, &ps.ReportApplicationDeployingStatusRequest{}},
+	"ReportApplicationMostRecentDeployment": {lasting, &ps.ReportApplicationMostRecentDeploymentRequest{}},
+	"ReportApplicationSyncState":            {lasting, &ps.ReportApplicationSyncStateRequest{}},
+	"ReportCommandHandled":                  {lasting, &ps.ReportCommandHandledRequest{}},
+	"ReportEventStatuses":                   {lasting, &ps.ReportEventStatusesRequest{}},
+	"PutApplicationSharedObject":            {lasting, &ps.PutApplicationSharedObjectRequest{}},
+	"PutLatestAnalysisResult":               {lasting, &ps.PutLatestAnalysisResultRequest{}},
+	"ReportStageLogs":                       {live, &ps.ReportStageLogsRequest{}},
+	"ReportStageLogsFromLastCheckpoint":     {checkpoint, &ps.ReportStageLogsFromLastCheckpointRequest{}},
+}
+
+// isReport reports whether calls of the name are kept.
+func isReport(name string) bool {
+	_, ok := reports[name]
+	return ok
 }
 
 // contradicted are the calls whose answers a kept report would change.
@@ -113,11 +124,11 @@ func isShortened(request proto.Message) bool {
 	return ok && len(r.GetBlocks()) == 1 && r.GetBlocks()[0].GetLog() == leftOut
 }
 
-// newRequest makes an empty request of a call that is kept.
+// newRequest creates an empty request of a call that is kept.
 func newRequest(name string) (proto.Message, error) {
-	if _, ok := reports[name]; !ok {
-		return nil, fmt.Errorf("%q is no report that is kept", name)
+	r, ok := reports[name]
+	if !ok {
+		return nil, fmt.Errorf("%q is not a report that is kept", name)
 	}
-	method, _ := reflect.TypeFor[ps.PipedServiceClient]().MethodByName(name)
-	return reflect.New(method.Type.In(1).Elem()).Interface().(proto.Message), nil
+	return r.request.ProtoReflect().New().Interface(), nil
 }

@@ -8,28 +8,21 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path"
-	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // Options of a Spool.
 type Options struct {
-	// Dir is the directory of the reports; it is made, and is nobody else's.
+	// Dir is the directory of the reports. Open creates it; nothing else uses it.
 	Dir string
-	// Next is the client behind; its calls end at once when their context is one of controlplane.Once.
-	Next ps.PipedServiceClient
-	// Connected waits for a connection, so that reports go out as soon as there is one.
-	Connected func(context.Context) error
 	// MaxBytes and MaxReports bound what is kept. Defaults: 64 MiB and 10,000.
 	MaxBytes   int64
 	MaxReports int
@@ -38,11 +31,20 @@ type Options struct {
 	Clock controlplane.Clock
 }
 
-// Spool is a client of the control plane that keeps reports while it is away.
+// ControlPlane is what a Spool delivers reports to.
+type ControlPlane interface {
+	// Deliver makes a call that passes none of the layers before the Spool, nor the Spool. It does not try again while the
+	// control plane is away when its context is one of controlplane.Once.
+	Deliver(ctx context.Context, method string, request, reply any) error
+	// Connected waits for a connection, so that reports go out as soon as there is one.
+	Connected(ctx context.Context) error
+}
+
+var _ ControlPlane = (*controlplane.Client)(nil)
+
+// Spool keeps reports while the control plane is away.
 type Spool struct {
-	ps.PipedServiceClient
 	options Options
-	next    reflect.Value
 	dir     *os.File // for syncing what was made in it
 
 	mu      sync.Mutex
@@ -78,8 +80,7 @@ func Open(options Options) (*Spool, error) {
 	if options.Clock == nil {
 		options.Clock = controlplane.SystemClock{}
 	}
-	s := &Spool{options: options, next: reflect.ValueOf(options.Next), changed: make(chan struct{})}
-	s.PipedServiceClient = ps.NewPipedServiceClient((*conn)(s))
+	s := &Spool{options: options, changed: make(chan struct{})}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the reports kept for the control plane in %s: %w", options.Dir, err)
 	}
@@ -126,69 +127,61 @@ func (s *Spool) Stats() Stats {
 	return stats
 }
 
-// conn is the Spool where a connection would stand, so that no method is forgotten.
-type conn Spool
+// call is one call that passes the Spool.
+type call struct {
+	name    string
+	request proto.Message
+	reply   any
+	// next passes it on.
+	next func(ctx context.Context) error
+}
 
-func (c *conn) Invoke(ctx context.Context, method string, request, answer any, options ...grpc.CallOption) error {
-	s, name := (*Spool)(c), path.Base(method)
-	if _, ok := reports[name]; ok {
-		return s.report(ctx, name, request.(proto.Message), answer.(proto.Message), options)
+// Intercept is the layer of calls to the control plane that keeps reports. Calls of other services pass it as they are.
+func (s *Spool) Intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	name, ours := strings.CutPrefix(method, service)
+	c := call{name: name, request: request.(proto.Message), reply: reply, next: func(ctx context.Context) error {
+		return invoke(ctx, method, request, reply, conn, opts...)
+	}}
+	switch {
+	case !ours:
+		return c.next(ctx)
+	case isReport(name):
+		return s.report(ctx, c)
+	case objectOf(c.request) != object{}:
+		return s.get(ctx, c)
+	case contradicted[name]:
+		return s.ask(ctx, c)
+	default:
+		return c.next(ctx)
 	}
-	if objectOf(request.(proto.Message)) != (object{}) {
-		return s.get(ctx, name, request.(proto.Message), answer.(proto.Message), options)
+}
+
+// report sends a report, or keeps it.
+func (s *Spool) report(ctx context.Context, c call) error {
+	if s.Waiting() == 0 {
+		err := c.next(controlplane.Once(ctx))
+		if !unreached(err) || ctx.Err() != nil {
+			return err
+		}
+		s.options.Logger.Debug("report did not get through", "call", c.name, "error", err)
 	}
-	if !contradicted[name] {
-		return s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
-	}
+	return s.keep(ctx, c.name, c.request)
+}
+
+// ask makes a call whose answer kept reports would change, once they have been delivered.
+func (s *Spool) ask(ctx context.Context, c call) error {
 	for {
 		before, err := s.delivered(ctx)
 		if err != nil {
 			return err
 		}
-		err = s.call(ctx, name, request.(proto.Message), answer.(proto.Message), options...)
+		err = c.next(ctx)
 		if !unreached(err) || ctx.Err() != nil || s.kept() == before {
 			return err
 		}
 		// Reports have been kept meanwhile: the call waits with them, or what depends on its answer would
 		// fail while others go on.
 	}
-}
-
-// NewStream is never called: PipedService has no streams.
-func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, status.Error(codes.Unimplemented, "streams are not kept")
-}
-
-func (s *Spool) report(ctx context.Context, name string, request, answer proto.Message, options []grpc.CallOption) error {
-	if s.Waiting() == 0 {
-		err := s.call(controlplane.Once(ctx), name, request, answer, options...)
-		if !unreached(err) || ctx.Err() != nil {
-			return err
-		}
-		s.options.Logger.Debug("report did not get through", "call", name, "error", err)
-	}
-	return s.keep(ctx, name, request)
-}
-
-// call makes a call of the client behind.
-func (s *Spool) call(ctx context.Context, name string, request, answer proto.Message, options ...grpc.CallOption) error {
-	got, err := s.invoke(ctx, name, request, options...)
-	if err == nil {
-		proto.Merge(answer, got)
-	}
-	return err
-}
-
-func (s *Spool) invoke(ctx context.Context, name string, request proto.Message, options ...grpc.CallOption) (proto.Message, error) {
-	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(request)}
-	for _, option := range options {
-		in = append(in, reflect.ValueOf(option))
-	}
-	out := s.next.MethodByName(name).Call(in)
-	if err, failed := out[1].Interface().(error); failed {
-		return nil, err
-	}
-	return out[0].Interface().(proto.Message), nil
 }
 
 // delivered waits until what is kept now has been delivered, and returns how much was ever kept.

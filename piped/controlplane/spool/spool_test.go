@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
 func TestReportsGoStraightThroughWhileNothingWaits(t *testing.T) {
@@ -136,7 +137,7 @@ func TestAListWaitsNoLongerThanItsCaller(t *testing.T) {
 func TestAQuestionWaitsWithTheReportsThatAreKeptWhileItIsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Next = w.dial(t, eagerClock{}).PipedServiceClient })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
 	asked := 0
 	w.fail = func(call string) error {
 		if call != "ListNotCompletedDeployments" {
@@ -220,7 +221,7 @@ func TestAReportThatTheControlPlaneFailsAtForEverIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stop()
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = eagerClock{} })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
 	stage(t, s, "bad")
 	stage(t, s, "good")
 	w.fail = failing("bad", codes.DataLoss)
@@ -236,7 +237,7 @@ func TestAnAbsenceMayTakeMoreTriesThanAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stop()
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = eagerClock{} })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
 	stage(t, s, "a")
 	failures := 0
 	w.fail = func(string) error { // behind a proxy that stands

@@ -139,37 +139,45 @@ func (w *world) await(t *testing.T, n int) []string {
 	}
 }
 
-// dial is a client that pauses between the tries of a call as the clock says; nil is the system's.
-func (w *world) dial(t testing.TB, clock controlplane.Clock) *controlplane.Client {
-	t.Helper()
-	client, err := controlplane.Dial(controlplane.Options{
-		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: clock,
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { client.Close() })
-	return client
+// opened is a Spool with a client whose calls pass it.
+type opened struct {
+	*Spool
+	*controlplane.Client
 }
 
-// open opens a spool in dir; it is not run.
-func (w *world) open(t testing.TB, dir string, change ...func(*Options)) *Spool {
+// Close closes the Spool.
+func (o *opened) Close() error { return o.Spool.Close() }
+
+// open opens a spool in dir; it is not run. Calls pause between their tries as the clock of the options says.
+func (w *world) open(t testing.TB, dir string, change ...func(*Options)) *opened {
 	t.Helper()
-	client := w.dial(t, nil)
-	options := Options{Dir: dir, Next: client.PipedServiceClient, Connected: client.Connected}
+	options := Options{Dir: dir}
 	for _, c := range change {
 		c(&options)
 	}
 	s, err := Open(options)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
-	return s
+	return &opened{s, w.dial(t, options.Clock, controlplane.Layers{Spool: s.Intercept})}
+}
+
+// dial returns a client that pauses between the tries of a call as the clock says; nil is the system's.
+func (w *world) dial(t testing.TB, clock controlplane.Clock, layers controlplane.Layers) *controlplane.Client {
+	t.Helper()
+	client, err := controlplane.Dial(controlplane.Options{
+		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: clock, Layers: layers,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { client.Close() })
+	return client
 }
 
 // run delivers until stop is called or the test ends.
-func run(t testing.TB, s *Spool) (stop func()) {
+func run(t testing.TB, o *opened) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	go func() { done <- o.Run(ctx, o.Client) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -179,7 +187,7 @@ func run(t testing.TB, s *Spool) (stop func()) {
 }
 
 // empty waits until all has been delivered.
-func empty(t *testing.T, s *Spool) {
+func empty(t *testing.T, s *opened) {
 	t.Helper()
 	_, err := s.delivered(t.Context())
 	require.NoError(t, err)
@@ -203,13 +211,13 @@ func block(index, bytes int) *model.LogBlock {
 	return &model.LogBlock{Index: int64(index), Log: fmt.Sprint(index, " ", string(text))}
 }
 
-func liveLog(t *testing.T, s *Spool, id string, bytes int) {
+func liveLog(t *testing.T, s ps.PipedServiceClient, id string, bytes int) {
 	t.Helper()
 	_, err := s.ReportStageLogs(t.Context(), &ps.ReportStageLogsRequest{DeploymentId: "d", StageId: id, Blocks: []*model.LogBlock{block(1, bytes)}})
 	require.NoError(t, err)
 }
 
-func checkpointLog(t *testing.T, s *Spool, id string, index, bytes int, completed bool) {
+func checkpointLog(t *testing.T, s ps.PipedServiceClient, id string, index, bytes int, completed bool) {
 	t.Helper()
 	_, err := s.ReportStageLogsFromLastCheckpoint(t.Context(), &ps.ReportStageLogsFromLastCheckpointRequest{
 		DeploymentId: "d", StageId: id, Blocks: []*model.LogBlock{block(index, bytes)}, Completed: completed,

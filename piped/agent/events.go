@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
-// observe puts those in front of the connection who tell others what is reported over it.
+// observe creates the parts that inform others of what is reported: notifications, metrics, and the observer for both.
 func (a *Agent) observe() (err error) {
 	a.notifier, err = notifier.New(notifier.Options{
 		Notifications: a.options.Config.Notifications, WebAddress: a.webAddress, Logger: a.logger,
@@ -26,31 +26,30 @@ func (a *Agent) observe() (err error) {
 		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion, Off: a.options.NoMetrics,
 		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
 		Spool: a.spool.Stats, Connected: func() bool { return a.health().Components.ControlPlane.Connected }, Spans: a.tracer.Exported,
-		Healthy: func() bool { return a.health().Status == "ok" }, ControlPlane: a.client, Logger: a.logger,
+		Healthy: func() bool { return a.health().Status == "ok" }, Logger: a.logger,
 		Degraded: a.degraded,
 	})
-	a.observed = observe.New(a.client.PipedServiceClient, nil, a.notifier.Notify, a.metrics.Observe)
-	a.client.PipedServiceClient = a.tracer.Client(a.observed)
+	a.observer = observe.New(nil, a.notifier.Notify, a.metrics.Observe)
 	return nil
 }
 
 func (a *Agent) webAddress() string {
-	given, _ := a.observed.Introduction()
+	given, _ := a.observer.Introduction()
 	return cmp.Or(a.options.Config.WebAddress, given)
 }
 
-// tell says that piped itself has started or stopped.
-func (a *Agent) tell(t observe.Type) {
-	_, name := a.observed.Introduction()
+// notify sends the event that piped itself has started or stopped.
+func (a *Agent) notify(t observe.Type) {
+	_, name := a.observer.Introduction()
 	c := a.options.Config
-	a.observed.Tell(observe.Event{Type: t, Piped: &observe.Identity{
+	a.observer.Notify(observe.Event{Type: t, Piped: &observe.Identity{
 		ID: c.PipedID, Name: cmp.Or(name, c.Name, c.PipedID), Version: a.options.Version, ProjectID: c.ProjectID,
 	}})
 }
 
-// tellBroken says that an application is not deployed, for its configuration cannot be used.
-func (a *Agent) tellBroken(application *model.Application, commit *model.Commit, reason string) {
-	a.observed.Tell(observe.Event{
+// notifyBroken sends the event that an application is not deployed because its configuration cannot be used.
+func (a *Agent) notifyBroken(application *model.Application, commit *model.Commit, reason string) {
+	a.observer.Notify(observe.Event{
 		Type: observe.DeploymentTriggerFailed, Application: application, Reason: reason,
 		Deployment: &model.Deployment{
 			ApplicationId: application.GetId(), ApplicationName: application.GetName(), Labels: application.GetLabels(),

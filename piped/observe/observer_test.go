@@ -5,69 +5,58 @@ package observe
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
-// answers is the other end of the connection: it takes every report, or refuses it.
-type answers struct {
-	ps.PipedServiceClient
+// world is a client of a control plane whose calls pass an Observer, what it has notified about, and a clock that goes on
+// a second with each look.
+type world struct {
+	*Observer
+	*controlplane.Client
+	events []Event
+
+	mu           sync.Mutex
 	refuse       error
 	applications []*model.Application
 	commands     []*model.Command
 }
 
-func (a *answers) CreateDeployment(context.Context, *ps.CreateDeploymentRequest, ...grpc.CallOption) (*ps.CreateDeploymentResponse, error) {
-	return &ps.CreateDeploymentResponse{}, a.refuse
-}
-func (a *answers) ReportDeploymentPlanned(context.Context, *ps.ReportDeploymentPlannedRequest, ...grpc.CallOption) (*ps.ReportDeploymentPlannedResponse, error) {
-	return &ps.ReportDeploymentPlannedResponse{}, a.refuse
-}
-func (a *answers) ReportDeploymentStatusChanged(context.Context, *ps.ReportDeploymentStatusChangedRequest, ...grpc.CallOption) (*ps.ReportDeploymentStatusChangedResponse, error) {
-	return &ps.ReportDeploymentStatusChangedResponse{}, a.refuse
-}
-func (a *answers) ReportDeploymentCompleted(context.Context, *ps.ReportDeploymentCompletedRequest, ...grpc.CallOption) (*ps.ReportDeploymentCompletedResponse, error) {
-	return &ps.ReportDeploymentCompletedResponse{}, a.refuse
-}
-func (a *answers) ReportStageStatusChanged(context.Context, *ps.ReportStageStatusChangedRequest, ...grpc.CallOption) (*ps.ReportStageStatusChangedResponse, error) {
-	return &ps.ReportStageStatusChangedResponse{}, a.refuse
-}
-func (a *answers) SaveStageMetadata(context.Context, *ps.SaveStageMetadataRequest, ...grpc.CallOption) (*ps.SaveStageMetadataResponse, error) {
-	return &ps.SaveStageMetadataResponse{}, a.refuse
-}
-func (a *answers) ListApplications(context.Context, *ps.ListApplicationsRequest, ...grpc.CallOption) (*ps.ListApplicationsResponse, error) {
-	return &ps.ListApplicationsResponse{Applications: a.applications}, a.refuse
-}
-func (a *answers) ListUnhandledCommands(context.Context, *ps.ListUnhandledCommandsRequest, ...grpc.CallOption) (*ps.ListUnhandledCommandsResponse, error) {
-	return &ps.ListUnhandledCommandsResponse{Commands: a.commands}, a.refuse
-}
-func (a *answers) ReportApplicationSyncState(context.Context, *ps.ReportApplicationSyncStateRequest, ...grpc.CallOption) (*ps.ReportApplicationSyncStateResponse, error) {
-	return &ps.ReportApplicationSyncStateResponse{}, a.refuse
-}
-func (a *answers) ReportApplicationLiveState(context.Context, *ps.ReportApplicationLiveStateRequest, ...grpc.CallOption) (*ps.ReportApplicationLiveStateResponse, error) {
-	return &ps.ReportApplicationLiveStateResponse{}, a.refuse
-}
-
-// world is a Client, what it has told, and a clock that goes on a second with each look.
-type world struct {
-	*Client
-	other  *answers
-	events []Event
-}
-
-func newWorld() *world {
-	w := &world{other: &answers{}}
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{}
 	now := time.Unix(1000, 0)
-	w.Client = New(w.other, func() time.Time { now = now.Add(time.Second); return now }, func(e Event) { w.events = append(w.events, e) })
+	w.Observer = New(func() time.Time { now = now.Add(time.Second); return now }, func(e Event) { w.events = append(w.events, e) })
+	w.Client = controlplanetest.Dial(t, controlplanetest.Serve(t, w.answer), controlplane.Layers{Observe: w.Intercept})
 	return w
+}
+
+// answer takes every report, or refuses it.
+func (w *world) answer(_ context.Context, method string, _ proto.Message) (proto.Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuse != nil {
+		return nil, w.refuse
+	}
+	switch method {
+	case "ListApplications":
+		return &ps.ListApplicationsResponse{Applications: w.applications}, nil
+	case "ListUnhandledCommands":
+		return &ps.ListUnhandledCommandsResponse{Commands: w.commands}, nil
+	default:
+		return nil, nil
+	}
 }
 
 // told returns the types of the new events.
@@ -97,7 +86,7 @@ func (w *world) stage(t *testing.T, s model.StageStatus, retried int32) {
 
 func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newWorld(t)
 	ctx := t.Context()
 	require.NoError(t, w.create(t, "d"))
 	require.NoError(t, w.create(t, "d"), "a second try of the same")
@@ -127,7 +116,7 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 
 	_, err = w.ReportDeploymentStatusChanged(ctx, &ps.ReportDeploymentStatusChangedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, StatusReason: "why"})
 	require.NoError(t, err)
-	w.other.commands = []*model.Command{{Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d", Commander: "ada"}, {Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "ended"}}
+	w.commands = []*model.Command{{Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d", Commander: "ada"}, {Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "ended"}}
 	_, err = w.ListUnhandledCommands(ctx, &ps.ListUnhandledCommandsRequest{})
 	require.NoError(t, err)
 	_, err = w.ReportDeploymentCompleted(ctx, &ps.ReportDeploymentCompletedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED})
@@ -147,23 +136,23 @@ func TestEveryEndOfAStageIsTold(t *testing.T) {
 		model.StageStatus_STAGE_SUCCESS: "STAGE_SUCCEEDED", model.StageStatus_STAGE_EXITED: "STAGE_SUCCEEDED", model.StageStatus_STAGE_FAILURE: "STAGE_FAILED",
 		model.StageStatus_STAGE_CANCELLED: "STAGE_CANCELLED", model.StageStatus_STAGE_SKIPPED: "STAGE_SKIPPED",
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.stage(t, s, 0)
 		require.Zero(t, w.events[0].Took, "its start was not seen")
 		require.Equal(t, []string{want}, w.told())
 	}
-	w := newWorld()
+	w := newWorld(t)
 	w.stage(t, model.StageStatus_STAGE_NOT_STARTED_YET, 0)
 	require.Empty(t, w.told())
 }
 
 func TestNothingIsToldThatWasNotReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.other.applications = []*model.Application{{Id: "a", Name: "app"}}
+	w := newWorld(t)
+	w.applications = []*model.Application{{Id: "a", Name: "app"}}
 	_, err := w.ListApplications(t.Context(), &ps.ListApplicationsRequest{})
 	require.NoError(t, err)
-	w.other.refuse = status.Error(codes.Unavailable, "away")
+	w.refuse = status.Error(codes.Unavailable, "away")
 	require.Error(t, w.create(t, "d"))
 	_, err = w.ReportDeploymentPlanned(t.Context(), &ps.ReportDeploymentPlannedRequest{DeploymentId: "d"})
 	require.Error(t, err)
@@ -175,7 +164,7 @@ func TestNothingIsToldThatWasNotReported(t *testing.T) {
 	require.Error(t, err)
 	require.Empty(t, w.told())
 
-	w.other.refuse = status.Error(codes.InvalidArgument, "no such thing")
+	w.refuse = status.Error(codes.InvalidArgument, "no such thing")
 	require.Error(t, w.create(t, "d"))
 	require.Equal(t, "no such thing", w.events[0].Reason)
 	require.Equal(t, "app", w.events[0].ApplicationName())
@@ -185,8 +174,8 @@ func TestNothingIsToldThatWasNotReported(t *testing.T) {
 
 func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.other.applications = []*model.Application{{Id: "a", Name: "app", Labels: map[string]string{"env": "dev"}}}
+	w := newWorld(t)
+	w.applications = []*model.Application{{Id: "a", Name: "app", Labels: map[string]string{"env": "dev"}}}
 	list := func() {
 		_, err := w.ListApplications(t.Context(), &ps.ListApplicationsRequest{})
 		require.NoError(t, err)
