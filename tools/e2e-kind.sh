@@ -12,7 +12,7 @@ for candidate in docker podman nerdctl; do
   fi
 done
 if [ -z "$engine" ]; then
-  echo "e2e-kind: skipped: no container engine answers (docker, podman, nerdctl)"
+  echo "kind stories not run: no container engine answers (docker, podman, nerdctl)"
   exit 0
 fi
 echo "e2e-kind: $engine, node image ${image:-that kind chooses}"
@@ -21,5 +21,5 @@ export PIPEDECK_BIN=$bin PIPEDECK_TEST_NODE_IMAGE=$image PIPEDECK_TEST_ENGINE=$e
 go test -count=1 -race -timeout 20m -tags e2e ./devenv/cluster/kind/...
 go run ./e2e/withkubernetes --kind --node-image "$image" --image sample-apps/hello-world \
   go test -count=1 -race -timeout 10m -tags e2e ./devenv/portforward
-# Each story has a cluster or two of its own; more than two at once only slow one another down.
+# Each story has its own cluster or two; more than two at once only slow one another down.
 go test -count=1 -race -timeout 30m -parallel 2 -tags e2e,kind -run '^TestKind' ./e2e
