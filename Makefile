@@ -82,9 +82,11 @@ lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale gen
 	@tools/lint.sh
 
 .PHONY: generate
-generate: ## Generate Go from the .proto files, and schemas from the configuration types
+generate: ## Generate Go from the .proto files, schemas from the configuration types, the pages of keys and changes
 	cd tools && go run ./protogen -root ..
 	go run ./piped/config/schema/generate
+	go run ./tui/keymap/generate docs/keys.md
+	cd tools && go run ./changelog -root ..
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)

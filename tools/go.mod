@@ -12,6 +12,7 @@ tool (
 require (
 	github.com/OpenPeeDeeP/depguard/v2 v2.3.0
 	github.com/bufbuild/protocompile v0.14.1
+	github.com/golangci/misspell v0.8.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/tools v0.52.0
 	google.golang.org/protobuf v1.36.12

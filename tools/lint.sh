@@ -11,7 +11,11 @@ unformatted=$(git ls-files '*.go' | xargs gofmt -l)
 [ -z "$unformatted" ] || fail "not gofmt-ed: $unformatted"
 
 step "generated code"
+mkdir -p .cache/tools
 (cd tools && go run ./protogen -root .. -check) || failed=1
+(cd tools && go run ./changelog -root .. -check) || failed=1
+go run ./tui/keymap/generate .cache/keys.md
+cmp -s .cache/keys.md docs/keys.md || fail "docs/keys.md is stale: run make generate"
 
 step "go.mod is tidy"
 for module in . tools devenv/embeddedk8s e2e/bench/kubectl; do
@@ -27,10 +31,13 @@ go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... ./p
 (cd tools && go vet ./...) || failed=1
 (cd devenv/embeddedk8s && go vet ./...) || failed=1
 
-mkdir -p .cache/tools
-(cd tools && go build -o ../.cache/tools/ ./roomlint honnef.co/go/tools/cmd/staticcheck)
+(cd tools && go build -o ../.cache/tools/ ./roomlint ./wordlint ./linklint honnef.co/go/tools/cmd/staticcheck)
 step "room rules"
 ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
+step "words, spelling, width of lines"
+.cache/tools/wordlint -root . || failed=1
+step "links"
+.cache/tools/linklint -root . || failed=1
 step "staticcheck"
 # Fields and calls that PipeCD deprecates are still on its wire, so they are used, also through what embeds a
 # client; generated code is as its generator likes it.

@@ -118,7 +118,9 @@ func roundTrip(in *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorReques
 	return out, proto.Unmarshal(data, out)
 }
 
-func generate(ctx context.Context, request *pluginpb.CodeGeneratorRequest, tool, param string, files map[string]string) error {
+func generate(
+	ctx context.Context, request *pluginpb.CodeGeneratorRequest, tool, param string, files map[string]string,
+) error {
 	mine := request
 	if tool == "protoc-gen-validate" {
 		mine = withoutUnvalidated(request)

@@ -22,17 +22,21 @@ func TestTheRulesOfTheRoomsAreHeld(t *testing.T) {
 		file, imports string
 		refused       bool
 	}{
-		"the UI may not reach the agent":              {"tui/x/x.go", "piped/config", true},
-		"the UI is a client of the deck API":          {"tui/x/x.go", "api/deck/v1", false},
-		"the UI may not use the control plane":        {"tui/x/x.go", "devenv/controlplane", true},
-		"the agent may not know the UI's API":         {"piped/x/x.go", "api/deck/v1", true},
-		"the agent uses the contracts":                {"piped/x/x.go", "api/model", false},
-		"the agent may not import the SDK":            {"piped/x/x.go", "plugins/sdk", true},
-		"a plugin uses the SDK":                       {"plugins/x/x.go", "plugins/sdk", false},
-		"a plugin may not import the agent":           {"plugins/x/x.go", "piped/config", true},
-		"a plugin may not import another":             {"plugins/x/x.go", "plugins/kubernetes/config", true},
-		"many clusters are several single ones":       {"plugins/kubernetes_multicluster/x.go", "plugins/kubernetes/config", false},
-		"one cluster does not know of many":           {"plugins/kubernetes/x/x.go", "plugins/kubernetes_multicluster/x", true},
+		"the UI may not reach the agent":       {"tui/x/x.go", "piped/config", true},
+		"the UI is a client of the deck API":   {"tui/x/x.go", "api/deck/v1", false},
+		"the UI may not use the control plane": {"tui/x/x.go", "devenv/controlplane", true},
+		"the agent may not know the UI's API":  {"piped/x/x.go", "api/deck/v1", true},
+		"the agent uses the contracts":         {"piped/x/x.go", "api/model", false},
+		"the agent may not import the SDK":     {"piped/x/x.go", "plugins/sdk", true},
+		"a plugin uses the SDK":                {"plugins/x/x.go", "plugins/sdk", false},
+		"a plugin may not import the agent":    {"plugins/x/x.go", "piped/config", true},
+		"a plugin may not import another":      {"plugins/x/x.go", "plugins/kubernetes/config", true},
+		"many clusters are several single ones": {
+			"plugins/kubernetes_multicluster/x.go", "plugins/kubernetes/config", false,
+		},
+		"one cluster does not know of many": {
+			"plugins/kubernetes/x/x.go", "plugins/kubernetes_multicluster/x", true,
+		},
 		"the SDK may read configuration":              {"plugins/sdk/x.go", "piped/config", false},
 		"the SDK may not import the agent's parts":    {"plugins/sdk/x.go", "piped/git", true},
 		"the environment may read configuration":      {"devenv/x/x.go", "piped/config", false},
