@@ -17,7 +17,7 @@ type kubernetesApplication struct {
 	Service kubernetesReference `json:"service"`
 	// Workloads are the workloads that get variants. Default: all Deployments.
 	Workloads []kubernetesReference `json:"workloads"`
-	// VariantLabel is the label that tells the variants apart.
+	// VariantLabel is the label that distinguishes the variants.
 	VariantLabel kubernetesVariantLabel `json:"variantLabel"`
 	// TrafficRouting says how traffic is split between the variants.
 	TrafficRouting kubernetesRouting `json:"trafficRouting"`
@@ -265,7 +265,7 @@ type kubernetesChartRepository struct {
 	Username string `json:"username"`
 	// Password logs in.
 	Password string `json:"password"`
-	// Insecure passes over the certificate. Default false.
+	// Insecure skips the check of the certificate. Default false.
 	Insecure bool `json:"insecure"`
 }
 
@@ -309,7 +309,7 @@ type kubernetesImageBuilder struct {
 type kubernetesInformer struct {
 	// Namespace limits the watch to one namespace.
 	Namespace string `json:"namespace"`
-	// IncludeResources are watched beside the usual ones.
+	// IncludeResources are watched besides the usual ones.
 	IncludeResources []kubernetesKind `json:"includeResources"`
 	// ExcludeResources are not watched.
 	ExcludeResources []kubernetesKind `json:"excludeResources"`

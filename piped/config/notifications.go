@@ -3,11 +3,11 @@
 
 package config
 
-// Notifications says who is told about which events.
+// Notifications configure who gets which events.
 type Notifications struct {
 	// Routes choose the receivers of an event; every route that matches sends.
 	Routes []NotificationRoute `json:"routes,omitempty"`
-	// Receivers are who can be told.
+	// Receivers are the targets that events can be sent to.
 	Receivers []NotificationReceiver `json:"receivers,omitempty"`
 }
 

@@ -49,7 +49,7 @@ type Piped struct {
 	// PluginIndex is the index that plugins are looked up in whose url is a name: a path, file:// or https://. An
 	// addition of ours.
 	PluginIndex string `json:"pluginIndex,omitempty"`
-	// Notifications says who is told about which events.
+	// Notifications configure who gets which events.
 	Notifications Notifications `json:"notifications,omitzero"`
 	// SecretManagement is the key that decrypts secrets of applications.
 	SecretManagement *SecretManagement `json:"secretManagement,omitempty"`
@@ -151,7 +151,7 @@ type PluginSignature struct {
 	// URL of the signature: file:// or https://. Default: that of the binary with .minisig or .sigstore.json at its
 	// end; a registry is asked for what refers to the binary.
 	URL string `json:"url,omitempty"`
-	// Policy is require: a plugin without a right signature does not start; warn: it starts, and piped tells of
+	// Policy is require: a plugin without a right signature does not start; warn: it starts, and piped reports
 	// it; or off. Default require.
 	Policy string `json:"policy,omitempty" config:"oneof=require|warn|off"`
 }

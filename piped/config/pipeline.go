@@ -22,7 +22,7 @@ type Pipeline struct {
 // Stage is one step of a pipeline.
 type Stage struct {
 	// ID names the stage for the needs of others: letters, digits, dot, dash and underscore, at most
-	// 64, unique in the pipeline. Optional; agents that do not know it pass over it.
+	// 64, unique in the pipeline. Optional; agents that do not know it ignore it.
 	ID string `json:"id,omitempty"`
 	// Name is the name of a stage that a plugin offers.
 	Name string `json:"name" config:"required"`
@@ -41,7 +41,7 @@ type Stage struct {
 	//
 	// It is JSON; empty when the file has none.
 	With json.RawMessage `json:"with,omitempty"`
-	// SkipOn says when the stage is passed over.
+	// SkipOn says when the stage is skipped.
 	SkipOn SkipOn `json:"skipOn,omitzero"`
 }
 

@@ -32,7 +32,7 @@ type ChartRepository struct {
 	Address  string `json:"address"`
 	Username string `json:"username"`
 	Password string `json:"password"`
-	// Insecure passes over the certificate of the server.
+	// Insecure skips the check of the certificate of the server.
 	Insecure bool `json:"insecure"`
 }
 

@@ -33,7 +33,7 @@ type Sources struct {
 type Repository struct {
 	Name, Address      string
 	Username, Password string
-	// Insecure passes over the certificate.
+	// Insecure skips the check of the certificate.
 	Insecure bool
 }
 
