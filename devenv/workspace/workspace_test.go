@@ -65,6 +65,29 @@ func TestSecretsAreMadeOnceAndDifferBetweenEnvironments(t *testing.T) {
 	require.NotEqual(t, first.APIKey, other.APIKey)
 }
 
+// PipeCD's trace exporter sends the content of the key file in a header, which may not hold a line break.
+func TestKeyFilesHoldTheKeyAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := create(t)
+	secrets, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	for _, written := range []string{secrets.PipedKey, secrets.PipedKey + "\n"} { // an older build wrote the second
+		require.NoError(t, os.WriteFile(w.PipedKeyFile(), []byte(written), 0o600))
+		again, err := w.EnsureSecrets()
+		require.NoError(t, err)
+		require.Equal(t, secrets, again)
+		content, err := os.ReadFile(w.PipedKeyFile())
+		require.NoError(t, err)
+		require.Equal(t, secrets.PipedKey, string(content))
+	}
+	fresh := create(t)
+	secrets, err = fresh.EnsureSecrets()
+	require.NoError(t, err)
+	content, err := os.ReadFile(fresh.PipedKeyFile())
+	require.NoError(t, err)
+	require.Equal(t, secrets.PipedKey, string(content))
+}
+
 func TestOnlyOneHolderHasTheLock(t *testing.T) {
 	t.Parallel()
 	w := create(t)
