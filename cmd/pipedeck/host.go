@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,9 @@ import (
 
 // announceFD is the pipe on which a host tells its starter how it fares.
 const announceFD = 3
+
+// errShutDown is the reason of a host that has ended because a user asked for it.
+var errShutDown = errors.New("a user asked for its end")
 
 // announcement is one line from a host to the process that started it.
 type announcement struct {
@@ -58,6 +62,10 @@ func newHostCommand(t *target) *cobra.Command {
 			err := runLoggedEnvironment(cmd.Context(), t, flags, args, keep, func(address string) {
 				announce(announcement{Address: address})
 			})
+			if err == nil {
+				// Errors are printed by run. Both go past the log, into the space that the log keeps for last words.
+				fmt.Fprintf(cmd.ErrOrStderr(), "pipedeck: environment %q has ended: %v\n", t.name, cmp.Or(context.Cause(cmd.Context()), errShutDown))
+			}
 			if err = explain(cmd.Context(), err); err != nil {
 				a := announcement{Error: err.Error(), Code: exitNotStarted}
 				if exit := (*exitError)(nil); errors.As(err, &exit) {

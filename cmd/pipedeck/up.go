@@ -175,6 +175,10 @@ func chooseOutput(given string, canTUI bool) (outputMode, error) {
 	}
 }
 
+// lastWords is the space that the log of the host keeps for what the process writes when it ends, such as a panic, so that
+// it is written on a full disk, too.
+const lastWords = 64 << 10
+
 // quiet returns a logger that writes to the environment's log, and what closes the log. Hosts use it, because their
 // standard output belongs to the events.
 func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
@@ -185,5 +189,6 @@ func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
 	}
+	_ = file.Reserve(lastWords) // on a full disk, the first line that fits tries again
 	return slog.New(slog.NewTextHandler(file, nil)), file.Close, nil
 }

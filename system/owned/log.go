@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // MaxLog is the usual bound of a log file in bytes; its predecessor may be as large.
@@ -20,6 +21,8 @@ const MaxLog = 10 << 20
 type Log struct {
 	path string
 	max  int64
+	// reserve is the space behind the end of the file that Write keeps free; see Reserve.
+	reserve int64
 
 	mu   sync.Mutex
 	file *os.File
@@ -49,10 +52,39 @@ func (l *Log) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+	if err := l.keepReserve(int64(len(kept))); err != nil {
+		return 0, err
+	}
 	if n, err := l.file.Write(kept); err != nil {
 		return n, err
 	}
 	return len(p), nil
+}
+
+// Reserve has the log keep so many bytes of the disk free behind its end. When the disk is full, Write fails instead of
+// using them: they are for the last words of a process that has the file as its standard error. A system or a file system
+// that cannot reserve space has no reserve.
+func (l *Log) Reserve(bytes int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reserve = bytes
+	return l.keepReserve(0)
+}
+
+// keepReserve reserves the space for a write and the reserve behind it. The caller holds l.mu.
+func (l *Log) keepReserve(write int64) error {
+	if l.reserve == 0 {
+		return nil
+	}
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	err = reserve(l.file, info.Size(), write+l.reserve)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("write to the log %s: %w", l.path, err)
+	}
+	return nil
 }
 
 // rotate empties the file. The bound holds although the copy fails, on a full disk for one; a line says so then.
