@@ -29,8 +29,12 @@ import (
 // deleteDeadline bounds the removal of all clusters: a container engine may never be done with one.
 const deleteDeadline = 2 * time.Minute
 
-// errShutdown ends an environment that a user asked to end.
-var errShutdown = errors.New("shut down")
+var (
+	// errShutdown ends an environment that a user asked to end.
+	errShutdown = errors.New("a user asked for its end")
+	// errNotServed ends an environment whose control plane has ended.
+	errNotServed = errors.New("its control plane has ended")
+)
 
 // Environment is one running environment.
 type Environment struct {
@@ -68,7 +72,9 @@ func Run(ctx context.Context, options Options) error {
 		forwarder: portforward.New(options.Logger),
 	}
 	runErr := e.run(ctx)
-	return errors.Join(runErr, e.cleanUp(lock))
+	err = errors.Join(runErr, e.cleanUp(lock))
+	options.Logger.Info("the environment has ended", "error", err)
+	return err
 }
 
 // run is the life of an environment, from top to bottom.
@@ -116,7 +122,7 @@ func (e *Environment) run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() {
 		served <- e.server.Run(serving, listener)
-		stop(nil) // without it nothing else is of use
+		stop(errNotServed) // without it nothing else is of use
 	}()
 	if err := e.publish(); err != nil {
 		stopServing()
@@ -127,6 +133,7 @@ func (e *Environment) run(ctx context.Context) error {
 		e.Listening(e.address)
 	}
 	err = e.runChildren(ctx, secrets.APIKey)
+	e.Logger.Info("the environment ends", "reason", cmp.Or(err, context.Cause(ctx)))
 	stopServing()
 	if serveErr := <-served; serveErr != nil && err == nil {
 		err = &StartError{componentControlPlane, serveErr, "start again with: pipedeck up"}
