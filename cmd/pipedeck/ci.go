@@ -62,11 +62,11 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if err != nil {
 		return err
 	}
-	alive, err := w.Alive()
+	running, err := hasHolder(ctx, w)
 	if err != nil {
 		return err
 	}
-	if alive {
+	if running {
 		return usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none")
 	}
 	// What was there before holds somebody's work: only what this run makes is removed.

@@ -55,11 +55,11 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if err != nil {
 		return err
 	}
-	alive, err := w.Alive()
+	running, err := hasHolder(ctx, w)
 	if err != nil {
 		return err
 	}
-	if alive {
+	if running {
 		if err := checkSameRepository(ctx, w, args); err != nil {
 			return err
 		}
