@@ -55,7 +55,8 @@ func newWorkspace(t *testing.T, plan string) *workspace.Workspace {
 	w, err := workspace.At(filepath.Join(t.TempDir(), "state"), "test")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	require.NoError(t, os.WriteFile(w.Path("piped", "plan"), []byte(plan), 0o600))
+	require.NoError(t, os.Mkdir(w.Path("piped", "tmp"), 0o700))
+	require.NoError(t, os.WriteFile(w.Path("piped", "tmp", "plan"), []byte(plan), 0o600))
 	return w
 }
 
@@ -110,7 +111,7 @@ func pids(t *testing.T, w *workspace.Workspace, n int) []int {
 	t.Helper()
 	var found []int
 	require.Eventually(t, func() bool {
-		data, _ := os.ReadFile(w.Path("piped", "pids"))
+		data, _ := os.ReadFile(w.Path("piped", "tmp", "pids"))
 		found = nil
 		for _, field := range strings.Fields(string(data)) {
 			pid, err := strconv.Atoi(field)
@@ -342,7 +343,7 @@ func TestAForeignPipedStartsWhenTheClustersAreReady(t *testing.T) {
 			waiting = waiting || c.GetName() == componentPiped && strings.Contains(c.GetDetail(), "kubernetes late is ready")
 		}
 	}
-	require.NoFileExists(t, w.Path("piped", "pids"), "it would give up")
+	require.NoFileExists(t, w.Path("piped", "tmp", "pids"), "it would give up")
 	close(late.now)
 	pids(t, w, 1)
 }

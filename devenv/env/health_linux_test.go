@@ -27,7 +27,8 @@ func TestAFullDiskOfTheEnvironmentIsAProblemUntilItIsFree(t *testing.T) {
 	w, err := workspace.At(filepath.Join(disk, "state"), "test")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	require.NoError(t, os.WriteFile(filepath.Join(w.PipedDir(), "plan"), []byte("run"), 0o600))
+	require.NoError(t, os.Mkdir(w.Path("piped", "tmp"), 0o700))
+	require.NoError(t, os.WriteFile(w.Path("piped", "tmp", "plan"), []byte("run"), 0o600))
 	h := watchHealth(t, deck(t, w, up(t, options(w)).address))
 
 	ballast := filepath.Join(disk, "ballast")

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -18,7 +17,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
-	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 // builtRegistry is the registry of the images that the image service builds.
@@ -39,15 +37,15 @@ func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) (err er
 	if err != nil || len(images) == 0 || len(e.clusters) == 0 {
 		return err
 	}
-	dir := e.Workspace.Path("head")
 	// An environment that was killed may have left one.
-	if err := workspace.RemoveTree(dir); err != nil {
+	if err := e.Workspace.RemoveHead(); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	dir, err := e.Workspace.CreateHead(repository.Head)
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, workspace.RemoveTree(dir)) }()
+	defer func() { err = errors.Join(err, e.Workspace.RemoveHead()) }()
 	if err := repository.ExportHead(dir); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/process"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 const (
@@ -154,7 +157,18 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 	var environment []string
 	if e.ForeignPiped {
 		// PipeCD's piped has no flag for its directory: it writes below HOME and TMPDIR.
-		environment = []string{"HOME=" + e.Workspace.PipedDir(), "TMPDIR=" + e.Workspace.PipedDir()}
+		home, temporary := filepath.Join(e.Workspace.PipedDir(), "home"), filepath.Join(e.Workspace.PipedDir(), "tmp")
+		for _, dir := range []string{home, temporary} {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("create a directory for piped: %w", err)
+			}
+		}
+		// Its plugins do not notice when it is killed. They and what they start are found by the tree.
+		tree, err := processtree.Keep(filepath.Join(e.Workspace.PipedDir(), processtree.FileName))
+		if err != nil {
+			return nil, err
+		}
+		environment = []string{"HOME=" + home, "TMPDIR=" + temporary, tree.Environment()}
 	}
 	piped, err := process.Start(process.Spec{
 		Name: "piped", Path: e.Piped, Args: args, Env: environment, LogFile: e.Workspace.Path("logs", "piped.log"),

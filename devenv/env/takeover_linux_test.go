@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/shirou/gopsutil/v4/process"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/system/processtree"
@@ -35,4 +37,29 @@ func TestWhatPluginsOfAKilledPipedHaveStartedEndsWithTheEnvironment(t *testing.T
 
 	require.Equal(t, []string{"plugins (processes: 1)"}, EndOrphans(t.Context(), w))
 	require.Empty(t, EndOrphans(t.Context(), w))
+}
+
+// PipeCD's piped does not end what its plugins have started, and its plugins do not notice when it is killed.
+func TestWhatAForeignPipedHasStartedEndsWithTheEnvironment(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "daemon")
+	o := options(w)
+	o.ForeignPiped = true
+	r := up(t, o)
+	started := pids(t, w, 2)
+	r.stop()
+	require.NoError(t, receive(t, r.ended))
+	for _, pid := range started {
+		require.Eventually(t, func() bool { return ended(pid) }, wait, time.Millisecond)
+	}
+}
+
+// ended reports whether a process is gone or waits only for its exit code to be read.
+func ended(pid int) bool {
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		return true
+	}
+	status, err := p.Status()
+	return err != nil || slices.Contains(status, process.Zombie)
 }

@@ -7,16 +7,20 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/pipedeck/pipedeck/system/owned"
+	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
-// item is a thing that an environment creates in its directory. What is no item is not ours: it is never removed.
+// item is a thing that an environment creates in its directory. Anything else in the directory belongs to someone else
+// and is never removed.
 type item struct {
-	// pattern is that of path.Match for the name.
+	// pattern is the pattern of path.Match for the name.
 	pattern string
 	kind    itemKind
-	// holds are the items of a folder.
+	// holds are the items of a folder or a store.
 	holds []item
-	// sign is a file in a tree that shows that the environment created it; empty where no user would make such a tree.
+	// sign is a file in a tree that shows that the environment created it; empty where no user would create such a tree.
 	sign string
 }
 
@@ -25,13 +29,16 @@ type itemKind int
 const (
 	// fileItem also covers the drafts that WriteFile renames.
 	fileItem itemKind = iota
-	// folderItem is a directory of items.
+	// folderItem is a directory of items. Opening the environment checks them.
 	folderItem
-	// treeItem is a directory that one part of the environment fills as it likes; it is removed with all that it holds.
+	// storeItem is a directory of items that another process fills. Opening the environment does not look into it.
+	storeItem
+	// treeItem is a directory whose content has names that nobody can list, such as a checkout or a database. It is
+	// removed with everything in it.
 	treeItem
 )
 
-// layout is all that an environment creates, but for the mark and the lock.
+// layout lists everything that an environment creates, except its mark and its lock.
 var layout = []item{
 	{pattern: "running.json"},
 	{pattern: "address"},
@@ -42,6 +49,7 @@ var layout = []item{
 	{pattern: "history.unknown-[0-9]*"},
 	{pattern: "kubeconfig"},
 	{pattern: "kubeconfig-*"},
+	{pattern: ".kubeconfig*.*"}, // drafts of the embedded Kubernetes
 	{pattern: "secrets", kind: folderItem, holds: []item{
 		{pattern: "piped.key"}, {pattern: "api.key"}, {pattern: "encryption.private.pem"}, {pattern: "encryption.public.pem"},
 	}},
@@ -49,13 +57,71 @@ var layout = []item{
 		{pattern: "*.log"}, {pattern: "*.log.*"},
 		{pattern: "plugins", kind: folderItem, holds: []item{{pattern: "*.log"}, {pattern: "*.log.*"}}},
 	}},
-	{pattern: "plugins", kind: treeItem},
-	{pattern: "piped", kind: treeItem},
-	{pattern: "cluster", kind: treeItem},
-	{pattern: "head", kind: treeItem},
-	{pattern: "live.git", kind: treeItem},
+	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"}}},
+	{pattern: "piped", kind: storeItem, holds: pipedLayout},
+	{pattern: "cluster", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: clusterLayout}}},
+	{pattern: "head", kind: storeItem, holds: []item{{pattern: headPrefix + "*", kind: treeItem}}},
+	{pattern: "live.git", kind: storeItem, holds: gitLayout},
 	{pattern: "repository", kind: treeItem, sign: sampleSign},
 	{pattern: "repository.new", kind: treeItem, sign: sampleSign},
+}
+
+// headPrefix begins the names of the checkouts that images are built from.
+const headPrefix = "commit-"
+
+// hex64 is the pattern of a SHA-256 as text.
+var hex64 = strings.Repeat("[0-9a-f]", 64)
+
+// hex16 is the pattern of the short digests in names.
+var hex16 = strings.Repeat("[0-9a-f]", 16)
+
+// pipedLayout lists the content of piped's work directory. piped itself empties sources at each start; home and tmp are
+// given to other programs than ours.
+var pipedLayout = []item{
+	{pattern: owned.MarkFile},
+	{pattern: owned.LockFile},
+	{pattern: processtree.FileName},
+	{pattern: processtree.FileName + ".new"},
+	{pattern: "sources", kind: treeItem},
+	{pattern: "repositories", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: gitLayout}}},
+	{pattern: "spool", kind: storeItem, holds: []item{
+		{pattern: hex16, kind: storeItem, holds: []item{{pattern: "for.txt*"}, {pattern: hex16 + ".report*"}}},
+	}},
+	{pattern: "plugins", kind: storeItem, holds: []item{
+		{pattern: "*-" + hex16}, {pattern: ".fetch-*"},
+		{pattern: "fetched", kind: storeItem, holds: []item{
+			{pattern: "content", kind: storeItem, holds: []item{{pattern: hex64}}},
+			{pattern: "urls", kind: storeItem, holds: []item{{pattern: hex64 + ".json"}}},
+			{pattern: ".entry-*"}, {pattern: ".download-*"},
+		}},
+	}},
+	{pattern: "tools", kind: storeItem, holds: []item{{pattern: "*-*"}, {pattern: ".install-*", kind: treeItem}}},
+	{pattern: "home", kind: treeItem},
+	{pattern: "tmp", kind: treeItem},
+}
+
+// clusterLayout lists what is stored about one cluster.
+var clusterLayout = []item{
+	{pattern: "kind.json"},
+	{pattern: "lock"},
+	{pattern: "port"},
+	{pattern: ".port.*"},
+	{pattern: "pki", kind: storeItem, holds: keyLayout},
+	{pattern: "pki.new", kind: storeItem, holds: keyLayout},
+	{pattern: "etcd", kind: treeItem},
+}
+
+// keyLayout lists the certificates and keys of a cluster.
+var keyLayout = []item{{pattern: "*.crt"}, {pattern: "*.key"}}
+
+// gitLayout lists the top of a Git repository without a working tree: what Git creates, and piped for its mirrors.
+var gitLayout = []item{
+	{pattern: "HEAD"}, {pattern: "config"}, {pattern: "description"}, {pattern: "packed-refs"}, {pattern: "packed-refs.new"},
+	{pattern: "index"}, {pattern: "index.new"}, {pattern: "shallow"}, {pattern: "FETCH_HEAD"}, {pattern: "ORIG_HEAD"},
+	{pattern: "gc.log"}, {pattern: "gc.pid"}, {pattern: "pruning"}, {pattern: "*.lock"}, {pattern: "._packed-refs*"},
+	{pattern: "objects", kind: treeItem}, {pattern: "refs", kind: treeItem}, {pattern: "logs", kind: treeItem},
+	{pattern: "info", kind: treeItem}, {pattern: "hooks", kind: treeItem}, {pattern: "branches", kind: treeItem},
+	{pattern: "objects-damaged", kind: treeItem}, {pattern: "incoming-*", kind: treeItem},
 }
 
 // itemOf finds the item that a thing with that name and type is.

@@ -60,21 +60,23 @@ func (w *Workspace) Remove(lock *Lock) error {
 	return w.removeRoot()
 }
 
-// removeItems removes the items in a directory and returns the names of what else it holds.
+// removeItems removes the items in a directory and returns the names of everything else in it.
 func removeItems(root *os.Root, dir string, items []item) (left []string, err error) {
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if err != nil {
 		return nil, err
 	}
 	var failures []error
+	var marks []string
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
 		found, ok := itemOf(items, entry.Name(), entry.Type())
 		switch {
-		case dir == "." && (entry.Name() == owned.MarkFile || entry.Name() == owned.LockFile):
+		case entry.Name() == owned.MarkFile || entry.Name() == owned.LockFile:
+			marks = append(marks, name)
 		case !ok || !signed(root, name, found.sign):
 			left = append(left, name)
-		case found.kind == folderItem:
+		case found.kind == folderItem || found.kind == storeItem:
 			more, err := removeItems(root, name, found.holds)
 			left = append(left, more...)
 			if err == nil && len(more) == 0 {
@@ -84,6 +86,13 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 		case found.kind == treeItem:
 			failures = append(failures, removeTree(root, name))
 		default:
+			failures = append(failures, root.Remove(name))
+		}
+	}
+	// A directory that keeps something stays ours, so that it can be removed or used again. Remove ends with the marks of
+	// the environment's own directory.
+	if dir != "." && len(left) == 0 {
+		for _, name := range marks {
 			failures = append(failures, root.Remove(name))
 		}
 	}
@@ -113,9 +122,43 @@ func removeTree(root *os.Root, name string) error {
 	return errors.Join(err, root.RemoveAll(name))
 }
 
-// RemoveTree removes the directory at path, with all it holds, from a directory of the calling user. Neither is
-// followed when it is a link.
+// RemoveTree removes the directory at path, with everything in it, from a directory of the calling user. Links are not
+// followed. It is for directories that only the caller's program uses, such as a cache.
 func RemoveTree(path string) error {
+	return inParent(path, removeTree)
+}
+
+// RemoveCluster removes what an environment has stored about a cluster in dir (see ClusterDir), item by item. Anything else
+// in the directory stays, and Remove names it.
+func RemoveCluster(dir string) error { return removeStore(dir, clusterLayout) }
+
+// RemoveHead removes what CreateHead has created, also in an earlier process that was killed.
+func (w *Workspace) RemoveHead() error {
+	return removeStore(w.Path("head"), []item{{pattern: headPrefix + "*", kind: treeItem}})
+}
+
+func removeStore(dir string, items []item) error {
+	return inParent(dir, func(parent *os.Root, name string) error {
+		info, err := parent.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			err = owned.Check(dir, info, true)
+		}
+		if err != nil {
+			return err
+		}
+		left, err := removeItems(parent, name, items)
+		if err == nil && len(left) == 0 {
+			err = parent.Remove(name)
+		}
+		return err
+	})
+}
+
+// inParent calls remove with the parent of a path, after its checks; without a parent there is nothing to remove.
+func inParent(path string, remove func(parent *os.Root, name string) error) error {
 	parent, err := owned.Open(filepath.Dir(path), nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -124,7 +167,7 @@ func RemoveTree(path string) error {
 		return err
 	}
 	defer parent.Close()
-	return removeTree(parent, filepath.Base(path))
+	return remove(parent, filepath.Base(path))
 }
 
 // removeMarked removes a directory that holds its mark and its lock only. The mark goes first: without it, what is

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,8 +32,14 @@ func filled(t *testing.T) *Workspace {
 	_, err = w.EnsureSample(tree{"web/app.pipecd.yaml": "x"})
 	require.NoError(t, err)
 	for _, name := range []string{
-		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign, "head/x",
-		"live.git/HEAD", "plugins/wait.bin", "cluster/local/etcd/data", "piped/sources/1/x", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
+		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign,
+		"head/commit-cafe/web/main.go", "live.git/HEAD", "live.git/index.lock", "live.git/objects/ab/cd", "plugins/wait.bin", "plugins/wait.bin.new",
+		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key", "cluster/local/port", "cluster/local/.port.12",
+		"cluster/prod/kind.json", ".kubeconfig.99", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
+		"piped/.pipedeck", "piped/lock", "piped/process-tree", "piped/sources/1/x", "piped/repositories/local/HEAD", "piped/repositories/local/objects/pack/x",
+		"piped/repositories/local/incoming-1/HEAD", "piped/spool/0123456789abcdef/for.txt", "piped/spool/0123456789abcdef/0000000000000001.report",
+		"piped/plugins/wait-0123456789abcdef", "piped/plugins/.fetch-1", "piped/plugins/fetched/content/" + strings.Repeat("a", 64),
+		"piped/plugins/fetched/urls/" + strings.Repeat("b", 64) + ".json", "piped/tools/helm-3.1", "piped/tools/.install-1/out", "piped/home/.piped/x", "piped/tmp/x",
 	} {
 		put(t, w.Path(name))
 	}
@@ -82,8 +89,6 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 	for _, name := range foreign {
 		put(t, w.Path(name))
 	}
-	require.NoError(t, os.RemoveAll(w.Path("head")))
-	require.NoError(t, os.Remove(w.Path("history.new")))
 
 	var left *LeftError
 	require.ErrorAs(t, remove(t, w), &left)
@@ -99,6 +104,57 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 	}
 	require.NoError(t, remove(t, w), "it is still an environment, and can be removed now")
 	require.NoDirExists(t, w.Dir)
+	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
+}
+
+// The directories that other processes fill hold a file of the user each, besides everything that an environment creates.
+func TestFilesOfTheUserInsideOurDirectoriesAreLeftAndNamed(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	foreign := []string{
+		"cluster/local/notes.txt", "cluster/local/pki/notes.txt", "cluster/notes.txt", "head/notes.txt", "live.git/notes.txt", "piped/notes.txt",
+		"piped/plugins/fetched/content/notes.txt", "piped/plugins/notes.txt", "piped/repositories/local/notes.txt", "piped/repositories/notes.txt",
+		"piped/spool/0123456789abcdef/notes.txt", "piped/spool/notes.txt", "piped/tools/notes.txt", "plugins/notes.txt",
+	}
+	for _, name := range foreign {
+		put(t, w.Path(name))
+	}
+	require.NoError(t, RemoveCluster(w.ClusterDir("local")))
+	require.NoError(t, w.RemoveHead())
+	var left *LeftError
+	require.ErrorAs(t, remove(t, w), &left)
+	require.Equal(t, foreign, left.Names)
+	var kept []string
+	for _, dir := range []string{"cluster", "head", "live.git", "piped", "plugins"} {
+		require.NoError(t, filepath.WalkDir(w.Path(dir), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && filepath.Base(path) != "notes.txt" {
+				kept = append(kept, path)
+			}
+			return err
+		}))
+	}
+	require.Equal(t, []string{w.Path("piped", ".pipedeck"), w.Path("piped", "lock")}, kept, "piped can use its directory again")
+	for _, name := range foreign {
+		require.NoError(t, os.Remove(w.Path(name)))
+	}
+	require.NoError(t, remove(t, w))
+	require.NoDirExists(t, w.Dir)
+}
+
+func TestALinkInAStoreIsLeftAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	documents := t.TempDir()
+	put(t, filepath.Join(documents, "thesis.txt"))
+	w := create(t)
+	for _, name := range []string{"piped/sources", "cluster/local", "head", "piped/repositories"} {
+		require.NoError(t, os.Symlink(documents, w.Path(name)))
+	}
+	require.Error(t, w.RemoveHead())
+	require.Error(t, RemoveCluster(w.ClusterDir("local")))
+	require.NoError(t, os.Remove(w.Path("head")))
+	var left *LeftError
+	require.ErrorAs(t, remove(t, w), &left)
+	require.Equal(t, []string{"cluster/local", "piped/repositories", "piped/sources"}, left.Names)
 	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
 }
 

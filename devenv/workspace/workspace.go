@@ -259,6 +259,15 @@ func CheckClusterName(name string) error {
 	return nil
 }
 
+// CreateHead creates an empty directory for a checkout of a commit. RemoveHead removes it.
+func (w *Workspace) CreateHead(commit string) (string, error) {
+	dir := w.Path("head", headPrefix+commit)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("create a directory for commit %s: %w", commit, err)
+	}
+	return dir, nil
+}
+
 // Snapshots is the repository with snapshots of a working tree.
 func (w *Workspace) Snapshots() string { return w.Path("live.git") }
 

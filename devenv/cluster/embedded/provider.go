@@ -144,7 +144,7 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 
 // Delete removes the data and the kubeconfig.
 func (p *Provider) Delete(context.Context) error {
-	err := workspace.RemoveTree(p.dir)
+	err := workspace.RemoveCluster(p.dir)
 	if removeErr := os.Remove(p.kubeconfig); !errors.Is(removeErr, os.ErrNotExist) {
 		err = errors.Join(err, removeErr)
 	}

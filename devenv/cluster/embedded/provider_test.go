@@ -61,7 +61,7 @@ func start(t *testing.T, plan string) *run {
 	server, err := buildServer()
 	require.NoError(t, err)
 	data := filepath.Join(dir, "data")
-	write(t, filepath.Join(data, "plan"), plan)
+	write(t, filepath.Join(data, "etcd", "plan"), plan)
 	r := &run{ended: make(chan error, 1), ready: make(chan string, 16), pids: make(chan int, 16)}
 	r.provider = New(Config{
 		Program: &Program{Installed: server}, Dir: data, Kubeconfig: filepath.Join(dir, "kubeconfig"),

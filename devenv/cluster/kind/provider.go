@@ -136,7 +136,7 @@ func (p *Provider) Delete(ctx context.Context) error {
 	if err := os.Remove(p.Kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("delete the kind cluster's kubeconfig: %w", err)
 	}
-	if err := workspace.RemoveTree(p.Dir); err != nil {
+	if err := workspace.RemoveCluster(p.Dir); err != nil {
 		return fmt.Errorf("delete the kind cluster's record: %w", err)
 	}
 	return nil

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command piped stands in for piped in the tests of package env. It appends its process id to the
-// file "piped/pids" beside its configuration, and does what the file "plan" there says: "run" until it
+// file "piped/tmp/pids" beside its configuration, and does what the file "plan" there says: "run" until it
 // is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
-// start only).
+// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file).
 package main
 
 import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -18,8 +19,8 @@ import (
 )
 
 func main() {
-	dir := filepath.Join(filepath.Dir(os.Args[3]), "piped") // run --config-file FILE
-	if err := record(filepath.Join(dir, "pids")); err != nil {
+	dir := filepath.Join(filepath.Dir(os.Args[3]), "piped", "tmp") // run --config-file FILE
+	if err := record(filepath.Join(dir, "pids"), os.Getpid()); err != nil {
 		panic(err)
 	}
 	plan, err := os.ReadFile(filepath.Join(dir, "plan"))
@@ -38,6 +39,15 @@ func main() {
 			panic(err)
 		}
 		os.Exit(1)
+	case "daemon":
+		daemon := exec.Command("sleep", "600")
+		daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := daemon.Start(); err != nil {
+			panic(err)
+		}
+		if err := record(filepath.Join(dir, "pids"), daemon.Process.Pid); err != nil {
+			panic(err)
+		}
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
@@ -52,11 +62,11 @@ func main() {
 	}
 }
 
-func record(path string) error {
+func record(path string, pid int) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(file, os.Getpid())
+	_, err = fmt.Fprintln(file, pid)
 	return err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	dir := os.Args[2] // --data-dir DIR
+	dir := filepath.Join(os.Args[2], "etcd") // --data-dir DIR
 	plan, err := os.ReadFile(filepath.Join(dir, "plan"))
 	if err != nil {
 		panic(err)
