@@ -18,7 +18,11 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
@@ -208,6 +212,35 @@ func TestAConfigurationThatPipedRefusesIsNotTriedAgain(t *testing.T) {
 	require.ErrorAs(t, err, &start)
 	require.ErrorContains(t, err, "piped.yaml:3:1: no such plugin")
 	require.Len(t, pids(t, w, 1), 1)
+}
+
+// connectAsPiped introduces a piped to the control plane, as the stand-in does not.
+func connectAsPiped(t *testing.T, w *workspace.Workspace, address string) {
+	t.Helper()
+	secrets, err := w.EnsureSecrets()
+	require.NoError(t, err)
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	token := strings.Join([]string{workspace.ProjectID, w.PipedID(), secrets.PipedKey}, ",")
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "PIPED-TOKEN "+token)
+	_, err = pipedservice.NewPipedServiceClient(conn).ReportPipedMeta(ctx, &pipedservice.ReportPipedMetaRequest{Version: "test"})
+	require.NoError(t, err)
+}
+
+// The Go runtime ends a program that panics, or that gets SIGQUIT, with the exit code of a wrong configuration.
+func TestAPipedThatPanicsIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	r := up(t, options(w))
+	first := pids(t, w, 1)[0]
+	h := watchHealth(t, deck(t, w, r.address))
+	connectAsPiped(t, w, r.address)
+	h.until(t, "piped", func() bool { return h.components[componentPiped].GetState() == deckv1.Component_STATE_READY })
+	require.NoError(t, syscall.Kill(first, syscall.SIGQUIT))
+	second := pids(t, w, 2)[1]
+	require.NotEqual(t, first, second)
+	require.Empty(t, r.ended)
 }
 
 func TestABrokenRepositoryIsAStartErrorWithItsHint(t *testing.T) {

@@ -55,21 +55,31 @@ func (e *Environment) runPiped(ctx context.Context) error {
 	// A piped that had to be killed may have left plugins.
 	defer func() { endPlugins(context.WithoutCancel(ctx), e.Workspace) }()
 	crashes := process.Crashes{Limit: restartLimit, Window: restartWindow, Pause: restartPause, Longest: longestPause}
+	// worked: piped has connected once, so what ends it now may pass, such as a full disk or too many processes.
+	worked := false
+	ready := func() { worked = true; crashes.Ready() }
 	for {
-		piped, err := e.startPiped(args)
-		if err != nil {
-			return &StartError{componentPiped, err, "build it with: make build"}
+		piped, failure := e.startPiped(args)
+		if failure != nil && !worked {
+			return &StartError{componentPiped, failure, "build it with: make build"}
 		}
-		ended, err := e.watchPiped(ctx, piped, crashes.Ready)
-		if ended || err != nil {
-			return err
+		if failure == nil {
+			if e.watchPiped(ctx, piped, ready) {
+				return nil
+			}
+			failure = piped.Err()
+			// The Go runtime ends a program that panics with the same exit code, so only a piped that never worked has a
+			// configuration that it cannot use.
+			if piped.ExitCode() == exitUsage && !worked {
+				return &StartError{componentPiped, failure, "correct the configuration and start again"}
+			}
 		}
 		recent, wait, giveUp := crashes.Ended(time.Now())
 		if giveUp {
-			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", piped.Err()), e.seeLogs()}
+			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", failure), e.seeLogs()}
 		}
-		e.Logger.Error("piped ended and is started again", "error", piped.Err())
-		e.pipedProblem(fmt.Sprintf("it ended and is started again: %v", piped.Err()))
+		e.Logger.Error("piped ended and is started again", "error", failure)
+		e.pipedProblem(fmt.Sprintf("it ended and is started again: %v", failure))
 		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
 		if !pause(ctx, wait) {
 			e.components.stopped(componentPiped)
@@ -117,9 +127,9 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
 }
 
-// watchPiped waits until piped ends, and calls ready when it has connected. It tells whether that was asked for, and gives an error when
-// starting it again would not help.
-func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, ready func()) (ended bool, err error) {
+// watchPiped waits until piped ends, and calls ready when it has connected. It returns true when the end of piped was
+// asked for.
+func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, ready func()) bool {
 	boot := time.NewTimer(bootTime)
 	defer boot.Stop()
 	for {
@@ -132,14 +142,11 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 			e.server.ClearProblem(partPiped)
 			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
 		case <-piped.Done():
-			if piped.ExitCode() == exitUsage {
-				return false, &StartError{componentPiped, piped.Err(), "correct the configuration and start again"}
-			}
-			return false, nil
+			return false
 		case <-ctx.Done():
 			piped.Stop(context.Background(), pipedGrace)
 			e.components.stopped(componentPiped)
-			return true, nil
+			return true
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -79,33 +80,39 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return stopped(ctx, err)
 	}
 	crashes := process.Crashes{Limit: crashLimit, Window: crashWindow, Pause: crashPause, Longest: longestPause}
-	workedOnce := func(detail string) { crashes.Ready(); ready(detail) }
+	// A server that has worked is started again also when the system refuses to start a process just then.
+	var worked atomic.Bool
+	workedOnce := func(detail string) { worked.Store(true); crashes.Ready(); ready(detail) }
 	patienceEnds := time.Now().Add(lockedPatience)
 	for {
 		progress("starting", 0, 0)
 		server, err := p.start(path, workedOnce)
-		if err != nil {
+		if err != nil && !worked.Load() {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			server.Stop(context.Background(), stopGrace)
-			return nil
-		case <-server.Done():
-		}
 		now := time.Now()
-		if server.ExitCode() == exitLocked && now.Before(patienceEnds) {
-			progress("waiting for the server of an earlier pipedeck to end", 0, 0)
-			if !pause(ctx, 200*time.Millisecond) {
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				server.Stop(context.Background(), stopGrace)
 				return nil
+			case <-server.Done():
 			}
-			continue
+			now = time.Now()
+			if server.ExitCode() == exitLocked && now.Before(patienceEnds) {
+				progress("waiting for the server of an earlier pipedeck to end", 0, 0)
+				if !pause(ctx, 200*time.Millisecond) {
+					return nil
+				}
+				continue
+			}
+			err = server.Err()
 		}
 		recent, wait, giveUp := crashes.Ended(now)
 		if giveUp {
-			return fmt.Errorf("%w\nthe whole log is in %s", server.Err(), p.logFile)
+			return fmt.Errorf("%w\nthe whole log is in %s", err, p.logFile)
 		}
-		p.logger.Error("the embedded Kubernetes ended and is started again", "error", server.Err())
+		p.logger.Error("the embedded Kubernetes ended and is started again", "error", err)
 		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", recent), 0, 0)
 		if !pause(ctx, wait) {
 			return nil
