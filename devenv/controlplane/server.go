@@ -72,12 +72,12 @@ func New(cfg Config) (*Server, error) {
 	state := store.New(store.Options{ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Now: cfg.Now, Limits: cfg.Limits})
 	kept := restore(cfg.KeepFile, log, state)
 	keeper := &keeper{journal: kept}
-	state.AddPiped(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
+	state.Pipeds.Add(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))
 	if cfg.Environment != nil {
-		state.SetEnvironment(cfg.Environment)
+		state.Environment.Describe(cfg.Environment)
 	}
 	refused := &refusals{log: log, interval: refusalInterval}
-	authenticator, err := auth.New(state, cfg.APIKey, refused.refused)
+	authenticator, err := auth.New(cfg.ProjectID, state.Pipeds, cfg.APIKey, refused.refused)
 	if err != nil {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
@@ -181,7 +181,7 @@ func (s *Server) checkPipeds() {
 	for {
 		select {
 		case <-ticker.C:
-			s.store.CheckPipeds()
+			s.store.Pipeds.Check()
 		case <-s.stopping.Done():
 			return
 		}
@@ -199,10 +199,10 @@ func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal
 			part = "history damage"
 		}
 		if p == nil {
-			state.ClearProblem(part)
+			state.Environment.ClearProblem(part)
 			return
 		}
-		state.SetProblem(store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent})
+		state.Environment.SetProblem(store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent})
 	}})
 	state.KeepIn(kept)
 	return kept
@@ -244,13 +244,13 @@ func (s *Server) awaitShutdown(ctx context.Context) {
 
 // SetComponent shows a part of the environment to user interfaces, in place of the one that had
 // its name.
-func (s *Server) SetComponent(c *deckv1.Component) { s.store.SetComponent(c) }
+func (s *Server) SetComponent(c *deckv1.Component) { s.store.Environment.SetComponent(c) }
 
 // SetProblem marks the environment as degraded, until ClearProblem.
-func (s *Server) SetProblem(p store.Problem) { s.store.SetProblem(p) }
+func (s *Server) SetProblem(p store.Problem) { s.store.Environment.SetProblem(p) }
 
 // ClearProblem removes the problem of a part, if there is one.
-func (s *Server) ClearProblem(part string) { s.store.ClearProblem(part) }
+func (s *Server) ClearProblem(part string) { s.store.Environment.ClearProblem(part) }
 
 // AwaitApplication returns when a piped has registered an application, or with the error of ctx.
 func (s *Server) AwaitApplication(ctx context.Context) error {
@@ -274,10 +274,10 @@ func (s *Server) AwaitApplication(ctx context.Context) error {
 }
 
 // OwnPipedStarted says which process the environment's own piped is now.
-func (s *Server) OwnPipedStarted(pid int) { s.store.OwnPipedStarted(pid) }
+func (s *Server) OwnPipedStarted(pid int) { s.store.Pipeds.OwnStarted(pid) }
 
 // SetEnvironment replaces what user interfaces see of the environment.
-func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.SetEnvironment(e) }
+func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.Environment.Describe(e) }
 
 // ImportApplication registers an application as it is, with the id that it has elsewhere.
-func (s *Server) ImportApplication(a *model.Application) { s.store.ImportApplication(a) }
+func (s *Server) ImportApplication(a *model.Application) { s.store.Applications.Import(a) }

@@ -19,30 +19,32 @@ import (
 
 // Pipeds knows the keys of pipeds.
 type Pipeds interface {
-	ProjectID() string
-	// PipedKey returns the hash of an enabled piped's key.
-	PipedKey(pipedID string) (store.KeyHash, bool)
-	// SawPiped notes that a piped called.
-	SawPiped(pipedID string)
-	// RefusedPiped notes that a call with the id of a piped was refused.
-	RefusedPiped(pipedID string)
+	// Key returns the hash of an enabled piped's key.
+	Key(pipedID string) (store.KeyHash, bool)
+	// Saw notes that a piped called.
+	Saw(pipedID string)
+	// Refused notes that a call with the id of a piped was refused.
+	Refused(pipedID string)
 }
 
 // Authenticator checks the credentials of every call.
 type Authenticator struct {
-	pipeds Pipeds
-	apiKey store.KeyHash
+	project string
+	pipeds  Pipeds
+	apiKey  store.KeyHash
 	// refused gets each refused call; it must not block.
 	refused func(method string, reason error)
 }
 
-// New returns an authenticator for the pipeds and for users with the API key. It calls refused with the reason for each
+// New returns an authenticator for the pipeds of a project and for users with the API key. It calls refused with the reason for each
 // refused call; refused must not block.
-func New(pipeds Pipeds, apiKey string, refused func(method string, reason error)) (*Authenticator, error) {
+func New(
+	project string, pipeds Pipeds, apiKey string, refused func(method string, reason error),
+) (*Authenticator, error) {
 	if _, err := parseAPIKey(apiKey); err != nil {
 		return nil, fmt.Errorf("use the API key: it must have the form <id>.<secret> with one dot: %w", err)
 	}
-	return &Authenticator{pipeds: pipeds, apiKey: Hash(apiKey), refused: refused}, nil
+	return &Authenticator{project: project, pipeds: pipeds, apiKey: Hash(apiKey), refused: refused}, nil
 }
 
 // Hash returns what is kept of a secret.
@@ -101,16 +103,16 @@ func (a *Authenticator) pipedCaller(md metadata.MD) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	want, known := a.pipeds.PipedKey(id)
+	want, known := a.pipeds.Key(id)
 	if !equal(Hash(key), want) || !known {
-		a.pipeds.RefusedPiped(id)
+		a.pipeds.Refused(id)
 		return "", fmt.Errorf("wrong key, or unknown or disabled piped %q", id)
 	}
-	if project != a.pipeds.ProjectID() {
-		a.pipeds.RefusedPiped(id)
+	if project != a.project {
+		a.pipeds.Refused(id)
 		return "", fmt.Errorf("unknown project %q", project)
 	}
-	a.pipeds.SawPiped(id)
+	a.pipeds.Saw(id)
 	return id, nil
 }
 

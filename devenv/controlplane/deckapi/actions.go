@@ -26,14 +26,14 @@ func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationReq
 	if !ok {
 		return nil, status.Errorf(codes.InvalidArgument, "unknown strategy %q; use AUTO, QUICK_SYNC or PIPELINE", r.GetStrategy())
 	}
-	a, err := s.store.Application(r.GetApplicationId())
+	a, err := s.store.Applications.Get(r.GetApplicationId())
 	if err != nil {
 		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
 	}
 	if a.GetDisabled() {
 		return nil, status.Errorf(codes.FailedPrecondition, "application %s is disabled; enable it first", a.GetName())
 	}
-	id, err := s.store.AddCommand(&model.Command{
+	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander, Type: model.Command_SYNC_APPLICATION,
 		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: model.SyncStrategy(strategy)},
 	})
@@ -52,7 +52,7 @@ func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentR
 	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
 		return nil, status.Errorf(codes.FailedPrecondition, "deployment %s is being rolled back already; wait for its end", d.GetId())
 	}
-	id, err := s.store.AddCommand(&model.Command{
+	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),
 		Commander: cmp.Or(r.GetCommander(), defaultCommander), Type: model.Command_CANCEL_DEPLOYMENT,
 		CancelDeployment: &model.Command_CancelDeployment{
@@ -83,7 +83,7 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 	if err := s.recordUser(d, stage, commander, r.GetUser()); err != nil {
 		return nil, err
 	}
-	id, err := s.store.AddCommand(&model.Command{
+	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
 		Commander: commander, Type: model.Command_APPROVE_STAGE,
 		ApproveStage: &model.Command_ApproveStage{DeploymentId: d.GetId(), StageId: stage.GetId()},
@@ -103,7 +103,7 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_SKIP {
 		return nil, status.Errorf(codes.FailedPrecondition, "stage %s cannot be skipped; cancel the deployment to stop it", stage.GetName())
 	}
-	id, err := s.store.AddCommand(&model.Command{
+	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
 		Commander: cmp.Or(r.GetCommander(), defaultCommander), Type: model.Command_SKIP_STAGE,
 		SkipStage: &model.Command_SkipStage{DeploymentId: d.GetId(), StageId: stage.GetId()},
@@ -116,14 +116,14 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 
 // RestartPlugin asks piped to restart a plugin process.
 func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
-	if err := s.store.RestartPlugin(r.GetPipedId(), r.GetName()); err != nil {
+	if err := s.store.Pipeds.RestartPlugin(r.GetPipedId(), r.GetName()); err != nil {
 		return nil, err
 	}
 	return &deckv1.RestartPluginResponse{}, nil
 }
 
 func (s *Server) openDeployment(id string) (*model.Deployment, error) {
-	d, err := s.store.Deployment(id)
+	d, err := s.store.Deployments.Get(id)
 	if err != nil {
 		return nil, hint(err, "no deployment has the id %q; list them with `pipedeck deployments`", id)
 	}

@@ -31,7 +31,7 @@ func (s *Server) approver(d *model.Deployment, stage *model.PipelineStage, name 
 	case len(allowed) == 0:
 		return cmp.Or(name, defaultCommander), nil
 	case name == "":
-		waiting := s.store.ApprovalsWaiting(d.GetId(), stage.GetId())
+		waiting := s.store.Commands.Approvals(d.GetId(), stage.GetId())
 		for _, a := range awaited(stage) {
 			if !slices.Contains(waiting, a) {
 				return a, nil
@@ -64,7 +64,7 @@ func (s *Server) recordUser(d *model.Deployment, stage *model.PipelineStage, com
 	if user == "" || user == commander {
 		return nil
 	}
-	return s.store.MergeStageMetadata(d.GetPipedId(), d.GetId(), stage.GetId(), map[string]string{userKey + commander: user})
+	return s.store.Deployments.MergeStageMetadata(d.GetPipedId(), d.GetId(), stage.GetId(), map[string]string{userKey + commander: user})
 }
 
 // display is what users see under a stage: the plugin's words, then who approved under which name.

@@ -29,7 +29,7 @@ type Opener func(ctx context.Context, o Opening) (url, detail string, err error)
 
 // OpenApplication implements deckv1.DeckServiceServer.
 func (s *Server) OpenApplication(ctx context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
-	a, err := s.store.Application(r.GetApplicationId())
+	a, err := s.store.Applications.Get(r.GetApplicationId())
 	if err != nil {
 		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
 	}

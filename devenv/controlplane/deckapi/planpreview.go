@@ -56,7 +56,7 @@ func (s *PlanPreviews) PlanPreview(r *deckv1.PlanPreviewRequest, stream grpc.Ser
 	// Nobody else fetches these results.
 	defer func() {
 		for _, id := range commands {
-			s.store.GiveUpCommand(id)
+			s.store.Commands.GiveUp(id)
 		}
 	}()
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *PlanPreviews) PlanPreview(r *deckv1.PlanPreviewRequest, stream grpc.Ser
 
 // repository finds the watched repository by its id or remote; the only one when it is not named.
 func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository, error) {
-	watched := s.store.WatchedRepositories()
+	watched := s.store.Pipeds.WatchedRepositories()
 	var found, names []string
 	var chosen *model.ApplicationGitRepository
 	for _, r := range watched {
@@ -104,8 +104,8 @@ func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository
 
 // ask gives the commands that were stored, also with an error.
 func (s *PlanPreviews) ask(r *model.ApplicationGitRepository, headBranch, headCommit string, timeout time.Duration) (ids []string, err error) {
-	for _, c := range s.store.PlanPreviewTargets(r.GetRemote(), headBranch, headCommit, r.GetBranch(), timeout) {
-		id, err := s.store.AddCommand(c)
+	for _, c := range s.store.Pipeds.PlanPreviewTargets(r.GetRemote(), headBranch, headCommit, r.GetBranch(), timeout) {
+		id, err := s.store.Commands.Add(c)
 		if err != nil {
 			return ids, err
 		}
@@ -116,7 +116,7 @@ func (s *PlanPreviews) ask(r *model.ApplicationGitRepository, headBranch, headCo
 
 // collect waits for one piped's answer and adds it to the result.
 func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.PlanPreview) error {
-	handled, err := s.store.AwaitCommand(id)
+	handled, err := s.store.Commands.Await(id)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.Pl
 		}
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	command, output, err := s.store.Command(id)
+	command, output, err := s.store.Commands.Get(id)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.Pl
 	}
 	if answer.GetError() != "" {
 		name := command.GetPipedId()
-		if p, err := s.store.Piped(command.GetPipedId()); err == nil {
+		if p, err := s.store.Pipeds.Get(command.GetPipedId()); err == nil {
 			name = p.GetName()
 		}
 		result.Errors = append(result.Errors, fmt.Sprintf("piped %s: %s", name, answer.GetError()))

@@ -19,7 +19,7 @@ import (
 func (s *Server) WatchResources(r *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
 	sent := map[string]*deckv1.Resource{}
 	for first := true; ; first = false {
-		states, news, err := s.store.Resources(r.GetApplicationId())
+		states, news, err := s.store.LiveStates.Resources(r.GetApplicationId())
 		if err != nil {
 			return err
 		}

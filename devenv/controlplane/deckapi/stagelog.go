@@ -16,7 +16,7 @@ func (s *Server) WatchStageLog(r *deckv1.WatchStageLogRequest, stream grpc.Serve
 	ctx := stream.Context()
 	position, truncated, told := 0, false, false
 	for {
-		page, err := s.store.ReadLog(r.GetDeploymentId(), r.GetStageId(), position)
+		page, err := s.store.Deployments.ReadLog(r.GetDeploymentId(), r.GetStageId(), position)
 		if err != nil {
 			return err
 		}

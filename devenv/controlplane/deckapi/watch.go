@@ -82,7 +82,7 @@ func (o *sender) addChange(c store.Change) error {
 // addLog reads the blocks of a change. Those that are no longer kept are left out.
 func (o *sender) addLog(l *store.LogChange) error {
 	for at := l.From; at < l.To; {
-		page, err := o.store.ReadLog(l.DeploymentID, l.StageID, at)
+		page, err := o.store.Deployments.ReadLog(l.DeploymentID, l.StageID, at)
 		if err != nil || page.Next <= at {
 			return nil // the deployment is no longer kept
 		}

@@ -14,7 +14,7 @@ import (
 
 // Watch tells the piped what to fetch again until either side goes.
 func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
-	watch, err := a.store.WatchPiped(auth.Piped(stream.Context()))
+	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()))
 	if err != nil {
 		return err
 	}
@@ -35,15 +35,16 @@ func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 
 // ReportApplicationPlugins stores which plugins applications use.
 func (a *Agent) ReportApplicationPlugins(ctx context.Context, r *agentv1.ReportApplicationPluginsRequest) (*agentv1.ReportApplicationPluginsResponse, error) {
-	return reply(&agentv1.ReportApplicationPluginsResponse{}, a.store.ReportApplicationPlugins(auth.Piped(ctx), r.GetApplications()))
+	return reply(&agentv1.ReportApplicationPluginsResponse{},
+		a.store.Applications.ReportPlugins(auth.Piped(ctx), r.GetApplications()))
 }
 
 // ReportHealth replaces the piped's problems. The call itself is its heartbeat.
 func (a *Agent) ReportHealth(ctx context.Context, r *agentv1.ReportHealthRequest) (*agentv1.ReportHealthResponse, error) {
-	return reply(&agentv1.ReportHealthResponse{}, a.store.ReportHealth(auth.Piped(ctx), r.GetProblems()))
+	return reply(&agentv1.ReportHealthResponse{}, a.store.Pipeds.ReportHealth(auth.Piped(ctx), r.GetProblems()))
 }
 
 // ReportPlugins replaces what is known of the piped's plugin processes.
 func (a *Agent) ReportPlugins(ctx context.Context, r *agentv1.ReportPluginsRequest) (*agentv1.ReportPluginsResponse, error) {
-	return reply(&agentv1.ReportPluginsResponse{}, a.store.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))
+	return reply(&agentv1.ReportPluginsResponse{}, a.store.Pipeds.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))
 }

@@ -14,7 +14,7 @@ import (
 
 // ReportPipedMeta stores what a starting piped says of itself.
 func (s *Server) ReportPipedMeta(ctx context.Context, r *ps.ReportPipedMetaRequest) (*ps.ReportPipedMetaResponse, error) {
-	name, err := s.store.ReportPipedMeta(auth.Piped(ctx), r)
+	name, err := s.store.Pipeds.ReportMeta(auth.Piped(ctx), r)
 	return reply(&ps.ReportPipedMetaResponse{Name: name}, err)
 }
 
@@ -25,14 +25,14 @@ func (s *Server) ReportStat(context.Context, *ps.ReportStatRequest) (*ps.ReportS
 
 // GetDesiredVersion answers with the version that a launcher should run.
 func (s *Server) GetDesiredVersion(ctx context.Context, _ *ps.GetDesiredVersionRequest) (*ps.GetDesiredVersionResponse, error) {
-	p, err := s.store.Piped(auth.Piped(ctx))
+	p, err := s.store.Pipeds.Get(auth.Piped(ctx))
 	return reply(&ps.GetDesiredVersionResponse{Version: p.GetDesiredVersion()}, err)
 }
 
 // ListEvents answers with the events of a span of time; "from" belongs to it, "to" does not. PipeCD's protocol has no
 // pages here: what does not fit into one message is left out, and comes once the events in front are handled.
 func (s *Server) ListEvents(_ context.Context, r *ps.ListEventsRequest) (*ps.ListEventsResponse, error) {
-	events, _, err := s.store.Events(listed(r), r.GetOrder() == ps.ListOrder_DESC, "", whole)
+	events, _, err := s.store.Events.List(listed(r), r.GetOrder() == ps.ListOrder_DESC, "", whole)
 	return reply(&ps.ListEventsResponse{Events: events}, err)
 }
 
@@ -47,7 +47,7 @@ func (a *Agent) PageEvents(_ context.Context, r *agentv1.PageEventsRequest) (*ag
 	if err := decodeCursor(r.GetCursor(), &at); err != nil {
 		return nil, err
 	}
-	events, more, err := a.store.Events(listed(r.GetList()), r.GetList().GetOrder() == ps.ListOrder_DESC, at.ID, page)
+	events, more, err := a.store.Events.List(listed(r.GetList()), r.GetList().GetOrder() == ps.ListOrder_DESC, at.ID, page)
 	if err != nil || !more {
 		return reply(&agentv1.PageEventsResponse{Events: events}, err)
 	}
@@ -65,14 +65,14 @@ func listed(r *ps.ListEventsRequest) func(*model.Event) bool {
 
 // GetLatestEvent answers with the newest event of the name and labels, NotFound when none.
 func (s *Server) GetLatestEvent(_ context.Context, r *ps.GetLatestEventRequest) (*ps.GetLatestEventResponse, error) {
-	e, err := s.store.LatestEvent(r.GetName(), r.GetLabels())
+	e, err := s.store.Events.Latest(r.GetName(), r.GetLabels())
 	return reply(&ps.GetLatestEventResponse{Event: e}, err)
 }
 
 // ReportEventStatuses stores what became of events.
 func (s *Server) ReportEventStatuses(_ context.Context, r *ps.ReportEventStatusesRequest) (*ps.ReportEventStatusesResponse, error) {
 	for _, e := range r.GetEvents() {
-		if err := s.store.ReportEventStatus(e.GetId(), e.GetStatus(), e.GetStatusDescription()); err != nil {
+		if err := s.store.Events.ReportStatus(e.GetId(), e.GetStatus(), e.GetStatusDescription()); err != nil {
 			return nil, err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // GetDeployment answers with a deployment.
 func (s *Server) GetDeployment(_ context.Context, r *as.GetDeploymentRequest) (*as.GetDeploymentResponse, error) {
-	d, err := s.store.Deployment(r.GetDeploymentId())
+	d, err := s.store.Deployments.Get(r.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +49,14 @@ func (s *Server) ListDeployments(_ context.Context, r *as.ListDeploymentsRequest
 			store.HasLabels(d.GetLabels(), r.GetLabels())
 	}
 	page, cursor, err := paginate(r.GetLimit(), r.GetCursor(), func(after store.Position, b store.Bounds) ([]*model.Deployment, bool) {
-		return s.store.Deployments(match, after, b)
+		return s.store.Deployments.List(match, after, b)
 	})
 	return reply(&as.ListDeploymentsResponse{Deployments: page, Cursor: cursor}, err)
 }
 
 // ListStageLogs answers with the logs of all stages of a deployment.
 func (s *Server) ListStageLogs(_ context.Context, r *as.ListStageLogsRequest) (*as.ListStageLogsResponse, error) {
-	blocks, completed, err := s.store.StageLogs(r.GetDeploymentId())
+	blocks, completed, err := s.store.Deployments.StageLogs(r.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +69,13 @@ func (s *Server) ListStageLogs(_ context.Context, r *as.ListStageLogsRequest) (*
 
 // GetCommand answers with a command.
 func (s *Server) GetCommand(_ context.Context, r *as.GetCommandRequest) (*as.GetCommandResponse, error) {
-	c, _, err := s.store.Command(r.GetCommandId())
+	c, _, err := s.store.Commands.Get(r.GetCommandId())
 	return reply(&as.GetCommandResponse{Command: c}, err)
 }
 
 // RegisterEvent stores an event for the event watchers.
 func (s *Server) RegisterEvent(_ context.Context, r *as.RegisterEventRequest) (*as.RegisterEventResponse, error) {
-	id, err := s.store.RegisterEvent(&model.Event{
+	id, err := s.store.Events.Register(&model.Event{
 		Name: r.GetName(), Data: r.GetData(), Labels: r.GetLabels(), Contexts: r.GetContexts(), TriggerCommitHash: r.GetCommitHash(),
 	}, eventCommit(r))
 	return reply(&as.RegisterEventResponse{EventId: id}, err)

@@ -25,7 +25,7 @@ import (
 
 // Encrypt makes a secret that only the piped can read, with the public key that it reported.
 func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptResponse, error) {
-	p, err := s.store.Piped(r.GetPipedId())
+	p, err := s.store.Pipeds.Get(r.GetPipedId())
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const pipedKeyLength = 50
 
 // GetPiped answers with a piped and whether it is connected.
 func (s *Server) GetPiped(_ context.Context, r *as.GetPipedRequest) (*as.GetPipedResponse, error) {
-	p, err := s.store.Piped(r.GetPipedId())
+	p, err := s.store.Pipeds.Get(r.GetPipedId())
 	return reply(&as.GetPipedResponse{Piped: p}, err)
 }
 
@@ -30,7 +30,7 @@ func (s *Server) RegisterPiped(_ context.Context, r *as.RegisterPipedRequest) (*
 		key += rand.Text()
 	}
 	key = key[:pipedKeyLength]
-	if err := s.store.RegisterPiped(id, r.GetName(), r.GetDesc(), auth.Hash(key)); err != nil {
+	if err := s.store.Pipeds.Register(id, r.GetName(), r.GetDesc(), auth.Hash(key)); err != nil {
 		return nil, err
 	}
 	return &as.RegisterPipedResponse{Id: id, Key: key}, nil
@@ -38,15 +38,15 @@ func (s *Server) RegisterPiped(_ context.Context, r *as.RegisterPipedRequest) (*
 
 // UpdatePiped changes name and description.
 func (s *Server) UpdatePiped(_ context.Context, r *as.UpdatePipedRequest) (*as.UpdatePipedResponse, error) {
-	return reply(&as.UpdatePipedResponse{}, s.store.UpdatePiped(r.GetPipedId(), r.GetName(), r.GetDesc()))
+	return reply(&as.UpdatePipedResponse{}, s.store.Pipeds.Update(r.GetPipedId(), r.GetName(), r.GetDesc()))
 }
 
 // EnablePiped lets a piped in again.
 func (s *Server) EnablePiped(_ context.Context, r *as.EnablePipedRequest) (*as.EnablePipedResponse, error) {
-	return reply(&as.EnablePipedResponse{}, s.store.SetPipedDisabled(r.GetPipedId(), false))
+	return reply(&as.EnablePipedResponse{}, s.store.Pipeds.SetDisabled(r.GetPipedId(), false))
 }
 
 // DisablePiped keeps a piped out from its next call on.
 func (s *Server) DisablePiped(_ context.Context, r *as.DisablePipedRequest) (*as.DisablePipedResponse, error) {
-	return reply(&as.DisablePipedResponse{}, s.store.SetPipedDisabled(r.GetPipedId(), true))
+	return reply(&as.DisablePipedResponse{}, s.store.Pipeds.SetDisabled(r.GetPipedId(), true))
 }

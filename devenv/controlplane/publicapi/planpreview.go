@@ -26,11 +26,11 @@ const (
 // RequestPlanPreview asks every piped that watches the base branch of the repository. An empty
 // answer says that none does.
 func (s *Server) RequestPlanPreview(_ context.Context, r *as.RequestPlanPreviewRequest) (*as.RequestPlanPreviewResponse, error) {
-	targets := s.store.PlanPreviewTargets(r.GetRepoRemoteUrl(), r.GetHeadBranch(), r.GetHeadCommit(), r.GetBaseBranch(),
+	targets := s.store.Pipeds.PlanPreviewTargets(r.GetRepoRemoteUrl(), r.GetHeadBranch(), r.GetHeadCommit(), r.GetBaseBranch(),
 		time.Duration(r.GetTimeout())*time.Second)
 	answer := &as.RequestPlanPreviewResponse{}
 	for _, c := range targets {
-		id, err := s.store.AddCommand(c)
+		id, err := s.store.Commands.Add(c)
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +58,14 @@ func (s *Server) GetPlanPreviewResults(_ context.Context, r *as.GetPlanPreviewRe
 }
 
 func (s *Server) planPreviewResult(id string, timeout time.Duration) (*model.PlanPreviewCommandResult, error) {
-	c, output, err := s.store.Command(id)
+	c, output, err := s.store.Commands.Get(id)
 	if err != nil {
 		return nil, err
 	}
 	if c.GetType() != model.Command_BUILD_PLAN_PREVIEW {
 		return nil, status.Errorf(codes.FailedPrecondition, "Command %s is not a plan preview command", id)
 	}
-	p, err := s.store.Piped(c.GetPipedId())
+	p, err := s.store.Pipeds.Get(c.GetPipedId())
 	if err != nil {
 		return nil, err
 	}

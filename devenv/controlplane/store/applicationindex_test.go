@@ -17,8 +17,8 @@ import (
 // joinPiped makes a further piped known, which reports the same repository id as all others.
 func joinPiped(t testing.TB, s *store.Store, id string) {
 	t.Helper()
-	s.AddPiped(id, id, "", store.KeyHash{})
-	_, err := s.ReportPipedMeta(id, meta("/srv/"+id))
+	s.Pipeds.Add(id, id, "", store.KeyHash{})
+	_, err := s.Pipeds.ReportMeta(id, meta("/srv/"+id))
 	require.NoError(t, err)
 }
 
@@ -30,7 +30,7 @@ func TestPipedsWithTheSameRepositoryIDAndPathHaveApplicationsOfTheirOwn(t *testi
 		name := fmt.Sprint("piped-", p)
 		joinPiped(t, s, name)
 		for a := range 5 {
-			registered, err := s.RegisterApplications(name, []*model.ApplicationInfo{info(fmt.Sprint("app", a))})
+			registered, err := s.Applications.Register(name, []*model.ApplicationInfo{info(fmt.Sprint("app", a))})
 			require.NoError(t, err)
 			require.Len(t, registered, 1, "application %d of %s", a, name)
 		}
@@ -56,7 +56,7 @@ func TestAHundredPipedsRegisterTenThousandApplications(t *testing.T) {
 	for p := range 100 {
 		name := fmt.Sprint("piped-", p)
 		joinPiped(t, s, name)
-		registered, err := s.RegisterApplications(name, list)
+		registered, err := s.Applications.Register(name, list)
 		require.NoError(t, err)
 		require.Len(t, registered, 100)
 	}
@@ -71,14 +71,14 @@ func TestAddingAnApplicationRewritesNone(t *testing.T) {
 	joinPiped(t, s, piped)
 	joinPiped(t, s, "other")
 	add := func(pipedID, provider string, kind model.ApplicationKind) (string, error) {
-		return s.AddApplication(&model.Application{
+		return s.Applications.Add(&model.Application{
 			Name: "a", PipedId: pipedID, PlatformProvider: provider, Kind: kind,
 			GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"},
 		})
 	}
 	first, err := add(piped, "one", model.ApplicationKind_KUBERNETES)
 	require.NoError(t, err)
-	before, err := s.Application(first)
+	before, err := s.Applications.Get(first)
 	require.NoError(t, err)
 
 	again, err := add(piped, "one", model.ApplicationKind_KUBERNETES)
@@ -95,7 +95,7 @@ func TestAddingAnApplicationRewritesNone(t *testing.T) {
 	second, err := add("other", "two", model.ApplicationKind_TERRAFORM)
 	require.NoError(t, err)
 	require.NotEqual(t, first, second)
-	after, err := s.Application(first)
+	after, err := s.Applications.Get(first)
 	require.NoError(t, err)
 	require.Equal(t, before.String(), after.String())
 }
@@ -104,14 +104,14 @@ func TestAnApplicationDoesNotMoveOntoAnother(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	joinPiped(t, s, piped)
-	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b")})
+	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("a"), info("b")})
 	require.NoError(t, err)
 	b := applicationsOf(s, piped)[1].GetId()
 	path := &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"}
-	requireCode(t, codes.AlreadyExists, s.MoveApplication(b, piped, "", path))
+	requireCode(t, codes.AlreadyExists, s.Applications.Move(b, piped, "", path))
 	path.Path = "c"
-	require.NoError(t, s.MoveApplication(b, piped, "", path))
-	registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("c"), info("b")})
+	require.NoError(t, s.Applications.Move(b, piped, "", path))
+	registered, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("c"), info("b")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, registered, "its old place is free")
 }
@@ -122,15 +122,15 @@ func TestADeletedApplicationMakesRoomAndStaysAway(t *testing.T) {
 	joinPiped(t, s, piped)
 	for i := range 6 {
 		clock.advance(1e9)
-		registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info(fmt.Sprint(i))})
+		registered, err := s.Applications.Register(piped, []*model.ApplicationInfo{info(fmt.Sprint(i))})
 		require.NoError(t, err)
 		require.Len(t, registered, 1)
 		require.NoError(t, s.DeleteApplication(applicationsOf(s, piped)[0].GetId()))
 	}
-	registered, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("5"), info("4")})
+	registered, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("5"), info("4")})
 	require.NoError(t, err)
 	require.Empty(t, registered, "as many deleted applications are remembered as there may be")
-	registered, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b"), info("c")})
+	registered, err = s.Applications.Register(piped, []*model.ApplicationInfo{info("a"), info("b"), info("c")})
 	requireCode(t, codes.ResourceExhausted, err)
 	require.Equal(t, []string{"a", "b"}, registered)
 }

@@ -5,249 +5,468 @@ package store
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
-// Application is an application with what the store knows beside the model. Shared: do not change.
+// Application is an application with what the store knows besides the model. Shared: do not change.
 type Application struct {
 	Model *model.Application
-	// Health is worked out from the last live state.
+	// Health and Counts are of the last live state.
 	Health model.ApplicationLiveState_Status
-	// Counts are of the last live state.
 	Counts ResourceCounts
 	// LatestDeploymentID is empty before the first deployment.
 	LatestDeploymentID string
+}
+
+// Applications are the registered applications, and those that were deleted: these stay deleted although Git still
+// holds them.
+type Applications struct {
+	ledger  *ledger
+	offers  *offers
+	signals *signals
+
+	mu    sync.Mutex
+	byID  map[string]*application
+	index applicationIndex
+	// uses are the plugins that applications use by their configuration, by piped and place, as pipeds reported them.
+	uses map[string]map[place][]string
 }
 
 type application struct {
 	model *model.Application
 	// filed is the place under which the index has it.
 	filed place
-	// Deploy targets follow the piped's configuration until somebody sets them.
+	// Deploy targets follow the piped's configuration until a user sets them.
 	automatic bool
 	// uses are the plugins that its configuration uses; nil while its piped has not reported them.
 	uses   *[]string
-	live   *model.ApplicationLiveStateSnapshot
+	health model.ApplicationLiveState_Status
 	counts ResourceCounts
-	// news is closed at the next live state; nil while nobody waits.
-	news   chan struct{}
 	latest string
 }
 
-// Application returns the application as stored.
-func (s *Store) Application(id string) (*model.Application, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, err := s.application(id)
+func newApplications(l *ledger, o *offers, s *signals) *Applications {
+	a := &Applications{ledger: l, offers: o, signals: s, uses: map[string]map[place][]string{}}
+	a.clear()
+	return a
+}
+
+// clear forgets all applications, but not what pipeds have reported of those to come. The store is frozen.
+func (a *Applications) clear() { a.byID, a.index = map[string]*application{}, newApplicationIndex() }
+
+// Get returns the application as stored.
+func (a *Applications) Get(id string) (*model.Application, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, err := a.find(id)
 	if err != nil {
 		return nil, err
 	}
-	return proto.CloneOf(a.model), nil
+	return proto.CloneOf(one.model), nil
 }
 
-// Applications returns a page of the registered applications that match, the one updated last in front, and whether
+// List returns a page of the registered applications that match, the one updated last in front, and whether
 // there are more.
-func (s *Store) Applications(match func(*model.Application) bool, after Position, b Bounds) (page []*model.Application, more bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (a *Applications) List(
+	match func(*model.Application) bool, after Position, b Bounds,
+) (page []*model.Application, more bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var found []*application
-	for _, a := range s.applications {
-		if !a.model.GetDeleted() && after.before(a.model.GetUpdatedAt(), a.model.GetId()) && match(a.model) {
-			found = append(found, a)
+	for _, one := range a.byID {
+		m := one.model
+		if !m.GetDeleted() && after.before(m.GetUpdatedAt(), m.GetId()) && match(m) {
+			found = append(found, one)
 		}
 	}
 	slices.SortFunc(found, func(a, b *application) int {
 		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
-	return pageOf(found, func(a *application) *model.Application { return proto.CloneOf(a.model) }, b)
+	return pageOf(found, func(one *application) *model.Application { return proto.CloneOf(one.model) }, b)
 }
 
-// PipedApplications returns a page of the enabled applications of a piped, with the deploy targets that they are
+// OfPiped returns a page of the enabled applications of a piped, with the deploy targets that they are
 // deployed to, and whether there are more. They are ordered by name and id; the page begins after that name and id.
-func (s *Store) PipedApplications(pipedID, afterName, afterID string, b Bounds) (page []*model.Application, more bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (a *Applications) OfPiped(pipedID, afterName, afterID string, b Bounds) (page []*model.Application, more bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var found []*application
-	for _, a := range s.index.pipeds[pipedID] {
-		if !a.model.GetDisabled() && cmp.Or(cmp.Compare(a.model.GetName(), afterName), cmp.Compare(a.model.GetId(), afterID)) > 0 {
-			found = append(found, a)
+	for _, one := range a.index.pipeds[pipedID] {
+		m := one.model
+		if !m.GetDisabled() && cmp.Or(cmp.Compare(m.GetName(), afterName), cmp.Compare(m.GetId(), afterID)) > 0 {
+			found = append(found, one)
 		}
 	}
-	slices.SortFunc(found, func(a, b *application) int {
-		return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
-	})
-	return pageOf(found, s.effective, b)
+	slices.SortFunc(found, byName)
+	return pageOf(found, a.effective, b)
 }
 
-// SetApplicationDisabled stops or resumes deployments of an application.
-func (s *Store) SetApplicationDisabled(id string, disabled bool) error {
-	return s.changeApplication(id, func(a *application) error {
-		a.model.Disabled = disabled
+func byName(a, b *application) int {
+	return cmp.Or(cmp.Compare(a.model.GetName(), b.model.GetName()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+}
+
+func byID(a, b *application) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }
+
+// SetDisabled stops or resumes deployments of an application.
+func (a *Applications) SetDisabled(id string, disabled bool) error {
+	return a.change(id, func(one *application) error {
+		one.model.Disabled = disabled
 		return nil
 	})
-}
-
-// DeleteApplication removes an application. It stays away, although Git still holds it, until
-// somebody adds it again.
-func (s *Store) DeleteApplication(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, err := s.application(id)
-	if err != nil {
-		return err
-	}
-	now := s.now().Unix()
-	a.model.Deleted, a.model.DeletedAt, a.model.UpdatedAt = true, now, now
-	s.index.file(a)
-	s.boundDeleted()
-	a.live, a.counts = nil, ResourceCounts{}
-	a.tellNews()
-	s.removeObjects(id)
-	delete(s.analyses, id)
-	s.publish(Change{RemovedApplication: id})
-	s.signal(a.model.GetPipedId(), applicationsChanged)
-	return nil
 }
 
 // SetDeployTargets replaces the deploy targets of an application.
-func (s *Store) SetDeployTargets(id string, targets map[string]*model.DeployTargets) error {
-	return s.changeApplication(id, func(a *application) error {
-		a.model.DeployTargetsByPlugin = targets
-		a.automatic = false
+func (a *Applications) SetDeployTargets(id string, targets map[string]*model.DeployTargets) error {
+	return a.change(id, func(one *application) error {
+		one.model.DeployTargetsByPlugin = targets
+		one.automatic = false
 		return nil
 	})
 }
 
-// MoveApplication changes the piped, the platform provider and the place in Git.
-func (s *Store) MoveApplication(id, pipedID, platformProvider string, path *model.ApplicationGitPath) error {
-	return s.changeApplication(id, func(a *application) error {
-		path, err := s.completePath(pipedID, path)
+// Move changes the piped, the platform provider and the place in Git.
+func (a *Applications) Move(id, pipedID, platformProvider string, path *model.ApplicationGitPath) error {
+	return a.change(id, func(one *application) error {
+		path, err := a.completePath(pipedID, path)
 		if err != nil {
 			return err
 		}
-		if err := s.free(a, placeOf(pipedID, path)); err != nil {
+		if err := a.free(one, placeOf(pipedID, path)); err != nil {
 			return err
 		}
-		if old := a.model.GetPipedId(); old != pipedID {
-			s.signal(old, applicationsChanged)
+		if old := one.model.GetPipedId(); old != pipedID {
+			a.signals.mark(old, applicationsChanged)
 		}
-		a.model.PipedId, a.model.GitPath = pipedID, path
-		a.model.PlatformProvider, a.model.CloudProvider = platformProvider, platformProvider
-		s.index.file(a)
+		one.model.PipedId, one.model.GitPath = pipedID, path
+		one.model.PlatformProvider, one.model.CloudProvider = platformProvider, platformProvider
+		a.index.file(one)
 		return nil
 	})
 }
 
 // RenameConfigFile changes the name of the configuration file of each application, or of none.
-func (s *Store) RenameConfigFile(ids []string, filename string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (a *Applications) RenameConfigFile(ids []string, filename string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, id := range ids {
-		a, err := s.application(id)
+		one, err := a.find(id)
 		if err != nil {
 			return err
 		}
-		renamed := placeOf(a.model.GetPipedId(), a.model.GetGitPath())
+		renamed := placeOf(one.model.GetPipedId(), one.model.GetGitPath())
 		renamed.file = filename
-		if err := s.free(a, renamed); err != nil {
+		if err := a.free(one, renamed); err != nil {
 			return err
 		}
 	}
 	for _, id := range ids {
-		a := s.applications[id]
-		if a.model.GitPath == nil { // as a restored application may be
-			a.model.GitPath = &model.ApplicationGitPath{}
+		one := a.byID[id]
+		if one.model.GitPath == nil { // as a restored application may be
+			one.model.GitPath = &model.ApplicationGitPath{}
 		}
-		a.model.GitPath.ConfigFilename = filename
-		s.index.file(a)
-		s.applicationChanged(a)
+		one.model.GitPath.ConfigFilename = filename
+		a.index.file(one)
+		a.changed(one)
 	}
 	return nil
 }
 
-// free reports an application other than a at a place.
-func (s *Store) free(a *application, at place) error {
-	if other := s.index.places[at]; other != nil && other != a && !other.model.GetDeleted() {
+// free reports an application other than one at a place.
+func (a *Applications) free(one *application, at place) error {
+	if other := a.index.places[at]; other != nil && other != one && !other.model.GetDeleted() {
 		return alreadyExists("application %s (%s) has its configuration at %s/%s of repository %s already",
 			other.model.GetName(), other.model.GetId(), at.path, at.file, at.repo)
 	}
 	return nil
 }
 
-// boundDeleted forgets the application that was deleted first when there are more deleted ones than
-// registered ones may be.
-func (s *Store) boundDeleted() {
-	if len(s.applications)-s.index.registered <= s.limits.Applications {
-		return
-	}
-	var first *application
-	for _, a := range s.applications {
-		if a.model.GetDeleted() && (first == nil || a.model.GetDeletedAt() < first.model.GetDeletedAt()) {
-			first = a
-		}
-	}
-	s.index.remove(first)
-	delete(s.applications, first.model.GetId())
-}
-
-func (s *Store) changeApplication(id string, change func(*application) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, err := s.application(id)
+// remove deletes an application. It stays deleted, although Git still holds it, until a user adds it again.
+func (a *Applications) remove(id string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, err := a.find(id)
 	if err != nil {
 		return err
 	}
-	if err := change(a); err != nil {
-		return err
-	}
-	s.applicationChanged(a)
+	now := a.ledger.now().Unix()
+	one.model.Deleted, one.model.DeletedAt, one.model.UpdatedAt = true, now, now
+	one.health, one.counts = model.ApplicationLiveState_UNKNOWN, ResourceCounts{}
+	a.index.file(one)
+	a.ledger.keep(one.record)
+	a.boundDeleted()
+	a.ledger.publish(Change{RemovedApplication: id})
+	a.signals.mark(one.model.GetPipedId(), applicationsChanged)
 	return nil
 }
 
-// applicationChanged stamps, publishes and signals a change that did not come from piped.
-func (s *Store) applicationChanged(a *application) {
-	a.model.UpdatedAt = s.now().Unix()
-	s.publish(Change{Application: s.applicationView(a)})
-	s.signal(a.model.GetPipedId(), applicationsChanged)
+// boundDeleted forgets the application that was deleted first when there are more deleted ones than
+// registered ones may be.
+func (a *Applications) boundDeleted() {
+	if len(a.byID)-a.index.registered <= a.ledger.limits.Applications {
+		return
+	}
+	var first *application
+	for _, one := range a.byID {
+		if one.model.GetDeleted() && (first == nil || one.model.GetDeletedAt() < first.model.GetDeletedAt()) {
+			first = one
+		}
+	}
+	a.index.remove(first)
+	delete(a.byID, first.model.GetId())
 }
 
-func (s *Store) application(id string) (*application, error) {
-	if a := s.applications[id]; a != nil && !a.model.GetDeleted() {
-		return a, nil
+// undeploy has no application deployed any more to the deploy targets of a name, and returns the enabled ones that were.
+func (a *Applications) undeploy(target string) (enabled []*model.Application) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range a.byID {
+		m := one.model
+		if m.GetDeleted() || m.GetMostRecentlySuccessfulDeployment() == nil || !one.deployedTo(target) {
+			continue
+		}
+		m.MostRecentlySuccessfulDeployment = nil
+		a.changed(one)
+		if !m.GetDisabled() {
+			enabled = append(enabled, proto.CloneOf(m))
+		}
+	}
+	return enabled
+}
+
+// deployedTo reports whether a deploy target of the application has that name.
+func (a *application) deployedTo(name string) bool {
+	for _, targets := range a.model.GetDeployTargetsByPlugin() {
+		if slices.Contains(targets.GetDeployTargets(), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// matching returns the ids of the enabled applications that agree with everything the matcher names. One
+// that names nothing matches nothing.
+func (a *Applications) matching(m *pipedservice.CreateDeploymentChainRequest_ApplicationMatcher) (ids []string) {
+	if m.GetName() == "" && m.GetKind() == "" && len(m.GetLabels()) == 0 {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range sorted(a.byID, byID) {
+		if one.model.GetDeleted() || one.model.GetDisabled() {
+			continue
+		}
+		if (m.GetName() == "" || m.GetName() == one.model.GetName()) &&
+			(m.GetKind() == "" || m.GetKind() == one.model.GetKind().String()) &&
+			HasLabels(one.model.GetLabels(), m.GetLabels()) {
+			ids = append(ids, one.model.GetId())
+		}
+	}
+	return ids
+}
+
+// HasLabels reports whether labels hold every wanted one.
+func HasLabels(labels, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if got, ok := labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// pipedOf returns the piped of an application; empty when it is not known.
+func (a *Applications) pipedOf(id string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one := a.byID[id]; one != nil {
+		return one.model.GetPipedId()
+	}
+	return ""
+}
+
+// owned returns NotFound when there is no such application, and PermissionDenied when it belongs to another piped.
+func (a *Applications) owned(pipedID, id string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, err := a.findOwned(pipedID, id)
+	return err
+}
+
+// exists returns NotFound when there is no such application.
+func (a *Applications) exists(id string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, err := a.find(id)
+	return err
+}
+
+// deployed notes and publishes the latest deployment of an application.
+func (a *Applications) deployed(id, deployment string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one := a.byID[id]; one != nil {
+		one.latest = deployment
+		a.publish(one)
+	}
+}
+
+// restoreLatest notes a deployment of an earlier control plane.
+func (a *Applications) restoreLatest(id, deployment string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one := a.byID[id]; one != nil {
+		one.latest = deployment
+	}
+}
+
+// observed takes over what the last live state of an application amounts to.
+func (a *Applications) observed(id string, health model.ApplicationLiveState_Status, counts ResourceCounts) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, err := a.find(id)
+	if err != nil || one.health == health && one.counts == counts {
+		return
+	}
+	one.health, one.counts = health, counts
+	a.publish(one)
+}
+
+func (a *Applications) change(id string, change func(*application) error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, err := a.find(id)
+	if err != nil {
+		return err
+	}
+	if err := change(one); err != nil {
+		return err
+	}
+	a.changed(one)
+	return nil
+}
+
+// changed stamps, publishes and signals a change that did not come from piped.
+func (a *Applications) changed(one *application) {
+	one.model.UpdatedAt = a.ledger.now().Unix()
+	a.publish(one)
+	a.signals.mark(one.model.GetPipedId(), applicationsChanged)
+}
+
+// publish keeps and publishes an application.
+func (a *Applications) publish(one *application) {
+	a.ledger.keep(one.record)
+	a.ledger.publish(Change{Application: a.view(one)})
+}
+
+func (a *Applications) find(id string) (*application, error) {
+	if one := a.byID[id]; one != nil && !one.model.GetDeleted() {
+		return one, nil
 	}
 	return nil, notFound("Application is not found")
 }
 
-func (s *Store) ownedApplication(pipedID, id string) (*application, error) {
-	a, err := s.application(id)
+func (a *Applications) findOwned(pipedID, id string) (*application, error) {
+	one, err := a.find(id)
 	if err != nil {
 		return nil, err
 	}
-	if a.model.GetPipedId() != pipedID {
+	if one.model.GetPipedId() != pipedID {
 		return nil, denied("application %s belongs to another piped", id)
 	}
-	return a, nil
+	return one, nil
 }
 
-func (s *Store) applicationView(a *application) *Application {
-	return &Application{Model: s.effective(a), Health: health(a.live), Counts: a.counts, LatestDeploymentID: a.latest}
+func (a *Applications) view(one *application) *Application {
+	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest}
 }
 
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped
-// when nobody set any, as pipectl cannot.
-func (s *Store) effective(a *application) *model.Application {
-	m := proto.CloneOf(a.model)
-	p := s.pipeds[m.GetPipedId()]
-	if p != nil && len(m.GetDeployTargetsByPlugin()) == 0 {
-		m.DeployTargetsByPlugin = p.deployTargets(m.GetLabels(), a.uses)
+// when no user set any, as pipectl cannot.
+func (a *Applications) effective(one *application) *model.Application {
+	m := proto.CloneOf(one.model)
+	offered, err := a.offers.of(m.GetPipedId())
+	if err != nil {
+		return m
 	}
-	if p != nil && m.GetPlatformProvider() == "" {
-		m.PlatformProvider = p.platformProvider(m.GetKind(), m.GetLabels())
+	if len(m.GetDeployTargetsByPlugin()) == 0 {
+		m.DeployTargetsByPlugin = offered.deployTargets(m.GetLabels(), one.uses)
+	}
+	if m.GetPlatformProvider() == "" {
+		m.PlatformProvider = offered.platformProvider(m.GetKind(), m.GetLabels())
 		m.CloudProvider = m.GetPlatformProvider()
 	}
 	return m
+}
+
+// put adds an application, in place of the one with its id.
+func (a *Applications) put(one *application) {
+	if before := a.byID[one.model.GetId()]; before != nil {
+		a.index.remove(before)
+	}
+	a.byID[one.model.GetId()] = one
+	a.index.file(one)
+}
+
+// state returns the present state as changes. The store is frozen.
+func (a *Applications) state() (changes []Change) {
+	for _, one := range sorted(a.byID, byName) {
+		if !one.model.GetDeleted() {
+			changes = append(changes, Change{Application: a.view(one)})
+		}
+	}
+	return changes
+}
+
+// records emits what the journal keeps. The store is frozen.
+func (a *Applications) records(emit func(journal.Record)) {
+	for _, one := range sorted(a.byID, byID) {
+		emit(one.record())
+	}
+}
+
+func (a *application) record() journal.Record {
+	r := journal.Record{Kind: journal.Application, ID: a.model.GetId(), Model: encode(a.model), Automatic: a.automatic}
+	if a.uses != nil {
+		names, _ := json.Marshal(*a.uses) // strings only
+		r.Key = string(names)
+	}
+	return r
+}
+
+// restore reports whether the application of the record was deleted.
+func (a *Applications) restore(r journal.Record) (deleted bool, err error) {
+	m := &model.Application{}
+	if err := a.ledger.decode(r, m); err != nil {
+		return false, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one := a.byID[m.GetId()]
+	if one == nil {
+		one = &application{}
+	}
+	one.model, one.automatic, one.uses = m, r.Automatic, nil
+	if names := []string(nil); json.Unmarshal([]byte(r.Key), &names) == nil && names != nil {
+		one.uses = &names
+	}
+	a.put(one)
+	return m.GetDeleted(), nil
+}
+
+// lost returns a name for users of the change that is missing.
+func (a *Applications) lost(r journal.Record) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one := a.byID[r.ID]; one != nil {
+		return "the last change of application " + one.model.GetName()
+	}
+	return ""
 }

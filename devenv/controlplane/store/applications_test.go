@@ -22,7 +22,7 @@ func meta(remote string, plugins ...*model.Piped_Plugin) *pipedservice.ReportPip
 
 func reportMeta(t *testing.T, s *store.Store, r *pipedservice.ReportPipedMetaRequest) {
 	t.Helper()
-	name, err := s.ReportPipedMeta(piped, r)
+	name, err := s.Pipeds.ReportMeta(piped, r)
 	require.NoError(t, err)
 	require.Equal(t, "p1", name)
 }
@@ -36,14 +36,14 @@ func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
 	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "wait"}, kubernetes))
-	names, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a"), info("b")})
+	names, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("a"), info("b")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, names)
-	names, err = s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
+	names, err = s.Applications.Register(piped, []*model.ApplicationInfo{info("a")})
 	require.NoError(t, err)
 	require.Empty(t, names, "it is there already")
 	b := store.ApplicationID(piped, "repo", "b", "app.pipecd.yaml")
-	require.NoError(t, s.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
+	require.NoError(t, s.Applications.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
 
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
 	apps := applicationsOf(s, piped)
@@ -61,7 +61,7 @@ func TestAnApplicationChoosesItsTargetByALabel(t *testing.T) {
 		&model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"dev", "prod"}}, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
 	chosen, mistaken := info("a"), info("b")
 	chosen.Labels, mistaken.Labels = map[string]string{store.TargetLabel: "prod"}, map[string]string{store.TargetLabel: "prdo"}
-	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{chosen, mistaken})
+	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{chosen, mistaken})
 	require.NoError(t, err)
 	apps := applicationsOf(s, piped)
 	require.Equal(t, []string{"prod"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
@@ -69,7 +69,7 @@ func TestAnApplicationChoosesItsTargetByALabel(t *testing.T) {
 	require.Empty(t, apps[1].GetDeployTargetsByPlugin(), "a typing mistake deploys nowhere")
 
 	mistaken.Id, mistaken.Labels = apps[1].GetId(), map[string]string{store.TargetLabel: "dev"}
-	require.NoError(t, s.UpdateApplicationInfo(piped, []*model.ApplicationInfo{mistaken}))
+	require.NoError(t, s.Applications.UpdateInfo(piped, []*model.ApplicationInfo{mistaken}))
 	require.Equal(t, []string{"dev"}, applicationsOf(s, piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 }
 
@@ -77,16 +77,16 @@ func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
-	id, err := s.AddApplication(&model.Application{
+	id, err := s.Applications.Add(&model.Application{
 		Name: "a", PipedId: piped, PlatformProvider: "c1",
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "a"},
 	})
 	require.NoError(t, err)
-	stored, err := s.Application(id)
+	stored, err := s.Applications.Get(id)
 	require.NoError(t, err)
 	require.Empty(t, stored.GetDeployTargetsByPlugin(), "as PipeCD stores it")
 	require.Equal(t, []string{"local"}, applicationsOf(s, piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
-	_, err = s.AddApplication(&model.Application{
+	_, err = s.Applications.Add(&model.Application{
 		Name: "a", PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "other"}, Path: "a"},
 	})
 	requireCode(t, codes.NotFound, err)
@@ -96,9 +96,9 @@ func TestADisabledApplicationIsKeptFromItsPiped(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
-	require.NoError(t, s.SetApplicationDisabled("a", true))
+	require.NoError(t, s.Applications.SetDisabled("a", true))
 	require.Empty(t, applicationsOf(s, piped))
-	require.NoError(t, s.SetApplicationDisabled("a", false))
+	require.NoError(t, s.Applications.SetDisabled("a", false))
 	require.Len(t, applicationsOf(s, piped), 1)
 }
 
@@ -107,20 +107,20 @@ func TestAnApplicationCanMoveAndItsOldPlaceBeTakenAgain(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	reportMeta(t, s, meta("/srv/repo"))
 	add := func(path string) string {
-		id, err := s.AddApplication(&model.Application{
+		id, err := s.Applications.Add(&model.Application{
 			Name: path, PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: path},
 		})
 		require.NoError(t, err)
 		return id
 	}
 	first := add("old")
-	require.NoError(t, s.MoveApplication(first, piped, "", &model.ApplicationGitPath{
+	require.NoError(t, s.Applications.Move(first, piped, "", &model.ApplicationGitPath{
 		Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "new", ConfigFilename: "app.pipecd.yaml",
 	}))
 	require.Equal(t, first, add("new"))
 	require.NotEqual(t, first, add("old"))
-	require.NoError(t, s.RenameConfigFile([]string{first}, "other.yaml"))
-	moved, err := s.Application(first)
+	require.NoError(t, s.Applications.RenameConfigFile([]string{first}, "other.yaml"))
+	moved, err := s.Applications.Get(first)
 	require.NoError(t, err)
 	require.Equal(t, "other.yaml", moved.GetGitPath().GetConfigFilename())
 }
@@ -137,7 +137,7 @@ func TestDirectoriesHaveTheURLsThatPipeCDGivesThem(t *testing.T) {
 	} {
 		s, _ := newStore(store.Limits{})
 		reportMeta(t, s, meta(remote))
-		_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("a")})
+		_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("a")})
 		require.NoError(t, err)
 		require.Equal(t, want, applicationsOf(s, piped)[0].GetGitPath().GetUrl(), remote)
 	}
@@ -147,17 +147,17 @@ func TestSharedObjectsAreKeptPerApplicationAndBounded(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{ObjectBytes: 10})
 	importApplication(s, "a", nil)
-	_, err := s.SharedObject(piped, "a", "p", "k")
+	_, err := s.Objects.Get(piped, "a", "p", "k")
 	requireCode(t, codes.NotFound, err)
-	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("12345678")))
-	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("87654321")), "it takes the place of the old one")
-	requireCode(t, codes.ResourceExhausted, s.PutSharedObject(piped, "a", "p", "l", []byte("123")))
-	got, err := s.SharedObject(piped, "a", "p", "k")
+	require.NoError(t, s.Objects.Put(piped, "a", "p", "k", []byte("12345678")))
+	require.NoError(t, s.Objects.Put(piped, "a", "p", "k", []byte("87654321")), "it takes the place of the old one")
+	requireCode(t, codes.ResourceExhausted, s.Objects.Put(piped, "a", "p", "l", []byte("123")))
+	got, err := s.Objects.Get(piped, "a", "p", "k")
 	require.NoError(t, err)
 	require.Equal(t, "87654321", string(got))
 	require.NoError(t, s.DeleteApplication("a"))
 	importApplication(s, "b", nil)
-	require.NoError(t, s.PutSharedObject(piped, "b", "p", "k", []byte("1234567890")), "a deleted application frees its room")
+	require.NoError(t, s.Objects.Put(piped, "b", "p", "k", []byte("1234567890")), "a deleted application frees its room")
 }
 
 func TestEventsOfAnOlderPipedChangeTheLiveState(t *testing.T) {
@@ -168,14 +168,14 @@ func TestEventsOfAnOlderPipedChangeTheLiveState(t *testing.T) {
 		return &model.KubernetesResourceStateEvent{Id: "e-" + id, ApplicationId: "a", Type: kind, State: &model.KubernetesResourceState{Id: id}}
 	}
 	added := event("r2", model.KubernetesResourceStateEvent_ADD_OR_UPDATED)
-	require.Equal(t, []string{"e-r2"}, s.ApplyLiveStateEvents(piped, []*model.KubernetesResourceStateEvent{added}), "there is no snapshot yet")
-	require.NoError(t, s.ReportLiveState(piped, &model.ApplicationLiveStateSnapshot{
+	require.Equal(t, []string{"e-r2"}, s.LiveStates.Apply(piped, []*model.KubernetesResourceStateEvent{added}), "there is no snapshot yet")
+	require.NoError(t, s.LiveStates.Report(piped, &model.ApplicationLiveStateSnapshot{
 		ApplicationId: "a", Kubernetes: &model.KubernetesApplicationLiveState{Resources: []*model.KubernetesResourceState{{Id: "r1"}}},
 	}))
-	require.Empty(t, s.ApplyLiveStateEvents(piped, []*model.KubernetesResourceStateEvent{
+	require.Empty(t, s.LiveStates.Apply(piped, []*model.KubernetesResourceStateEvent{
 		added, event("r1", model.KubernetesResourceStateEvent_DELETED),
 	}))
-	live, err := s.LiveState("a")
+	live, err := s.LiveStates.Get("a")
 	require.NoError(t, err)
 	require.Len(t, live.GetKubernetes().GetResources(), 1)
 	require.Equal(t, "r2", live.GetKubernetes().GetResources()[0].GetId())

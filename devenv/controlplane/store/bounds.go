@@ -14,10 +14,11 @@ import (
 // maxReasonBytes bounds the reason of a status. A longer one is cut.
 const maxReasonBytes = 32 << 10
 
-// room reports a deployment that would exceed its bound with so many more bytes. The caller holds s.mu.
-func (s *Store) room(m *model.Deployment, more int) error {
-	if size := proto.Size(m) + more; more > 0 && size > s.limits.DeploymentBytes {
-		return invalid("deployment %s would take %d bytes; at most %d are kept: store less metadata with it", m.GetId(), size, s.limits.DeploymentBytes)
+// room refuses a deployment that would exceed its bound with so many more bytes.
+func (l Limits) room(m *model.Deployment, more int) error {
+	if size := proto.Size(m) + more; more > 0 && size > l.DeploymentBytes {
+		return invalid("deployment %s would take %d bytes; at most %d are kept: store less metadata with it",
+			m.GetId(), size, l.DeploymentBytes)
 	}
 	return nil
 }

@@ -24,11 +24,15 @@ func TestADeploymentIsBoundedWhateverIsReported(t *testing.T) {
 	notes := func(key string) map[string]string { return map[string]string{key: text} }
 	for name, report := range map[string]func(s *store.Store, stage, key string) error{
 		"stage metadata": func(s *store.Store, stage, key string) error {
-			return s.MergeStageMetadata(piped, "d", stage, notes(key))
+			return s.Deployments.MergeStageMetadata(piped, "d", stage, notes(key))
 		},
-		"plugin metadata": func(s *store.Store, _, key string) error { return s.MergePluginMetadata(piped, "d", "p", notes(key)) },
-		"shared metadata": func(s *store.Store, _, key string) error { return s.MergeSharedMetadata(piped, "d", notes(key)) },
-		"metadata of v0":  func(s *store.Store, _, key string) error { return s.MergeMetadata(piped, "d", notes(key)) },
+		"plugin metadata": func(s *store.Store, _, key string) error {
+			return s.Deployments.MergePluginMetadata(piped, "d", "p", notes(key))
+		},
+		"shared metadata": func(s *store.Store, _, key string) error {
+			return s.Deployments.MergeSharedMetadata(piped, "d", notes(key))
+		},
+		"metadata of v0": func(s *store.Store, _, key string) error { return s.Deployments.MergeMetadata(piped, "d", notes(key)) },
 	} {
 		s, _ := newStore(store.Limits{DeploymentBytes: bound})
 		importApplication(s, "a", nil)
@@ -40,7 +44,7 @@ func TestADeploymentIsBoundedWhateverIsReported(t *testing.T) {
 		requireCode(t, codes.InvalidArgument, err)
 		require.ErrorContains(t, err, "at most 100000 are kept", name)
 		require.NoError(t, report(s, stage, "2"), "%s: a value may be replaced", name)
-		d, err := s.PipedDeployment(piped, "d")
+		d, err := s.Deployments.OfPiped(piped, "d")
 		require.NoError(t, err)
 		require.LessOrEqual(t, proto.Size(d), bound, name)
 	}
@@ -49,18 +53,18 @@ func TestADeploymentIsBoundedWhateverIsReported(t *testing.T) {
 	importApplication(s, "a", nil)
 	large := newDeployment("large", "a")
 	large.Labels = map[string]string{"x": strings.Repeat("x", bound)}
-	requireCode(t, codes.InvalidArgument, s.CreateDeployment(piped, large))
-	require.NoError(t, s.CreateDeployment(piped, newDeployment("d", "a")))
-	requireCode(t, codes.InvalidArgument, s.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
+	requireCode(t, codes.InvalidArgument, s.Deployments.Create(piped, large))
+	require.NoError(t, s.Deployments.Create(piped, newDeployment("d", "a")))
+	requireCode(t, codes.InvalidArgument, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
 		DeploymentId: "d", Stages: []*model.PipelineStage{{Id: "s", Name: "WAIT", Desc: strings.Repeat("x", bound)}},
 	}))
-	require.NoError(t, s.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, strings.Repeat("ä", bound)))
-	d, err := s.PipedDeployment(piped, "d")
+	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, strings.Repeat("ä", bound)))
+	d, err := s.Deployments.OfPiped(piped, "d")
 	require.NoError(t, err)
 	require.Less(t, proto.Size(d), bound, "a long reason is cut")
 
 	s, _ = newStore(store.Limits{SharedObjectBytes: 10})
 	importApplication(s, "a", nil)
-	require.NoError(t, s.PutSharedObject(piped, "a", "p", "k", []byte("1234567890")))
-	requireCode(t, codes.InvalidArgument, s.PutSharedObject(piped, "a", "p", "k", []byte("12345678901")))
+	require.NoError(t, s.Objects.Put(piped, "a", "p", "k", []byte("1234567890")))
+	requireCode(t, codes.InvalidArgument, s.Objects.Put(piped, "a", "p", "k", []byte("12345678901")))
 }

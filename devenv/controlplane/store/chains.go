@@ -4,15 +4,26 @@
 package store
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
-
-	"google.golang.org/protobuf/proto"
+	"sync"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
+
+// chains are the last deployment chains.
+type chains struct {
+	ledger       *ledger
+	applications *Applications
+	signals      *signals
+
+	mu    sync.Mutex
+	byID  map[string]*chain
+	order []string // the oldest first
+}
 
 // chain is a deployment chain: block after block of applications that are deployed together.
 type chain struct {
@@ -27,66 +38,73 @@ type chainNode struct {
 	status     model.DeploymentStatus
 }
 
-// CreateChain stores the first deployment and a block for every matcher, and asks the pipeds of
-// the matching applications to deploy them in their turn.
-func (s *Store) CreateChain(pipedID string, r *pipedservice.CreateDeploymentChainRequest) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first := proto.CloneOf(r.GetFirstDeployment())
-	first.DeploymentChainId, first.DeploymentChainBlockIndex = cmp.Or(first.GetDeploymentChainId(), newID()), 0
-	c := &chain{id: first.GetDeploymentChainId(), blocks: [][]*chainNode{{{application: first.GetApplicationId()}}}}
-	for _, m := range r.GetMatchers() {
-		c.blocks = append(c.blocks, s.matchingNodes(m))
+func newChains(l *ledger, a *Applications, s *signals) *chains {
+	return &chains{ledger: l, applications: a, signals: s, byID: map[string]*chain{}}
+}
+
+// clear forgets all chains. The store is frozen.
+func (c *chains) clear() { c.byID, c.order = map[string]*chain{}, nil }
+
+// begin adds a chain that begins with an application's deployment, and has a block for every matcher.
+func (c *chains) begin(id, application string, matchers []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[id] != nil {
+		return alreadyExists("deployment chain %s exists already", id)
 	}
-	if s.chains[c.id] != nil {
-		return alreadyExists("deployment chain %s exists already", c.id)
-	}
-	s.chains[c.id] = c
-	if err := s.createDeployment(pipedID, first); err != nil {
-		delete(s.chains, c.id)
-		return err
-	}
-	s.chainOrder = append(s.chainOrder, c.id)
-	s.keepChain(c)
-	if len(s.chainOrder) > s.limits.Chains {
-		delete(s.chains, s.chainOrder[0])
-		s.chainOrder = slices.Delete(s.chainOrder, 0, 1)
-	}
-	for i, block := range c.blocks[1:] {
-		for _, node := range block {
-			_, err := s.addCommand(&model.Command{
-				PipedId: s.applications[node.application].model.GetPipedId(), ApplicationId: node.application,
-				Commander: c.id, Type: model.Command_CHAIN_SYNC_APPLICATION,
-				ChainSyncApplication: &model.Command_ChainSyncApplication{
-					DeploymentChainId: c.id, BlockIndex: uint32(i + 1), ApplicationId: node.application,
-				},
-			})
-			if err != nil {
-				return fmt.Errorf("ask for the deployment of application %s in chain %s: %w", node.application, c.id, err)
-			}
+	begun := &chain{id: id, blocks: [][]*chainNode{{{application: application}}}}
+	for _, m := range matchers {
+		var nodes []*chainNode
+		for _, matching := range c.applications.matching(m) {
+			nodes = append(nodes, &chainNode{application: matching})
 		}
+		begun.blocks = append(begun.blocks, nodes)
 	}
+	c.put(begun)
 	return nil
 }
 
-// matchingNodes finds the enabled applications that agree with everything the matcher names. One
-// that names nothing matches nothing.
-func (s *Store) matchingNodes(m *pipedservice.CreateDeploymentChainRequest_ApplicationMatcher) []*chainNode {
-	if m.GetName() == "" && m.GetKind() == "" && len(m.GetLabels()) == 0 {
+// put adds a chain, and forgets the oldest one beyond the limit. The caller holds c.mu.
+func (c *chains) put(added *chain) {
+	if c.byID[added.id] == nil {
+		c.order = append(c.order, added.id)
+	}
+	c.byID[added.id] = added
+	if len(c.order) > c.ledger.limits.Chains {
+		delete(c.byID, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+}
+
+// abandon forgets a chain whose first deployment could not be created.
+func (c *chains) abandon(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byID, id)
+	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == id })
+}
+
+// confirm keeps a chain whose first deployment is created, and returns the commands that ask for the others.
+func (c *chains) confirm(id string) (commands []*model.Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	confirmed := c.byID[id]
+	if confirmed == nil {
 		return nil
 	}
-	var nodes []*chainNode
-	for _, a := range sorted(s.applications, func(a, b *application) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
-		if a.model.GetDeleted() || a.model.GetDisabled() {
-			continue
-		}
-		if (m.GetName() == "" || m.GetName() == a.model.GetName()) &&
-			(m.GetKind() == "" || m.GetKind() == a.model.GetKind().String()) &&
-			HasLabels(a.model.GetLabels(), m.GetLabels()) {
-			nodes = append(nodes, &chainNode{application: a.model.GetId()})
+	c.ledger.keep(confirmed.record)
+	for i, block := range confirmed.blocks[1:] {
+		for _, node := range block {
+			commands = append(commands, &model.Command{
+				PipedId: c.applications.pipedOf(node.application), ApplicationId: node.application,
+				Commander: id, Type: model.Command_CHAIN_SYNC_APPLICATION,
+				ChainSyncApplication: &model.Command_ChainSyncApplication{
+					DeploymentChainId: id, BlockIndex: uint32(i + 1), ApplicationId: node.application,
+				},
+			})
 		}
 	}
-	return nodes
+	return commands
 }
 
 // ChainVerdict says whether a deployment of a chain may be planned now.
@@ -96,82 +114,85 @@ type ChainVerdict struct {
 	CancelReason string
 }
 
-// InChainPlannable gives the verdict for a deployment in a block of a chain. PipeCD v1: plannable
+// verdict judges a deployment in a block of a chain. PipeCD v1: plannable
 // when the block before has succeeded, to be cancelled when it has failed or when the own block
 // has ended.
-func (s *Store) InChainPlannable(pipedID, deploymentID, chainID string, block uint32) (ChainVerdict, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.ownedDeployment(pipedID, deploymentID); err != nil {
-		return ChainVerdict{}, err
+func (c *chains) verdict(id string, block uint32) (ChainVerdict, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := c.byID[id]
+	if found == nil {
+		return ChainVerdict{}, notFound("deployment chain %s is not found", id)
 	}
-	c := s.chains[chainID]
-	if c == nil {
-		return ChainVerdict{}, notFound("deployment chain %s is not found", chainID)
+	if int64(block) >= int64(len(found.blocks)) {
+		return ChainVerdict{}, invalid("deployment chain %s has no block %d", id, block)
 	}
-	if int64(block) >= int64(len(c.blocks)) {
-		return ChainVerdict{}, invalid("deployment chain %s has no block %d", chainID, block)
-	}
-	own := c.blockStatus(int(block))
 	if block == 0 {
 		return ChainVerdict{Plannable: true}, nil
 	}
-	if completed(own) {
-		return ChainVerdict{Cancel: true, CancelReason: fmt.Sprintf("Deployment is cancelled because its chain block has ended with %s", own)}, nil
+	cancel := func(which string, status model.DeploymentStatus) ChainVerdict {
+		reason := fmt.Sprintf("Deployment is cancelled because %s has ended with %s", which, status)
+		return ChainVerdict{Cancel: true, CancelReason: reason}
 	}
-	switch before := c.blockStatus(int(block) - 1); before {
+	if own := found.blockStatus(int(block)); completed(own) {
+		return cancel("its chain block", own), nil
+	}
+	switch before := found.blockStatus(int(block) - 1); before {
 	case model.DeploymentStatus_DEPLOYMENT_SUCCESS:
 		return ChainVerdict{Plannable: true}, nil
 	case model.DeploymentStatus_DEPLOYMENT_FAILURE, model.DeploymentStatus_DEPLOYMENT_CANCELLED:
-		return ChainVerdict{Cancel: true, CancelReason: fmt.Sprintf("Deployment is cancelled because the chain block before it has ended with %s", before)}, nil
+		return cancel("the chain block before it", before), nil
 	}
 	return ChainVerdict{}, nil
 }
 
-// followChain brings the node of a deployment up to date. When its block has ended, the pipeds that
-// wait for it are told to look again.
-func (s *Store) followChain(d *deployment) {
-	c := s.chains[d.model.GetDeploymentChainId()]
-	block := int(d.model.GetDeploymentChainBlockIndex())
-	if c == nil || block >= len(c.blocks) {
+// follow brings the node of a deployment up to date. When its block has ended, the pipeds that
+// wait for it are notified.
+func (c *chains) follow(d *model.Deployment) {
+	if d.GetDeploymentChainId() == "" {
 		return
 	}
-	for _, node := range c.blocks[block] {
-		if node.application == d.model.GetApplicationId() && (node.deployment == "" || node.deployment == d.model.GetId()) {
-			node.deployment, node.status = d.model.GetId(), d.model.GetStatus()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	followed, block := c.byID[d.GetDeploymentChainId()], int(d.GetDeploymentChainBlockIndex())
+	if followed == nil || block >= len(followed.blocks) {
+		return
+	}
+	for _, node := range followed.blocks[block] {
+		if node.application == d.GetApplicationId() && (node.deployment == "" || node.deployment == d.GetId()) {
+			node.deployment, node.status = d.GetId(), d.GetStatus()
 		}
 	}
-	s.tellBlocks(c, block)
+	c.notify(followed, block)
 }
 
-// refuseChain ends the node of an application that will not be deployed, so that those that wait for its
+// refuse ends the node of an application that will not be deployed, so that those that wait for its
 // block do not wait for ever. PipeCD v1 lets them wait.
-func (s *Store) refuseChain(command *model.Command) {
-	asked := command.GetChainSyncApplication()
-	c := s.chains[asked.GetDeploymentChainId()]
-	if c == nil || int64(asked.GetBlockIndex()) >= int64(len(c.blocks)) {
+func (c *chains) refuse(asked *model.Command_ChainSyncApplication) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	refused := c.byID[asked.GetDeploymentChainId()]
+	if refused == nil || int64(asked.GetBlockIndex()) >= int64(len(refused.blocks)) {
 		return
 	}
 	block := int(asked.GetBlockIndex())
-	for _, node := range c.blocks[block] {
+	for _, node := range refused.blocks[block] {
 		if node.application == asked.GetApplicationId() && node.deployment == "" {
 			node.status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
 		}
 	}
-	s.keepChain(c)
-	s.tellBlocks(c, block)
+	c.ledger.keep(refused.record)
+	c.notify(refused, block)
 }
 
-// tellBlocks has the pipeds look again that wait for a block, once it has ended.
-func (s *Store) tellBlocks(c *chain, block int) {
-	if !completed(c.blockStatus(block)) {
+// notify signals the pipeds that wait for a block, once it has ended. The caller holds c.mu.
+func (c *chains) notify(changed *chain, block int) {
+	if !completed(changed.blockStatus(block)) {
 		return
 	}
-	for _, waiting := range c.blocks[block:] {
+	for _, waiting := range changed.blocks[block:] {
 		for _, node := range waiting {
-			if a := s.applications[node.application]; a != nil {
-				s.signal(a.model.GetPipedId(), deploymentsChanged)
-			}
+			c.signals.mark(c.applications.pipedOf(node.application), deploymentsChanged)
 		}
 	}
 }
@@ -202,12 +223,56 @@ func (c *chain) blockStatus(i int) model.DeploymentStatus {
 	return model.DeploymentStatus_DEPLOYMENT_PENDING
 }
 
-// HasLabels reports whether labels hold every wanted one.
-func HasLabels(labels, wanted map[string]string) bool {
-	for k, v := range wanted {
-		if got, ok := labels[k]; !ok || got != v {
-			return false
-		}
+// records emits what the journal keeps. The store is frozen.
+func (c *chains) records(emit func(journal.Record)) {
+	for _, id := range c.order {
+		emit(c.byID[id].record())
 	}
-	return true
+}
+
+// keptChain is a chain as it is kept.
+type keptChain struct {
+	ID     string
+	Blocks [][]keptNode
+}
+
+type keptNode struct {
+	Application, Deployment string
+	Status                  int32
+}
+
+func (c *chain) record() journal.Record {
+	kept := keptChain{ID: c.id}
+	for _, block := range c.blocks {
+		nodes := []keptNode{}
+		for _, n := range block {
+			nodes = append(nodes, keptNode{n.application, n.deployment, int32(n.status)})
+		}
+		kept.Blocks = append(kept.Blocks, nodes)
+	}
+	data, _ := json.Marshal(kept) // strings and numbers only
+	return journal.Record{Kind: journal.Chain, ID: c.id, Model: data}
+}
+
+// restore returns the id of the chain.
+func (c *chains) restore(r journal.Record) (id string, err error) {
+	var kept keptChain
+	if err := json.Unmarshal(r.Model, &kept); err != nil {
+		return "", err
+	}
+	if kept.ID == "" || len(kept.Blocks) == 0 || len(kept.Blocks[0]) == 0 {
+		return "", errNoID
+	}
+	restored := &chain{id: kept.ID}
+	for _, block := range kept.Blocks {
+		var nodes []*chainNode
+		for _, n := range block {
+			nodes = append(nodes, &chainNode{n.Application, n.Deployment, model.DeploymentStatus(n.Status)})
+		}
+		restored.blocks = append(restored.blocks, nodes)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(restored)
+	return kept.ID, nil
 }

@@ -25,11 +25,11 @@ func startChain(t *testing.T) (s *store.Store, chainID string) {
 	importApplication(s, "web2", map[string]string{"tier": "web", "x": "y"})
 	importApplication(s, "db", map[string]string{"tier": "db"})
 	importApplication(s, "last", nil)
-	require.NoError(t, s.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
+	require.NoError(t, s.Deployments.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
 		FirstDeployment: newDeployment("d-first", "first"),
 		Matchers:        []*matcher{{Labels: map[string]string{"tier": "web"}}, {Name: "last"}},
 	}))
-	d, err := s.PipedDeployment(piped, "d-first")
+	d, err := s.Deployments.OfPiped(piped, "d-first")
 	require.NoError(t, err)
 	return s, d.GetDeploymentChainId()
 }
@@ -39,12 +39,12 @@ func join(t *testing.T, s *store.Store, chainID, application string, block uint3
 	t.Helper()
 	d := newDeployment("d-"+application, application)
 	d.DeploymentChainId, d.DeploymentChainBlockIndex = chainID, block
-	require.NoError(t, s.CreateDeployment(piped, d))
+	require.NoError(t, s.Deployments.Create(piped, d))
 }
 
 func verdict(t *testing.T, s *store.Store, chainID, application string, block uint32) store.ChainVerdict {
 	t.Helper()
-	v, err := s.InChainPlannable(piped, "d-"+application, chainID, block)
+	v, err := s.Deployments.InChainPlannable(piped, "d-"+application, chainID, block)
 	require.NoError(t, err)
 	return v
 }
@@ -53,7 +53,7 @@ func TestAChainAsksForTheApplicationsThatItsMatchersName(t *testing.T) {
 	t.Parallel()
 	s, chainID := startChain(t)
 	asked := map[string]uint32{}
-	for _, c := range s.WaitingCommands(piped) {
+	for _, c := range s.Commands.Waiting(piped) {
 		require.Equal(t, model.Command_CHAIN_SYNC_APPLICATION, c.GetType())
 		require.Equal(t, chainID, c.GetCommander())
 		asked[c.GetApplicationId()] = c.GetChainSyncApplication().GetBlockIndex()
@@ -85,9 +85,9 @@ func TestABlockIsCancelledWhenTheOneBeforeFailed(t *testing.T) {
 	v := verdict(t, s, chainID, "web1", 1)
 	require.True(t, v.Cancel)
 	require.NotEmpty(t, v.CancelReason)
-	_, err := s.InChainPlannable(piped, "d-web1", "nope", 1)
+	_, err := s.Deployments.InChainPlannable(piped, "d-web1", "nope", 1)
 	requireCode(t, codes.NotFound, err)
-	_, err = s.InChainPlannable(piped, "d-web1", chainID, 9)
+	_, err = s.Deployments.InChainPlannable(piped, "d-web1", chainID, 9)
 	requireCode(t, codes.InvalidArgument, err)
 }
 
@@ -97,9 +97,9 @@ func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
 	join(t, s, chainID, "web1", 1)
 	join(t, s, chainID, "last", 2)
 	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	for _, c := range s.WaitingCommands(piped) {
+	for _, c := range s.Commands.Waiting(piped) {
 		if c.GetApplicationId() == "web2" {
-			require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1}))
+			require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1}))
 		}
 	}
 	require.True(t, verdict(t, s, chainID, "web1", 1).Cancel)

@@ -23,14 +23,14 @@ func TestCommandsThatNobodyWillAnswerTimeOut(t *testing.T) {
 	s, c := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	run(t, s, "d", "a")
-	id, err := s.AddCommand(&model.Command{PipedId: piped, Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d"})
+	id, err := s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d"})
 	require.NoError(t, err)
 	c.advance(time.Hour)
 	finish(t, s, "d", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	require.Len(t, s.WaitingCommands(piped), 1, "piped answers a little after the end")
+	require.Len(t, s.Commands.Waiting(piped), 1, "piped answers a little after the end")
 	c.advance(2 * time.Minute)
-	require.Empty(t, s.WaitingCommands(piped))
-	command, _, err := s.Command(id)
+	require.Empty(t, s.Commands.Waiting(piped))
+	command, _, err := s.Commands.Get(id)
 	require.NoError(t, err)
 	require.Equal(t, model.CommandStatus_COMMAND_TIMEOUT, command.GetStatus())
 }
@@ -40,13 +40,13 @@ func TestCommandsAreBounded(t *testing.T) {
 	s, _ := newStore(store.Limits{WaitingCommands: 2, HandledCommands: 3, OutputBytes: 10})
 	var ids []string
 	for range 5 {
-		id, err := s.AddCommand(syncCommand())
+		id, err := s.Commands.Add(syncCommand())
 		require.NoError(t, err)
-		require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Output: []byte("1234")}))
+		require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Output: []byte("1234")}))
 		ids = append(ids, id)
 	}
 	for i, id := range ids {
-		_, output, err := s.Command(id)
+		_, output, err := s.Commands.Get(id)
 		if i < 3 {
 			requireCode(t, codes.NotFound, err)
 			continue
@@ -55,24 +55,24 @@ func TestCommandsAreBounded(t *testing.T) {
 		require.Equal(t, "1234", string(output))
 	}
 	for range 2 {
-		_, err := s.AddCommand(syncCommand())
+		_, err := s.Commands.Add(syncCommand())
 		require.NoError(t, err)
 	}
-	_, err := s.AddCommand(syncCommand())
+	_, err := s.Commands.Add(syncCommand())
 	requireCode(t, codes.ResourceExhausted, err)
 }
 
 func TestTheFirstAnswerToACommandCounts(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
-	s.AddPiped("other", "p2", "", store.KeyHash{})
-	id, err := s.AddCommand(syncCommand())
+	s.Pipeds.Add("other", "p2", "", store.KeyHash{})
+	id, err := s.Commands.Add(syncCommand())
 	require.NoError(t, err)
-	requireCode(t, codes.PermissionDenied, s.ReportHandled("other", store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
-	requireCode(t, codes.NotFound, s.ReportHandled(piped, store.HandledCommand{ID: "nope"}))
-	require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Metadata: map[string]string{"k": "v"}}))
-	require.NoError(t, s.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
-	c, _, err := s.Command(id)
+	requireCode(t, codes.PermissionDenied, s.Commands.ReportHandled("other", store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
+	requireCode(t, codes.NotFound, s.Commands.ReportHandled(piped, store.HandledCommand{ID: "nope"}))
+	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Metadata: map[string]string{"k": "v"}}))
+	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
+	c, _, err := s.Commands.Get(id)
 	require.NoError(t, err)
 	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, c.GetStatus())
 	require.Equal(t, "v", c.GetMetadata()["k"])

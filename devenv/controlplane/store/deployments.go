@@ -5,8 +5,9 @@ package store
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -15,266 +16,262 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// Deployment is a deployment with the times at which its reports arrived, finer than the seconds
-// of the model. Shared: do not change.
-type Deployment struct {
-	Model *model.Deployment
-	// Completed is zero while it runs.
-	Created, Completed time.Time
-	// Times of stages by id; a stage that did not start has none.
-	Stages map[string]StageTimes
-	// EventCommit is the commit whose event led to the deployment's commit; nil for none.
-	EventCommit *model.Commit
+// Deployments are the deployments that have not ended and the last ones that have, with their logs.
+type Deployments struct {
+	ledger       *ledger
+	applications *Applications
+	events       *Events
+	commands     *Commands
+	chains       *chains
+
+	mu   sync.Mutex
+	byID map[string]*deployment
+	// open are the deployments of each piped that have not ended, the oldest first.
+	open map[string][]*deployment
+	// Completed deployments, the one that ended first in front.
+	completed []*deployment
+	sequence  int
+	logs      logs
+	orphans   orphans
 }
 
-// StageTimes are the times of a stage's latest attempt; zero when not reached.
-type StageTimes struct{ Started, Completed time.Time }
-
-type deployment struct {
-	model              *model.Deployment
-	sequence           int
-	created, completed time.Time
-	stages             map[string]StageTimes
-	eventCommit        *model.Commit
-	logs               map[string]*stageLog
+func newDeployments(l *ledger, a *Applications, e *Events, c *Commands, ch *chains) *Deployments {
+	d := &Deployments{ledger: l, applications: a, events: e, commands: c, chains: ch, logs: logs{limits: l.limits}}
+	d.clear()
+	c.ended = d.endedAt
+	return d
 }
 
-// CreateDeployment stores a new deployment as it is given.
-func (s *Store) CreateDeployment(pipedID string, m *model.Deployment) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.createDeployment(pipedID, m)
+// clear forgets all deployments. The store is frozen.
+func (d *Deployments) clear() {
+	d.byID, d.open, d.completed = map[string]*deployment{}, map[string][]*deployment{}, nil
+	d.logs.bytes = 0
 }
 
-func (s *Store) createDeployment(pipedID string, m *model.Deployment) error {
-	a, err := s.ownedApplication(pipedID, m.GetApplicationId())
-	if err != nil {
+// Create stores a new deployment as it is given.
+func (d *Deployments) Create(pipedID string, m *model.Deployment) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.create(pipedID, m)
+}
+
+// CreateChain stores the first deployment and a block for every matcher, and asks the pipeds of
+// the matching applications to deploy them in their turn.
+func (d *Deployments) CreateChain(pipedID string, r *pipedservice.CreateDeploymentChainRequest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	first := proto.CloneOf(r.GetFirstDeployment())
+	id := cmp.Or(first.GetDeploymentChainId(), newID())
+	first.DeploymentChainId, first.DeploymentChainBlockIndex = id, 0
+	if err := d.chains.begin(id, first.GetApplicationId(), r.GetMatchers()); err != nil {
 		return err
 	}
-	if m.GetPipedId() != pipedID || m.GetProjectId() != s.project {
-		return denied("deployment %s names another piped or project than the caller's", m.GetId())
-	}
-	if s.deployments[m.GetId()] != nil {
-		return alreadyExists("deployment %s exists already", m.GetId())
-	}
-	if len(s.deployments)-len(s.completed) >= s.limits.OpenDeployments {
-		return exhausted("%d deployments have not ended yet; cancel some before starting more", s.limits.OpenDeployments)
-	}
-	if err := s.room(m, 1); err != nil {
+	if err := d.create(pipedID, first); err != nil {
+		d.chains.abandon(id)
 		return err
 	}
-	now := s.now()
-	d := &deployment{
-		model: proto.CloneOf(m), sequence: s.nextSequence(), created: now,
-		stages: map[string]StageTimes{}, logs: map[string]*stageLog{}, eventCommit: s.eventCommit(m.GetDeploymentTraceCommitHash()),
+	for _, command := range d.chains.confirm(id) {
+		if _, err := d.commands.Add(command); err != nil {
+			return fmt.Errorf("ask for the deployment of application %s in chain %s: %w", command.GetApplicationId(), id, err)
+		}
 	}
-	d.model.CreatedAt = cmp.Or(d.model.GetCreatedAt(), now.Unix())
-	d.model.UpdatedAt = cmp.Or(d.model.GetUpdatedAt(), now.Unix())
-	s.putDeployment(d)
-	a.latest = m.GetId()
-	if completed(m.GetStatus()) {
-		d.completed = now
-		s.complete(d)
-	}
-	s.followChain(d)
-	s.publish(Change{Deployment: d.view()})
-	s.publish(Change{Application: s.applicationView(a)})
 	return nil
 }
 
-// Deployment returns a deployment of the project.
-func (s *Store) Deployment(id string) (*Deployment, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.deployment(id)
+func (d *Deployments) create(pipedID string, m *model.Deployment) error {
+	if err := d.applications.owned(pipedID, m.GetApplicationId()); err != nil {
+		return err
+	}
+	if m.GetPipedId() != pipedID || m.GetProjectId() != d.ledger.project {
+		return denied("deployment %s names another piped or project than the caller's", m.GetId())
+	}
+	if d.byID[m.GetId()] != nil {
+		return alreadyExists("deployment %s exists already", m.GetId())
+	}
+	limits := d.ledger.limits
+	if len(d.byID)-len(d.completed) >= limits.OpenDeployments {
+		return exhausted("%d deployments have not ended yet; cancel some before starting more", limits.OpenDeployments)
+	}
+	if err := limits.room(m, 1); err != nil {
+		return err
+	}
+	now := d.ledger.now()
+	created := &deployment{
+		model: proto.CloneOf(m), created: now, stages: map[string]StageTimes{}, logs: map[string]*stageLog{},
+		eventCommit: d.events.commitOf(m.GetDeploymentTraceCommitHash()),
+	}
+	created.model.CreatedAt = cmp.Or(created.model.GetCreatedAt(), now.Unix())
+	created.model.UpdatedAt = cmp.Or(created.model.GetUpdatedAt(), now.Unix())
+	d.put(created)
+	if completed(m.GetStatus()) {
+		created.completed = now
+		d.complete(created)
+	}
+	d.publish(created)
+	d.applications.deployed(m.GetApplicationId(), m.GetId())
+	return nil
+}
+
+// Get returns a deployment of the project.
+func (d *Deployments) Get(id string) (*Deployment, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := d.find(id)
 	if err != nil {
 		return nil, err
 	}
-	return d.view(), nil
+	return found.view(), nil
 }
 
-// PipedDeployment returns a deployment of the piped.
-func (s *Store) PipedDeployment(pipedID, id string) (*model.Deployment, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, id)
+// OfPiped returns a deployment of the piped.
+func (d *Deployments) OfPiped(pipedID, id string) (*model.Deployment, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := d.findOwned(pipedID, id)
 	if err != nil {
 		return nil, err
 	}
-	return proto.CloneOf(d.model), nil
+	return proto.CloneOf(found.model), nil
 }
 
-// OpenDeployments returns a page of the piped's deployments that have not ended, the oldest first. The page begins
+// Open returns a page of the piped's deployments that have not ended, the oldest first. The page begins
 // after the deployment with that number; next is the number of its last one, and 0 when there are no more.
-func (s *Store) OpenDeployments(pipedID string, after int, b Bounds) (page []*model.Deployment, next int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	open := s.open[pipedID]
+func (d *Deployments) Open(pipedID string, after int, b Bounds) (page []*model.Deployment, next int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.open[pipedID]
 	from := 0
 	for from < len(open) && open[from].sequence <= after {
 		from++
 	}
-	page, more := pageOf(open[from:], func(d *deployment) *model.Deployment { return proto.CloneOf(d.model) }, b)
+	page, more := pageOf(open[from:], func(one *deployment) *model.Deployment { return proto.CloneOf(one.model) }, b)
 	if more {
 		next = open[from+len(page)-1].sequence
 	}
 	return page, next
 }
 
-// Deployments returns a page of the deployments that match, the one updated last in front, and whether there are more.
-func (s *Store) Deployments(match func(*model.Deployment) bool, after Position, b Bounds) (page []*model.Deployment, more bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// List returns a page of the deployments that match, the one updated last in front, and whether there are more.
+func (d *Deployments) List(
+	match func(*model.Deployment) bool, after Position, b Bounds,
+) (page []*model.Deployment, more bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var found []*deployment
-	for _, d := range s.deployments {
-		if after.before(d.model.GetUpdatedAt(), d.model.GetId()) && match(d.model) {
-			found = append(found, d)
+	for _, one := range d.byID {
+		if after.before(one.model.GetUpdatedAt(), one.model.GetId()) && match(one.model) {
+			found = append(found, one)
 		}
 	}
 	slices.SortFunc(found, func(a, b *deployment) int {
 		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
-	return pageOf(found, func(d *deployment) *model.Deployment { return proto.CloneOf(d.model) }, b)
+	return pageOf(found, func(one *deployment) *model.Deployment { return proto.CloneOf(one.model) }, b)
 }
 
-// ReportPlanned stores a plan. PENDING deployments become PLANNED; a repeated report replaces the
-// plan; anything later is refused, for stages that run must not vanish.
-func (s *Store) ReportPlanned(pipedID string, r *pipedservice.ReportDeploymentPlannedRequest) error {
-	return s.changeDeployment(pipedID, r.GetDeploymentId(), func(d *deployment) error {
-		m := d.model
-		if m.GetStatus() > model.DeploymentStatus_DEPLOYMENT_PLANNED {
-			return precondition("deployment %s is %s already and cannot be planned again", m.GetId(), m.GetStatus())
-		}
-		if err := s.room(m, proto.Size(r)); err != nil {
-			return err
-		}
-		r = proto.CloneOf(r)
-		m.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
-		m.Summary, m.StatusReason = r.GetSummary(), shortReason(r.GetStatusReason())
-		if m.Trigger == nil { // as a restored deployment may be
-			m.Trigger = &model.DeploymentTrigger{}
-		}
-		m.Trigger.SyncStrategy = r.GetSyncStrategy()
-		m.RunningCommitHash, m.RunningConfigFilename = r.GetRunningCommitHash(), r.GetRunningConfigFilename()
-		m.Versions, m.Stages = r.GetVersions(), r.GetStages()
-		if len(m.GetDeployTargetsByPlugin()) == 0 {
-			backfillOperations(m.GetStages())
-		}
-		return nil
-	})
-}
-
-// ReportStatus stores RUNNING or ROLLING_BACK. A deployment never goes back.
-func (s *Store) ReportStatus(pipedID, id string, status model.DeploymentStatus, reason string) error {
-	return s.changeDeployment(pipedID, id, func(d *deployment) error {
-		if d.model.GetStatus() > status {
-			return precondition("deployment %s is %s already and cannot become %s", id, d.model.GetStatus(), status)
-		}
-		d.model.Status, d.model.StatusReason = status, shortReason(reason)
-		return nil
-	})
-}
-
-// ReportCompleted ends a deployment. A completed deployment stays as it is: the same report once
-// more is accepted, another one is refused.
-func (s *Store) ReportCompleted(pipedID string, r *pipedservice.ReportDeploymentCompletedRequest) error {
-	if !completed(r.GetStatus()) {
-		return invalid("invalid request: a deployment cannot complete as %s", r.GetStatus())
+// InChainPlannable gives the verdict for a deployment in a block of a chain.
+func (d *Deployments) InChainPlannable(pipedID, id, chainID string, block uint32) (ChainVerdict, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.findOwned(pipedID, id); err != nil {
+		return ChainVerdict{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, r.GetDeploymentId())
+	return d.chains.verdict(chainID, block)
+}
+
+// endedAt returns when a deployment ended; zero when it has not, or is not known.
+func (d *Deployments) endedAt(id string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if found := d.byID[id]; found != nil {
+		return found.completed
+	}
+	return time.Time{}
+}
+
+func (d *Deployments) find(id string) (*deployment, error) {
+	if found := d.byID[id]; found != nil {
+		return found, nil
+	}
+	return nil, notFound("Deployment is not found")
+}
+
+func (d *Deployments) findOwned(pipedID, id string) (*deployment, error) {
+	found, err := d.find(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if old := d.model.GetStatus(); old == r.GetStatus() {
-		return nil
-	} else if completed(old) {
-		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), old)
+	if found.model.GetPipedId() != pipedID {
+		return nil, denied("deployment %s belongs to another piped", id)
 	}
-	m, now := d.model, s.now()
-	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), shortReason(r.GetStatusReason()), r.GetCompletedAt()
-	for _, stage := range m.GetStages() {
-		status, ok := r.GetStageStatuses()[stage.GetId()]
-		if !ok || status == stage.GetStatus() {
+	return found, nil
+}
+
+// put adds a new deployment, which may have ended already.
+func (d *Deployments) put(added *deployment) {
+	d.sequence++
+	added.sequence = d.sequence
+	d.byID[added.model.GetId()] = added
+	if pipedID := added.model.GetPipedId(); !completed(added.model.GetStatus()) {
+		d.open[pipedID] = append(d.open[pipedID], added)
+	}
+}
+
+// changed stamps and publishes.
+func (d *Deployments) changed(one *deployment) {
+	one.model.UpdatedAt = d.ledger.now().Unix()
+	d.publish(one)
+}
+
+// publish keeps and publishes a deployment, and has its chain follow.
+func (d *Deployments) publish(one *deployment) {
+	d.chains.follow(one.model)
+	d.ledger.keep(one.record)
+	d.ledger.publish(Change{Deployment: one.view()})
+}
+
+// complete files a deployment that has just ended and forgets the oldest ones beyond the limits.
+func (d *Deployments) complete(ended *deployment) {
+	pipedID := ended.model.GetPipedId()
+	d.open[pipedID] = slices.DeleteFunc(d.open[pipedID], func(o *deployment) bool { return o == ended })
+	for _, log := range ended.logs {
+		log.notify()
+	}
+	d.completed = append(d.completed, ended)
+	same, oldest := 0, -1
+	for i, other := range d.completed {
+		if other.model.GetApplicationId() != ended.model.GetApplicationId() {
 			continue
 		}
-		stage.Status = status
-		d.stampStage(stage, now)
-	}
-	d.completed = now
-	s.deploymentChanged(d)
-	s.complete(d)
-	return nil
-}
-
-// MergeSharedMetadata adds to the notes that every plugin can read; new values win.
-func (s *Store) MergeSharedMetadata(pipedID, id string, metadata map[string]string) error {
-	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) (int, func()) {
-		return growth(m.GetShared().GetKeyValues(), metadata), func() { m.Shared = mergeInto(m.GetShared(), metadata) }
-	})
-}
-
-// MergePluginMetadata adds to the notes of one plugin; new values win.
-func (s *Store) MergePluginMetadata(pipedID, id, plugin string, metadata map[string]string) error {
-	return s.mergeMetadata(pipedID, id, func(m *model.DeploymentMetadata) (int, func()) {
-		return growth(m.GetPlugins()[plugin].GetKeyValues(), metadata), func() {
-			if m.Plugins == nil {
-				m.Plugins = map[string]*model.DeploymentMetadata_KeyValues{}
-			}
-			m.Plugins[plugin] = mergeInto(m.Plugins[plugin], metadata)
+		if same++; oldest < 0 {
+			oldest = i
 		}
-	})
+	}
+	if same > d.ledger.limits.DeploymentsPerApplication {
+		d.forget(oldest)
+	}
+	if len(d.completed) > d.ledger.limits.Deployments {
+		d.forget(0)
+	}
 }
 
-// MergeMetadata adds to the notes of PipeCD v0; new values win.
-func (s *Store) MergeMetadata(pipedID, id string, metadata map[string]string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, id)
-	if err != nil {
-		return err
-	}
-	if err := s.room(d.model, growth(d.model.GetMetadata(), metadata)); err != nil {
-		return err
-	}
-	if d.model.Metadata == nil {
-		d.model.Metadata = map[string]string{}
-	}
-	maps.Copy(d.model.Metadata, metadata)
-	d.model.UpdatedAt = s.now().Unix()
-	s.keepDeployment(d)
-	return nil
+// forget drops a completed deployment and its logs.
+func (d *Deployments) forget(i int) {
+	forgotten := d.completed[i]
+	d.completed = slices.Delete(d.completed, i, i+1)
+	delete(d.byID, forgotten.model.GetId())
+	d.logs.drop(forgotten)
 }
 
-// mergeMetadata has plan say how much larger the metadata gets, and changes it when there is room.
-func (s *Store) mergeMetadata(pipedID, id string, plan func(*model.DeploymentMetadata) (more int, merge func())) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, id)
-	if err != nil {
-		return err
+// followChain has the deployments of a chain that was restored after them be followed by it.
+func (d *Deployments) followChain(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, one := range d.byID {
+		if one.model.GetDeploymentChainId() == id {
+			d.chains.follow(one.model)
+		}
 	}
-	if d.model.MetadataV2 == nil {
-		d.model.MetadataV2 = &model.DeploymentMetadata{}
-	}
-	more, merge := plan(d.model.MetadataV2)
-	if err := s.room(d.model, more); err != nil {
-		return err
-	}
-	merge()
-	d.model.UpdatedAt = s.now().Unix()
-	s.keepDeployment(d)
-	return nil
-}
-
-func mergeInto(old *model.DeploymentMetadata_KeyValues, added map[string]string) *model.DeploymentMetadata_KeyValues {
-	merged := maps.Clone(old.GetKeyValues())
-	if merged == nil {
-		merged = map[string]string{}
-	}
-	maps.Copy(merged, added)
-	return &model.DeploymentMetadata_KeyValues{KeyValues: merged}
 }
 
 func completed(status model.DeploymentStatus) bool {

@@ -9,12 +9,33 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
+
+// Events are the last events that were registered.
+type Events struct {
+	ledger      *ledger
+	environment *Environment
+	signals     *signals
+
+	mu  sync.Mutex
+	all []*model.Event // the oldest first
+	// commits are the commits that caused events, by the event's id.
+	commits map[string]*model.Commit
+}
+
+func newEvents(l *ledger, e *Environment, s *signals) *Events {
+	return &Events{ledger: l, environment: e, signals: s, commits: map[string]*model.Commit{}}
+}
+
+// clear forgets all events. The store is frozen.
+func (v *Events) clear() { v.all, v.commits = nil, map[string]*model.Commit{} }
 
 // EventKey identifies events of the same name and labels. PipeCD v1: the SHA-256 of the name
 // followed by "/key:value" for every label, sorted.
@@ -28,33 +49,33 @@ func EventKey(name string, labels map[string]string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// RegisterEvent stores an event, tells the pipeds and returns the event's id. Id, project, key,
+// Register stores an event, notifies the pipeds and returns the event's id. Id, project, key,
 // status and times are filled in. The commit is the one that caused it, in any repository; nil for none.
-func (s *Store) RegisterEvent(e *model.Event, commit *model.Commit) (string, error) {
-	if size := proto.Size(e) + proto.Size(commit); size > s.limits.EventBytes {
-		return "", invalid("event %s has %d bytes with its data, labels and contexts; at most %d are kept", e.GetName(), size, s.limits.EventBytes)
+func (v *Events) Register(e *model.Event, commit *model.Commit) (string, error) {
+	if size, limit := proto.Size(e)+proto.Size(commit), v.ledger.limits.EventBytes; size > limit {
+		return "", invalid("event %s has %d bytes with its data, labels and contexts; at most %d are kept", e.GetName(), size, limit)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	e = proto.CloneOf(e)
-	now := s.now().Unix()
-	e.Id, e.ProjectId, e.EventKey = newID(), s.project, EventKey(e.GetName(), e.GetLabels())
+	now := v.ledger.now().Unix()
+	e.Id, e.ProjectId, e.EventKey = newID(), v.ledger.project, EventKey(e.GetName(), e.GetLabels())
 	e.Status, e.CreatedAt, e.UpdatedAt = model.EventStatus_EVENT_NOT_HANDLED, now, now
-	s.putEvent(e, proto.CloneOf(commit))
-	s.keepEvent(e)
-	s.judgeEvent(e)
-	for id := range s.pipeds {
-		s.signal(id, eventsChanged)
-	}
+	v.put(e, proto.CloneOf(commit))
+	v.keep(e)
+	v.judge(e)
+	v.signals.markAll(eventsChanged)
 	return e.GetId(), nil
 }
 
-// Events returns a page of the events that match, in the order of their registration or with newest in the other one,
+// List returns a page of the events that match, in the order of their registration or with newest in the other one,
 // and whether there are more. The page begins after the event with that id; NotFound when it is not kept any more.
-func (s *Store) Events(match func(*model.Event) bool, newest bool, after string, b Bounds) (page []*model.Event, more bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	events := s.events
+func (v *Events) List(
+	match func(*model.Event) bool, newest bool, after string, b Bounds,
+) (page []*model.Event, more bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	events := v.all
 	if newest {
 		events = slices.Clone(events)
 		slices.Reverse(events)
@@ -76,37 +97,39 @@ func (s *Store) Events(match func(*model.Event) bool, newest bool, after string,
 	return page, more, nil
 }
 
-// putEvent adds an event, and forgets the oldest one beyond the limit. The caller holds s.mu.
-func (s *Store) putEvent(e *model.Event, commit *model.Commit) {
-	s.events = append(s.events, e)
+// put adds an event, and forgets the oldest one beyond the limit. The caller holds v.mu.
+func (v *Events) put(e *model.Event, commit *model.Commit) {
+	v.all = append(v.all, e)
 	if commit != nil {
-		s.eventCommits[e.GetId()] = commit
+		v.commits[e.GetId()] = commit
 	}
-	if len(s.events) > s.limits.Events {
-		delete(s.eventCommits, s.events[0].GetId())
-		s.events = slices.Delete(s.events, 0, 1)
+	if len(v.all) > v.ledger.limits.Events {
+		delete(v.commits, v.all[0].GetId())
+		v.all = slices.Delete(v.all, 0, 1)
 	}
 }
 
-// eventCommit returns the commit with that hash that caused an event; nil when there is none. The caller holds s.mu.
-func (s *Store) eventCommit(hash string) *model.Commit {
+// commitOf returns the commit with that hash that caused an event; nil when there is none.
+func (v *Events) commitOf(hash string) *model.Commit {
 	if hash == "" {
 		return nil
 	}
-	for _, e := range slices.Backward(s.events) {
-		if e.GetTriggerCommitHash() == hash && s.eventCommits[e.GetId()] != nil {
-			return s.eventCommits[e.GetId()]
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, e := range slices.Backward(v.all) {
+		if e.GetTriggerCommitHash() == hash && v.commits[e.GetId()] != nil {
+			return v.commits[e.GetId()]
 		}
 	}
 	return nil
 }
 
-// LatestEvent returns the newest event of that name and those labels.
-func (s *Store) LatestEvent(name string, labels map[string]string) (*model.Event, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Latest returns the newest event of that name and those labels.
+func (v *Events) Latest(name string, labels map[string]string) (*model.Event, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	key := EventKey(name, labels)
-	for _, e := range slices.Backward(s.events) {
+	for _, e := range slices.Backward(v.all) {
 		if e.GetEventKey() == key {
 			return proto.CloneOf(e), nil
 		}
@@ -114,42 +137,74 @@ func (s *Store) LatestEvent(name string, labels map[string]string) (*model.Event
 	return nil, notFound("event is not found")
 }
 
-// ReportEventStatus stores what became of an event.
-func (s *Store) ReportEventStatus(id string, status model.EventStatus, description string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.events {
+// ReportStatus stores what became of an event.
+func (v *Events) ReportStatus(id string, status model.EventStatus, description string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, e := range v.all {
 		if e.GetId() != id {
 			continue
 		}
-		now := s.now().Unix()
+		now := v.ledger.now().Unix()
 		e.Status, e.StatusDescription, e.UpdatedAt = status, description, now
 		if status != model.EventStatus_EVENT_NOT_HANDLED {
 			e.HandledAt = now
 		}
-		s.keepEvent(e)
-		s.judgeEvent(e)
+		v.keep(e)
+		v.judge(e)
 		return nil
 	}
 	return notFound("event %s is not found", id)
 }
 
-// judgeEvent makes a problem of a failed event, until another one of its name and labels takes its place: what it should
-// have brought into Git is not there. The caller holds s.mu.
-func (s *Store) judgeEvent(e *model.Event) {
+// judge makes a problem of a failed event, until another one of its name and labels takes its place: what it should
+// have brought into Git is not there. The caller holds v.mu.
+func (v *Events) judge(e *model.Event) {
 	id := "event/" + e.GetEventKey()
-	for _, newer := range slices.Backward(s.events) {
+	for _, newer := range slices.Backward(v.all) {
 		if newer.GetEventKey() == e.GetEventKey() {
 			e = newer
 			break
 		}
 	}
 	if e.GetStatus() != model.EventStatus_EVENT_FAILURE {
-		s.clearProblem(id)
+		v.environment.ClearProblem(id)
 		return
 	}
-	s.setProblem(&deckv1.Problem{
-		Id: id, Part: "event " + e.GetName(), Component: s.componentOf("repository"), Reason: "it was not brought into Git: " + e.GetStatusDescription(),
+	v.environment.report(&deckv1.Problem{
+		Id: id, Part: "event " + e.GetName(), Component: v.environment.component("repository"),
+		Reason:   "it was not brought into Git: " + e.GetStatusDescription(),
 		NextStep: "fix the cause, then register the event again: pipectl event register --name " + e.GetName(),
 	})
+}
+
+// keep has an event kept. The caller holds v.mu.
+func (v *Events) keep(e *model.Event) {
+	v.ledger.keep(func() journal.Record { return v.record(e) })
+}
+
+func (v *Events) record(e *model.Event) journal.Record {
+	return journal.Record{Kind: journal.Event, ID: e.GetId(), Model: encode(e), Commit: encodeCommit(v.commits[e.GetId()])}
+}
+
+// records emits what the journal keeps. The store is frozen.
+func (v *Events) records(emit func(journal.Record)) {
+	for _, e := range v.all {
+		emit(v.record(e))
+	}
+}
+
+func (v *Events) restore(r journal.Record) error {
+	e := &model.Event{}
+	if err := v.ledger.decode(r, e); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i := slices.IndexFunc(v.all, func(o *model.Event) bool { return o.GetId() == e.GetId() }); i >= 0 {
+		v.all[i] = e
+		return nil
+	}
+	v.put(e, decodeCommit(r.Commit))
+	return nil
 }

@@ -18,24 +18,24 @@ func TestEventsAreFoundByNameAndLabelsAndBounded(t *testing.T) {
 	s, _ := newStore(store.Limits{Events: 3})
 	labels := map[string]string{"b": "2", "a": "1"}
 	register := func(data string) string {
-		id, err := s.RegisterEvent(&model.Event{Name: "n", Data: data, Labels: labels}, nil)
+		id, err := s.Events.Register(&model.Event{Name: "n", Data: data, Labels: labels}, nil)
 		require.NoError(t, err)
 		return id
 	}
 	oldest := register("1")
 	second := register("2")
-	_, err := s.RegisterEvent(&model.Event{Name: "n", Data: "without labels"}, nil)
+	_, err := s.Events.Register(&model.Event{Name: "n", Data: "without labels"}, nil)
 	require.NoError(t, err)
-	latest, err := s.LatestEvent("n", labels)
+	latest, err := s.Events.Latest("n", labels)
 	require.NoError(t, err)
 	require.Equal(t, "2", latest.GetData())
-	require.NoError(t, s.ReportEventStatus(second, model.EventStatus_EVENT_SUCCESS, "done"))
-	open, more, err := s.Events(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED }, false, "", everything)
+	require.NoError(t, s.Events.ReportStatus(second, model.EventStatus_EVENT_SUCCESS, "done"))
+	open, more, err := s.Events.List(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED }, false, "", everything)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Len(t, open, 2)
 	register("4")
-	requireCode(t, codes.NotFound, s.ReportEventStatus(oldest, model.EventStatus_EVENT_SUCCESS, "too late"))
-	_, err = s.LatestEvent("n", map[string]string{"a": "1"})
+	requireCode(t, codes.NotFound, s.Events.ReportStatus(oldest, model.EventStatus_EVENT_SUCCESS, "too late"))
+	_, err = s.Events.Latest("n", map[string]string{"a": "1"})
 	requireCode(t, codes.NotFound, err)
 }

@@ -31,12 +31,12 @@ func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }
 func newStore(limits store.Limits) (*store.Store, *clock) {
 	c := &clock{time.Unix(1_795_230_000, 0)}
 	s := store.New(store.Options{ProjectID: project, OwnPiped: piped, Now: c.now, Limits: limits})
-	s.AddPiped(piped, "p1", "", store.KeyHash{})
+	s.Pipeds.Add(piped, "p1", "", store.KeyHash{})
 	return s, c
 }
 
 func importApplication(s *store.Store, id string, labels map[string]string) {
-	s.ImportApplication(&model.Application{
+	s.Applications.Import(&model.Application{
 		Id: id, Name: id, PipedId: piped, ProjectId: project, Labels: labels, CreatedAt: 1, UpdatedAt: 1,
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: id},
 	})
@@ -53,17 +53,17 @@ func newDeployment(id, application string) *model.Deployment {
 func run(t testing.TB, s *store.Store, id, application string) (stage string) {
 	t.Helper()
 	stage = id + "-stage"
-	require.NoError(t, s.CreateDeployment(piped, newDeployment(id, application)))
-	require.NoError(t, s.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
+	require.NoError(t, s.Deployments.Create(piped, newDeployment(id, application)))
+	require.NoError(t, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
 		DeploymentId: id, Stages: []*model.PipelineStage{{Id: stage, Name: "WAIT"}},
 	}))
-	require.NoError(t, s.ReportStatus(piped, id, model.DeploymentStatus_DEPLOYMENT_RUNNING, ""))
+	require.NoError(t, s.Deployments.ReportStatus(piped, id, model.DeploymentStatus_DEPLOYMENT_RUNNING, ""))
 	return stage
 }
 
 func finish(t testing.TB, s *store.Store, id string, status model.DeploymentStatus) {
 	t.Helper()
-	require.NoError(t, s.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: id, Status: status, CompletedAt: 1}))
+	require.NoError(t, s.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: id, Status: status, CompletedAt: 1}))
 }
 
 func blocks(from, n int64, text string) []*model.LogBlock {
@@ -83,21 +83,21 @@ func requireCode(t *testing.T, want codes.Code, err error) {
 var everything = store.Bounds{Items: 1 << 20, Bytes: 1 << 30}
 
 func applicationsOf(s *store.Store, pipedID string) []*model.Application {
-	all, _ := s.PipedApplications(pipedID, "", "", everything)
+	all, _ := s.Applications.OfPiped(pipedID, "", "", everything)
 	return all
 }
 
 func openOf(s *store.Store, pipedID string) []*model.Deployment {
-	all, _ := s.OpenDeployments(pipedID, 0, everything)
+	all, _ := s.Deployments.Open(pipedID, 0, everything)
 	return all
 }
 
 func allDeployments(s *store.Store) []*model.Deployment {
-	all, _ := s.Deployments(func(*model.Deployment) bool { return true }, store.Position{}, everything)
+	all, _ := s.Deployments.List(func(*model.Deployment) bool { return true }, store.Position{}, everything)
 	return all
 }
 
 func allEvents(s *store.Store) []*model.Event {
-	all, _, _ := s.Events(func(*model.Event) bool { return true }, false, "", everything)
+	all, _, _ := s.Events.List(func(*model.Event) bool { return true }, false, "", everything)
 	return all
 }

@@ -4,40 +4,9 @@
 package store
 
 import (
-	"slices"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
-
-// unrestored reports whether the history of this store has not been read yet. The caller holds s.mu.
-func (s *Store) unrestored() bool { return s.keep != nil && !s.keep.Loaded() }
-
-// Restored is called after the last Restore and Lost. It does what had to wait for the history.
-func (s *Store) Restored() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.orphans = orphans{}
-	if repository, ok := s.recognised[repositoryName]; ok {
-		s.watching(repository)
-		delete(s.recognised, repositoryName)
-	}
-	for name, identity := range s.recognised {
-		s.recognise(name, identity)
-	}
-	clear(s.recognised)
-	if s.keep == nil {
-		return // before anybody uses the store
-	}
-	for sub := range s.watchers {
-		sub.restart()
-	}
-	for id := range s.pipeds {
-		for _, what := range []func(*Dirty){applicationsChanged, commandsChanged, deploymentsChanged, eventsChanged} {
-			s.signal(id, what)
-		}
-	}
-}
 
 // repositoryName is the place of the repository's identity among those of clusters; no cluster has that name.
 const repositoryName = "/repository"
@@ -46,38 +15,34 @@ const repositoryName = "/repository"
 // everything about applications is forgotten: the same place in Git means another one there, and its
 // commits are not known.
 func (s *Store) Watching(repository string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.unrestored() {
-		s.recognised[repositoryName] = repository
+	defer s.freeze()()
+	if s.ledger.unrestored() {
+		s.unread[repositoryName] = repository
 		return
 	}
 	s.watching(repository)
 }
 
+// watching is called while the store is frozen.
 func (s *Store) watching(repository string) {
-	before, known := s.clusters[repositoryName]
+	before, known := s.identities[repositoryName]
 	if before == repository {
 		return
 	}
-	if known {
-		fresh := New(Options{ProjectID: s.project, Now: s.now, Limits: s.limits})
-		s.applications, s.deployments, s.completed, s.commands = fresh.applications, fresh.deployments, nil, fresh.commands
-		s.index, s.open = fresh.index, fresh.open
-		s.events, s.eventCommits, s.chains, s.chainOrder = nil, fresh.eventCommits, fresh.chains, nil // the clusters are the same ones
-		s.objects, s.objectBytes, s.analyses, s.logBytes = fresh.objects, 0, fresh.analyses, 0
-		for sub := range s.watchers {
-			sub.restart()
-		}
+	s.identities[repositoryName] = repository
+	if !known {
+		s.keepIdentity(repositoryName)
+		return
 	}
-	s.clusters[repositoryName] = repository
-	switch {
-	case s.keep == nil:
-	case known:
-		s.keep.Replace()
-	default:
-		s.keep.Append(journal.Record{Kind: journal.Cluster, ID: repositoryName, Name: repository})
-	}
+	s.Deployments.clear()
+	s.Commands.clear()
+	s.chains.clear()
+	s.Events.clear()
+	s.Objects.clear()
+	s.LiveStates.clear()
+	s.Applications.clear() // the clusters are the same ones
+	s.ledger.feed.restart()
+	s.ledger.keepAll()
 }
 
 // Recognise says which cluster the deploy targets of that name lead to, by an identity of its own. When it
@@ -87,37 +52,28 @@ func (s *Store) watching(repository string) {
 func (s *Store) Recognise(name, identity string) (again int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unrestored() {
-		s.recognised[name] = identity
+	if s.ledger.unrestored() {
+		s.unread[name] = identity
 		return 0
 	}
 	return s.recognise(name, identity)
 }
 
+// recognise is called with s.mu held.
 func (s *Store) recognise(name, identity string) (again int) {
-	before, known := s.clusters[name]
+	before, known := s.identities[name]
 	if before == identity {
 		return 0
 	}
-	s.clusters[name] = identity
-	if s.keep != nil {
-		s.keep.Append(journal.Record{Kind: journal.Cluster, ID: name, Name: identity})
-	}
+	s.identities[name] = identity
+	s.keepIdentity(name)
 	if !known {
 		return 0
 	}
-	for _, a := range s.applications {
-		if a.model.GetDeleted() || a.model.GetMostRecentlySuccessfulDeployment() == nil || !a.deployedTo(name) {
-			continue
-		}
-		a.model.MostRecentlySuccessfulDeployment = nil
-		s.applicationChanged(a)
-		if a.model.GetDisabled() {
-			continue
-		}
-		_, err := s.addCommand(&model.Command{
-			PipedId: a.model.GetPipedId(), ApplicationId: a.model.GetId(), Commander: "pipedeck", Type: model.Command_SYNC_APPLICATION,
-			SyncApplication: &model.Command_SyncApplication{ApplicationId: a.model.GetId(), SyncStrategy: model.SyncStrategy_AUTO},
+	for _, a := range s.Applications.undeploy(name) {
+		_, err := s.Commands.Add(&model.Command{
+			PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: "pipedeck", Type: model.Command_SYNC_APPLICATION,
+			SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: model.SyncStrategy_AUTO},
 		})
 		if err == nil {
 			again++
@@ -126,12 +82,24 @@ func (s *Store) recognise(name, identity string) (again int) {
 	return again
 }
 
-// deployedTo tells whether a deploy target of the application has that name.
-func (a *application) deployedTo(name string) bool {
-	for _, targets := range a.model.GetDeployTargetsByPlugin() {
-		if slices.Contains(targets.GetDeployTargets(), name) {
-			return true
-		}
+func (s *Store) keepIdentity(name string) {
+	s.ledger.keep(func() journal.Record {
+		return journal.Record{Kind: journal.Cluster, ID: name, Name: s.identities[name]}
+	})
+}
+
+// restoreIdentities applies the identities that came before the history could be read.
+func (s *Store) restoreIdentities() {
+	thaw := s.freeze()
+	if repository, ok := s.unread[repositoryName]; ok {
+		s.watching(repository)
+		delete(s.unread, repositoryName)
 	}
-	return false
+	thaw()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, identity := range s.unread {
+		s.recognise(name, identity)
+	}
+	clear(s.unread)
 }

@@ -28,11 +28,11 @@ func full(b *testing.B) (*store.Store, *journal.Journal) {
 		for n := range 6 {
 			plan.Stages = append(plan.Stages, &model.PipelineStage{Id: fmt.Sprint(id, "-", n), Name: "SCRIPT_RUN"})
 		}
-		require.NoError(b, s.CreateDeployment(piped, newDeployment(id, app)))
-		require.NoError(b, s.ReportPlanned(piped, plan))
-		require.NoError(b, s.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: id + "-0", Blocks: blocks(0, 100, "a line of a log as scripts write them")}))
+		require.NoError(b, s.Deployments.Create(piped, newDeployment(id, app)))
+		require.NoError(b, s.Deployments.ReportPlanned(piped, plan))
+		require.NoError(b, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: id + "-0", Blocks: blocks(0, 100, "a line of a log as scripts write them")}))
 		if i < 999 {
-			require.NoError(b, s.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{
+			require.NoError(b, s.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{
 				DeploymentId: id, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1,
 			}))
 		}
@@ -45,7 +45,7 @@ func full(b *testing.B) (*store.Store, *journal.Journal) {
 func BenchmarkStageReportKept(b *testing.B) {
 	s, j := full(b)
 	for b.Loop() {
-		require.NoError(b, s.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		require.NoError(b, s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
 		kept(b, j)
 	}
 }
@@ -55,7 +55,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	s, j := full(b)
 	for b.Loop() {
 		j.Replace()
-		require.NoError(b, s.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		require.NoError(b, s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
 		kept(b, j)
 	}
 	b.ReportMetric(float64(j.Size())/(1<<20), "MiB")

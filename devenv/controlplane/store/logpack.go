@@ -33,7 +33,7 @@ type pack struct {
 
 func (p pack) size() int { return blockOverhead + len(p.data) }
 
-// packer is used again and again, for one needs much memory. It belongs to the holder of the store's lock.
+// packer is used again and again, for one needs much memory. It belongs to the holder of the lock of Deployments.
 type packer struct {
 	buffer bytes.Buffer
 	writer *flate.Writer

@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
 // LogReport is what piped sends of one stage's log.
@@ -25,63 +27,36 @@ type LogReport struct {
 
 // AppendLog adds the blocks that are not there yet. A sealed log takes no more, save a repetition
 // of the report that sealed it.
-func (s *Store) AppendLog(pipedID string, r LogReport) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, r.DeploymentID)
+func (d *Deployments) AppendLog(pipedID string, r LogReport) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	writing, _, err := d.findStage(pipedID, r.DeploymentID, r.StageID)
 	if err != nil {
 		return err
 	}
-	if d.stage(r.StageID) == nil {
-		return invalid("deployment %s has no stage %s", r.DeploymentID, r.StageID)
-	}
-	log := d.log(r.StageID)
+	log := writing.log(r.StageID)
 	if log.attempt(r.Attempt).sealed {
 		if r.Checkpoint && r.Completed {
 			return nil
 		}
 		return precondition("the log of stage %s has been completed already", r.StageID)
 	}
-	before := log.bytes
-	added := log.add(r.Attempt, r.Blocks, s.now())
-	log.compress(&s.packer)
-	s.logBytes += log.bytes - before
+	added := d.logs.add(log, r.Attempt, r.Blocks, d.ledger.now())
 	log.attempt(r.Attempt).sealed = r.Completed
-	s.boundLogs(log)
-	if len(added) > 0 || r.Completed { // as one record: the end without the last blocks would keep them out
-		s.keepLog(r.DeploymentID, r.StageID, r.Attempt, added, r.Completed)
+	d.logs.bound(log, d.completed)
+	if len(added) == 0 && !r.Completed {
+		return nil
 	}
+	d.ledger.keep(func() journal.Record { // as one record: the end without the last blocks would keep them out
+		return logRecord(r.DeploymentID, r.StageID, r.Attempt, added, r.Completed)
+	})
 	if len(added) > 0 {
-		s.tell(Change{Log: &LogChange{DeploymentID: r.DeploymentID, StageID: r.StageID, From: log.end() - len(added), To: log.end()}})
+		d.ledger.publish(Change{Log: &LogChange{
+			DeploymentID: r.DeploymentID, StageID: r.StageID, From: log.end() - len(added), To: log.end(),
+		}})
 	}
-	if len(added) > 0 || r.Completed {
-		log.notify()
-	}
+	log.notify()
 	return nil
-}
-
-// boundLogs drops what is too much: of one log its oldest blocks, with a quarter of room for the
-// next ones; of all logs those of the deployments that ended first.
-func (s *Store) boundLogs(log *stageLog) {
-	if log.bytes > s.limits.StageLogBytes {
-		s.logBytes -= log.shrink(s.limits.StageLogBytes / 4 * 3)
-	}
-	for _, d := range s.completed {
-		if s.logBytes <= s.limits.LogBytes {
-			return
-		}
-		s.dropLogs(d)
-	}
-	if s.logBytes > s.limits.LogBytes {
-		s.logBytes -= log.shrink(log.bytes / 2)
-	}
-}
-
-func (s *Store) dropLogs(d *deployment) {
-	for _, log := range d.logs {
-		s.logBytes -= log.shrink(0)
-		log.notify()
-	}
 }
 
 // LogPage is a part of a stage log.
@@ -103,8 +78,8 @@ type LogPage struct {
 const pageBytes = 1 << 20
 
 // ReadLog returns the log of a stage from a position on, 0 being the start.
-func (s *Store) ReadLog(deploymentID, stageID string, position int) (LogPage, error) {
-	page, part, err := s.findLog(deploymentID, stageID, position)
+func (d *Deployments) ReadLog(deploymentID, stageID string, position int) (LogPage, error) {
+	page, part, err := d.findLog(deploymentID, stageID, position)
 	if err != nil {
 		return LogPage{}, err
 	}
@@ -112,21 +87,22 @@ func (s *Store) ReadLog(deploymentID, stageID string, position int) (LogPage, er
 	return page, err
 }
 
-func (s *Store) findLog(deploymentID, stageID string, position int) (LogPage, logPart, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.deployment(deploymentID)
+func (d *Deployments) findLog(deploymentID, stageID string, position int) (LogPage, logPart, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := d.find(deploymentID)
 	if err != nil {
 		return LogPage{}, logPart{}, err
 	}
-	stage := d.stage(stageID)
+	stage := found.stage(stageID)
 	if stage == nil {
-		return LogPage{}, logPart{}, notFound("deployment %s has no stage %s; its stages are known once it has been planned", deploymentID, stageID)
+		return LogPage{}, logPart{}, notFound("deployment %s has no stage %s; its stages are known once it has been planned",
+			deploymentID, stageID)
 	}
-	log := d.log(stageID)
+	log := found.log(stageID)
 	part := log.from(position, pageBytes)
 	page := LogPage{Next: part.next, Last: part.next == log.end(), Truncated: log.truncated, Changed: log.changed}
-	page.Completed = page.Last && (completed(d.model.GetStatus()) ||
+	page.Completed = page.Last && (completed(found.model.GetStatus()) ||
 		stage.GetStatus() == model.StageStatus_STAGE_SKIPPED || log.sealed(stage.GetRetriedCount()))
 	return page, part, nil
 }
@@ -136,38 +112,47 @@ const answerBytes = 3 << 20
 
 // StageLogs returns the newest attempt's log of every stage that has one: blocks by index, and
 // whether it is complete. Of long ones it is the end.
-func (s *Store) StageLogs(deploymentID string) (map[string][]*model.LogBlock, map[string]bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.deployment(deploymentID)
+func (d *Deployments) StageLogs(deploymentID string) (map[string][]*model.LogBlock, map[string]bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := d.find(deploymentID)
 	if err != nil {
 		return nil, nil, err
 	}
 	logs, complete := map[string][]*model.LogBlock{}, map[string]bool{}
-	room, left := answerBytes, len(d.logs)
-	shortest := slices.SortedFunc(maps.Keys(d.logs), func(a, b string) int { return cmp.Compare(d.logs[a].bytes, d.logs[b].bytes) })
+	room, left := answerBytes, len(found.logs)
+	shortest := slices.SortedFunc(maps.Keys(found.logs), func(a, b string) int {
+		return cmp.Compare(found.logs[a].bytes, found.logs[b].bytes)
+	})
 	for _, id := range shortest { // what a short one does not need is for the others
-		log, stage := d.logs[id], d.stage(id)
+		log, attempt := found.logs[id], found.stage(id).GetRetriedCount()
 		share := room / left
 		left--
-		if log.end() == log.dropped && !log.sealed(stage.GetRetriedCount()) {
+		if log.end() == log.dropped && !log.sealed(attempt) {
 			continue
 		}
-		blocks := []*model.LogBlock{}
-		newest := log.newest(share)
-		for _, b := range newest {
-			room -= b.size()
-			if b.Attempt == stage.GetRetriedCount() {
-				blocks = append(blocks, b.Block)
-			}
-		}
-		slices.SortStableFunc(blocks, func(a, b *model.LogBlock) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) })
-		if cut := len(newest) < log.end()-log.dropped; cut && len(blocks) == len(newest) {
-			blocks = slices.Insert(blocks, 0, leftOut(newest))
-		}
-		logs[id], complete[id] = blocks, log.sealed(stage.GetRetriedCount())
+		blocks, used := log.tail(attempt, share)
+		room -= used
+		logs[id], complete[id] = blocks, log.sealed(attempt)
 	}
 	return logs, complete, nil
+}
+
+// tail returns the end of one attempt's log, by index, and the bytes of all blocks that were read for it.
+func (l *stageLog) tail(attempt int32, bytes int) (blocks []*model.LogBlock, used int) {
+	blocks = []*model.LogBlock{}
+	newest := l.newest(bytes)
+	for _, b := range newest {
+		used += b.size()
+		if b.Attempt == attempt {
+			blocks = append(blocks, b.Block)
+		}
+	}
+	slices.SortStableFunc(blocks, func(a, b *model.LogBlock) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) })
+	if cut := len(newest) < l.end()-l.dropped; cut && len(blocks) == len(newest) {
+		blocks = slices.Insert(blocks, 0, leftOut(newest))
+	}
+	return blocks, used
 }
 
 // leftOut stands for the entries before those that are given.
@@ -179,14 +164,48 @@ func leftOut(given []LogBlock) *model.LogBlock {
 	return note
 }
 
-func (d *deployment) log(stageID string) *stageLog {
-	if d.logs[stageID] == nil {
-		d.logs[stageID] = newStageLog()
-	}
-	return d.logs[stageID]
-}
-
 func (l *stageLog) sealed(attempt int32) bool {
 	a := l.attempts[attempt]
 	return a != nil && a.sealed
+}
+
+// logs holds all stage logs within their bounds. It has no lock: it belongs to the holder of the lock of Deployments.
+type logs struct {
+	limits Limits
+	bytes  int // of all logs
+	packer packer
+}
+
+// add appends the blocks that are new to the attempt and returns them.
+func (l *logs) add(log *stageLog, attempt int32, blocks []*model.LogBlock, received time.Time) []LogBlock {
+	before := log.bytes
+	added := log.add(attempt, blocks, received)
+	log.compress(&l.packer)
+	l.bytes += log.bytes - before
+	return added
+}
+
+// bound drops what is too much: of one log its oldest blocks, with a quarter of room for the
+// next ones; of all logs those of the deployments that ended first, which are in front.
+func (l *logs) bound(log *stageLog, completed []*deployment) {
+	if log.bytes > l.limits.StageLogBytes {
+		l.bytes -= log.shrink(l.limits.StageLogBytes / 4 * 3)
+	}
+	for _, d := range completed {
+		if l.bytes <= l.limits.LogBytes {
+			return
+		}
+		l.drop(d)
+	}
+	if l.bytes > l.limits.LogBytes {
+		l.bytes -= log.shrink(log.bytes / 2)
+	}
+}
+
+// drop empties the logs of a deployment.
+func (l *logs) drop(d *deployment) {
+	for _, log := range d.logs {
+		l.bytes -= log.shrink(0)
+		log.notify()
+	}
 }

@@ -22,11 +22,11 @@ func TestALongStageLogLosesItsOldestBlocks(t *testing.T) {
 	stage := run(t, s, "d", "a")
 	text := strings.Repeat("x", 100)
 	for i := range int64(100) {
-		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: blocks(i*20, 20, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: blocks(i*20, 20, text)}))
 	}
 	// A checkpoint repeats blocks that are gone; they do not come back.
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2000, text)}))
-	page, err := s.ReadLog("d", stage, 0)
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2000, text)}))
+	page, err := s.Deployments.ReadLog("d", stage, 0)
 	require.NoError(t, err)
 	require.True(t, page.Truncated)
 	require.True(t, page.Completed)
@@ -44,20 +44,20 @@ func TestLogsOfOldDeploymentsGoFirst(t *testing.T) {
 	stages := map[string]string{}
 	for _, d := range []string{"old", "new"} {
 		stages[d] = run(t, s, d, "a")
-		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: d, StageID: stages[d], Blocks: blocks(0, 20, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: d, StageID: stages[d], Blocks: blocks(0, 20, text)}))
 		finish(t, s, d, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 	}
 	stages["now"] = run(t, s, "now", "a")
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(0, 20, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(0, 20, text)}))
 	for d, want := range map[string]int{"old": 0, "new": 20, "now": 20} {
-		page, err := s.ReadLog(d, stages[d], 0)
+		page, err := s.Deployments.ReadLog(d, stages[d], 0)
 		require.NoError(t, err)
 		require.Len(t, page.Blocks, want, d)
 		require.Equal(t, want == 0, page.Truncated, d)
 	}
 	// One that is too long by itself is cut as well.
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(20, 60, text)}))
-	page, err := s.ReadLog("now", stages["now"], 0)
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(20, 60, text)}))
+	page, err := s.Deployments.ReadLog("now", stages["now"], 0)
 	require.NoError(t, err)
 	require.Less(t, len(page.Blocks), 50)
 }
@@ -67,21 +67,21 @@ func TestAttemptsHaveLogsOfTheirOwn(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	stage := run(t, s, "d", "a")
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2, "first")}))
-	require.NoError(t, s.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 1)))
-	page, err := s.ReadLog("d", stage, 0)
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2, "first")}))
+	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 1)))
+	page, err := s.Deployments.ReadLog("d", stage, 0)
 	require.NoError(t, err)
 	require.False(t, page.Completed, "the second attempt goes on")
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Attempt: 1, Blocks: blocks(0, 2, "second")}))
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Attempt: 1, Blocks: blocks(0, 2, "second")}))
 	select {
 	case <-page.Changed:
 	default:
 		t.Fatal("the watcher was not told")
 	}
-	page, err = s.ReadLog("d", stage, page.Next)
+	page, err = s.Deployments.ReadLog("d", stage, page.Next)
 	require.NoError(t, err)
 	require.Len(t, page.Blocks, 2)
-	logs, complete, err := s.StageLogs("d")
+	logs, complete, err := s.Deployments.StageLogs("d")
 	require.NoError(t, err)
 	require.Equal(t, "0 second", logs[stage][0].GetLog(), "pipectl sees the newest attempt")
 	require.False(t, complete[stage])
@@ -103,7 +103,7 @@ func TestALogOfHundredsOfThousandsOfLinesIsKeptWholeInLittleMemory(t *testing.T)
 				text.Reset()
 			}
 		}
-		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: list, Completed: report == reports-1, Checkpoint: true}))
+		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: list, Completed: report == reports-1, Checkpoint: true}))
 	}
 	for report := range reports {
 		appendLines(report)
@@ -111,7 +111,7 @@ func TestALogOfHundredsOfThousandsOfLinesIsKeptWholeInLittleMemory(t *testing.T)
 	}
 	next, pages := 0, 0
 	for position, last := 0, false; !last; pages++ {
-		page, err := s.ReadLog("d", stage, position)
+		page, err := s.Deployments.ReadLog("d", stage, position)
 		require.NoError(t, err)
 		require.False(t, page.Truncated)
 		for _, b := range page.Blocks {
@@ -129,11 +129,11 @@ func TestALogOfHundredsOfThousandsOfLinesIsKeptWholeInLittleMemory(t *testing.T)
 	}
 	require.Equal(t, reports*lines, next)
 	require.Greater(t, pages, 50)
-	page, err := s.ReadLog("d", stage, 1234) // in the middle of what is compressed
+	page, err := s.Deployments.ReadLog("d", stage, 1234) // in the middle of what is compressed
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(page.Blocks[0].Block.GetLog(), "line 0123400 "))
 
-	logs, complete, err := s.StageLogs("d")
+	logs, complete, err := s.Deployments.StageLogs("d")
 	require.NoError(t, err)
 	require.True(t, complete[stage])
 	require.Contains(t, logs[stage][0].GetLog(), "earlier entries are left out")
@@ -154,11 +154,11 @@ func TestAWatcherThatIsSlowMissesNoLineAndLearnsOfTheEndLast(t *testing.T) {
 	defer sub.Close()
 	text := strings.Repeat("x", 1000)
 	for i := range int64(500) { // in turn
-		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: one, Blocks: blocks(i*2, 2, text)}))
-		require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(i, 1, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: one, Blocks: blocks(i*2, 2, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(i, 1, text)}))
 	}
 	finish(t, s, "d", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	require.NoError(t, s.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(500, 1, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(500, 1, text)}))
 	changes, err := sub.Next(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, &store.LogChange{DeploymentID: "d", StageID: one, From: 0, To: 1000}, changes[0].Log)

@@ -4,8 +4,9 @@
 package store
 
 import (
-	"maps"
-	"slices"
+	"cmp"
+	"encoding/hex"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -13,6 +14,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
 // PipeCD v1: a piped counts as offline when nothing was heard from it for this long.
@@ -21,11 +23,27 @@ const onlineFor = 2 * time.Minute
 // KeyHash is the SHA-256 of a secret.
 type KeyHash [32]byte
 
+// Pipeds are the pipeds that may call, with their plugins and whether they do call.
+type Pipeds struct {
+	ledger       *ledger
+	own          string // the id of the environment's own piped
+	offers       *offers
+	signals      *signals
+	applications *Applications
+	environment  *Environment
+
+	mu   sync.Mutex
+	byID map[string]*piped
+	// ownPID is the process of the environment's own piped, 0 while that is not known.
+	ownPID int
+	// When the pipeds were checked last, and since when without a pause.
+	checked, listening time.Time
+}
+
 type piped struct {
 	model    *model.Piped
 	key      KeyHash
 	lastSeen time.Time
-	watches  map[*PipedWatch]struct{}
 	// What the piped last reported of its plugin processes; nil when it never did.
 	plugins []*agentv1.Plugin
 	// The watch has ended since they were reported.
@@ -35,204 +53,252 @@ type piped struct {
 	// heartbeats says that it reports its health; problems are the ids of those it reported last.
 	heartbeats bool
 	problems   map[string]struct{}
-	// It asked for commands without a watch, as a piped does that cannot be told of them.
+	// It asked for commands without a watch, as a piped does that cannot be notified of them.
 	polls bool
-	// uses are the plugins that applications use by their configuration, as it reported them.
-	uses map[place][]string
 	// shown is its state as it was published last.
 	shown PipedState
 }
 
-// AddPiped makes a piped known. An existing one of that id gets the name, description and key.
-func (s *Store) AddPiped(id, name, desc string, key KeyHash) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.addPiped(id, name, desc, key)
+func newPipeds(l *ledger, own string, o *offers, s *signals, a *Applications, e *Environment) *Pipeds {
+	return &Pipeds{ledger: l, own: own, offers: o, signals: s, applications: a, environment: e, byID: map[string]*piped{}}
 }
 
-// RegisterPiped adds a piped on a user's word; ResourceExhausted when there are too many.
-func (s *Store) RegisterPiped(id, name, desc string, key KeyHash) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.pipeds) >= s.limits.Pipeds {
-		return exhausted("%d pipeds are registered already", len(s.pipeds))
+// Add makes a piped known. An existing one of that id gets the name, description and key.
+func (p *Pipeds) Add(id, name, desc string, key KeyHash) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(id, name, desc, key)
+}
+
+// Register adds a piped on a user's word; ResourceExhausted when there are too many.
+func (p *Pipeds) Register(id, name, desc string, key KeyHash) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.byID) >= p.ledger.limits.Pipeds {
+		return exhausted("%d pipeds are registered already", len(p.byID))
 	}
-	s.addPiped(id, name, desc, key)
+	p.add(id, name, desc, key)
 	return nil
 }
 
-func (s *Store) addPiped(id, name, desc string, key KeyHash) {
-	now := s.now().Unix()
-	p := s.pipeds[id]
-	if p == nil {
-		p = newPiped(&model.Piped{Id: id, ProjectId: s.project, CreatedAt: now})
-		s.pipeds[id] = p
+func (p *Pipeds) add(id, name, desc string, key KeyHash) {
+	now := p.ledger.now().Unix()
+	one := p.byID[id]
+	if one == nil {
+		one = p.put(&model.Piped{Id: id, ProjectId: p.ledger.project, CreatedAt: now})
 	}
-	p.key = key
-	p.model.Name, p.model.Desc, p.model.UpdatedAt = name, desc, now
-	s.publishPiped(p)
+	one.key = key
+	one.model.Name, one.model.Desc, one.model.UpdatedAt = name, desc, now
+	p.changed(one)
 }
 
-func newPiped(m *model.Piped) *piped {
+func (p *Pipeds) put(m *model.Piped) *piped {
 	m.Status = model.Piped_OFFLINE
-	return &piped{model: m, watches: map[*PipedWatch]struct{}{}}
+	one := &piped{model: m}
+	p.byID[m.GetId()] = one
+	p.offers.put(m)
+	return one
 }
 
-// PipedKey returns the hash of an enabled piped's key; false when there is no such piped.
-func (s *Store) PipedKey(id string) (KeyHash, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.pipeds[id]
-	if p == nil || p.model.GetDisabled() {
+// Key returns the hash of an enabled piped's key; false when there is no such piped.
+func (p *Pipeds) Key(id string) (KeyHash, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.byID[id]
+	if one == nil || one.model.GetDisabled() {
 		return KeyHash{}, false
 	}
-	return p.key, true
+	return one.key, true
 }
 
-// SawPiped notes that the piped called.
-func (s *Store) SawPiped(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.pipeds[id]; p != nil {
-		p.lastSeen = s.now()
-		s.pipedStateChanged(p)
-		s.clearProblem(problemID(id))
+// Saw notes that the piped called.
+func (p *Pipeds) Saw(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.byID[id]; one != nil {
+		one.lastSeen = p.ledger.now()
+		p.stateChanged(one)
+		p.environment.ClearProblem(problemID(id))
 	}
 }
 
-// Piped returns a piped with its present connection status.
-func (s *Store) Piped(id string) (*model.Piped, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(id)
+// Get returns a piped with its present connection status.
+func (p *Pipeds) Get(id string) (*model.Piped, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(id)
 	if err != nil {
 		return nil, err
 	}
-	m := proto.CloneOf(p.model)
+	m := proto.CloneOf(one.model)
 	m.Status = model.Piped_OFFLINE
-	if s.online(p) {
+	if p.online(one) {
 		m.Status = model.Piped_ONLINE
 	}
 	return m, nil
 }
 
-// UpdatePiped changes name and description.
-func (s *Store) UpdatePiped(id, name, desc string) error {
-	return s.changePiped(id, func(p *model.Piped) { p.Name, p.Desc = name, desc })
+// Update changes name and description.
+func (p *Pipeds) Update(id, name, desc string) error {
+	return p.change(id, func(m *model.Piped) { m.Name, m.Desc = name, desc })
 }
 
-// SetPipedDisabled lets a piped in or keeps it out from its next call on.
-func (s *Store) SetPipedDisabled(id string, disabled bool) error {
-	return s.changePiped(id, func(p *model.Piped) { p.Disabled = disabled })
+// SetDisabled lets a piped in or keeps it out from its next call on.
+func (p *Pipeds) SetDisabled(id string, disabled bool) error {
+	return p.change(id, func(m *model.Piped) { m.Disabled = disabled })
 }
 
-// ReportPipedMeta stores what a starting piped says of itself and returns its name.
-func (s *Store) ReportPipedMeta(id string, r *pipedservice.ReportPipedMetaRequest) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(id)
+// ReportMeta stores what a starting piped says of itself and returns its name.
+func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(id)
 	if err != nil {
 		return "", err
 	}
-	before := p.shownPlugins()
+	before := one.shownPlugins()
 	r = proto.CloneOf(r)
-	now := s.now()
-	m := p.model
+	now := p.ledger.now()
+	m := one.model
 	m.Version, m.Config = r.GetVersion(), r.GetConfig()
 	m.Repositories, m.Plugins = r.GetRepositories(), r.GetPlugins()
 	m.CloudProviders, m.PlatformProviders = r.GetCloudProviders(), r.GetPlatformProviders()
 	m.SecretEncryption = r.GetSecretEncryption()
 	m.StartedAt, m.UpdatedAt = now.Unix(), now.Unix()
-	s.refreshDeployTargets(p)
-	s.publishPiped(p)
-	s.publishPlugins(p, before)
+	p.offers.put(m)
+	p.applications.refreshTargets(id)
+	p.changed(one)
+	p.publishPlugins(one, before)
 	return m.GetName(), nil
 }
 
-func (s *Store) changePiped(id string, change func(*model.Piped)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(id)
+// Watch connects a piped. The first Next names every list.
+func (p *Pipeds) Watch(id string) (*PipedWatch, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(id)
+	if err != nil {
+		return nil, err
+	}
+	w := &PipedWatch{
+		pipeds: p, signals: p.signals, id: id, lists: Dirty{Applications: true, Commands: true, Deployments: true, Events: true},
+		restarts: map[string]struct{}{}, wake: make(chan struct{}, 1),
+	}
+	w.wake <- struct{}{}
+	before := one.shownPlugins()
+	p.signals.add(w)
+	one.pluginsStale = false
+	p.stateChanged(one)
+	p.publishPlugins(one, before)
+	return w, nil
+}
+
+func (p *Pipeds) disconnect(w *PipedWatch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.signals.remove(w)
+	one := p.byID[w.id]
+	one.lastSeen = p.ledger.now()
+	if p.signals.connected(w.id) {
+		return
+	}
+	p.stateChanged(one)
+	if one.plugins == nil {
+		return
+	}
+	before := one.shownPlugins()
+	one.pluginsStale = true
+	p.publishPlugins(one, before)
+}
+
+// polled notes that a piped asked for commands: one without a watch is not notified of them.
+func (p *Pipeds) polled(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.byID[id]; one != nil && !one.polls && !p.signals.connected(id) {
+		before := one.shownPlugins()
+		one.polls = true
+		p.publishPlugins(one, before)
+	}
+}
+
+func (p *Pipeds) change(id string, change func(*model.Piped)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(id)
 	if err != nil {
 		return err
 	}
-	change(p.model)
-	p.model.UpdatedAt = s.now().Unix()
-	s.publishPiped(p)
+	change(one.model)
+	one.model.UpdatedAt = p.ledger.now().Unix()
+	p.changed(one)
 	return nil
 }
 
-func (s *Store) piped(id string) (*piped, error) {
-	if p := s.pipeds[id]; p != nil {
-		return p, nil
+// exists returns NotFound when there is no such piped.
+func (p *Pipeds) exists(id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.find(id)
+	return err
+}
+
+func (p *Pipeds) find(id string) (*piped, error) {
+	if one := p.byID[id]; one != nil {
+		return one, nil
 	}
-	return nil, notFound("Piped is not found")
+	return nil, errNoPiped
 }
 
-func (s *Store) online(p *piped) bool {
-	return len(p.watches) > 0 || (!p.lastSeen.IsZero() && s.now().Sub(p.lastSeen) < onlineFor)
+func (p *Pipeds) online(one *piped) bool {
+	return p.signals.connected(one.model.GetId()) ||
+		!one.lastSeen.IsZero() && p.ledger.now().Sub(one.lastSeen) < onlineFor
 }
 
-func (p *piped) repository(id string) *model.ApplicationGitRepository {
-	for _, r := range p.model.GetRepositories() {
-		if r.GetId() == id {
-			return proto.CloneOf(r)
+// inOrder returns all pipeds by their ids.
+func (p *Pipeds) inOrder() []*piped {
+	return sorted(p.byID, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) })
+}
+
+// state returns the present state as changes. The store is frozen.
+func (p *Pipeds) state() (changes []Change) {
+	for _, one := range p.inOrder() {
+		changes = append(changes, Change{Piped: p.view(one)})
+		for _, plugin := range one.shownPlugins() {
+			changes = append(changes, Change{Plugin: plugin, PipedID: one.model.GetId()})
 		}
 	}
+	return changes
+}
+
+// records emits what the journal keeps. The store is frozen.
+func (p *Pipeds) records(emit func(journal.Record)) {
+	for _, one := range p.inOrder() {
+		emit(one.record())
+	}
+}
+
+// record leaves out the configuration, which a piped reports at each start.
+func (p *piped) record() journal.Record {
+	m := proto.CloneOf(p.model)
+	m.Config = ""
+	return journal.Record{Kind: journal.Piped, ID: m.GetId(), Model: encode(m), Key: hex.EncodeToString(p.key[:])}
+}
+
+func (p *Pipeds) restore(r journal.Record) error {
+	m := &model.Piped{}
+	if err := p.ledger.decode(r, m); err != nil {
+		return err
+	}
+	key, err := hex.DecodeString(r.Key)
+	if err != nil || len(key) != len(KeyHash{}) {
+		return errNoKey
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ledger.keeps() && p.byID[m.GetId()] != nil { // it was there before the history could be read
+		return nil
+	}
+	p.put(m).key = KeyHash(key)
 	return nil
-}
-
-// TargetLabel is the label by which an application's configuration chooses one of several deploy
-// targets. PipeCD v1 leaves that choice to whoever registers the application in a browser.
-const TargetLabel = "pipedeck.dev/target"
-
-// deployTargets are what an application with these labels gets that nobody gave any: every target of the plugins that
-// it uses, or the one that it chose. PipeCD's pipeds do not report which plugins those are: then it is every plugin. A
-// name that no plugin knows gives none, so that a typing mistake deploys nowhere.
-func (p *piped) deployTargets(labels map[string]string, used *[]string) map[string]*model.DeployTargets {
-	all := map[string]*model.DeployTargets{}
-	chosen := map[string]*model.DeployTargets{}
-	for _, plugin := range p.model.GetPlugins() {
-		name, targets := plugin.GetName(), plugin.GetDeployTargets()
-		if used != nil && !slices.Contains(*used, name) {
-			continue
-		}
-		if len(targets) > 0 {
-			all[name] = &model.DeployTargets{DeployTargets: targets}
-		}
-		if slices.Contains(targets, labels[TargetLabel]) {
-			chosen[name] = &model.DeployTargets{DeployTargets: []string{labels[TargetLabel]}}
-		}
-	}
-	switch {
-	case labels[TargetLabel] == "":
-		return all
-	case len(chosen) == 0:
-		return chosen
-	}
-	// Plugins for other platforms keep theirs.
-	maps.Copy(all, chosen)
-	return all
-}
-
-// platformProviders are the types of platform providers that the kinds of PipeCD v0 need.
-var platformProviders = map[model.ApplicationKind]string{
-	model.ApplicationKind_KUBERNETES: "KUBERNETES", model.ApplicationKind_TERRAFORM: "TERRAFORM", model.ApplicationKind_LAMBDA: "LAMBDA",
-	model.ApplicationKind_CLOUDRUN: "CLOUDRUN", model.ApplicationKind_ECS: "ECS",
-}
-
-// platformProvider is the provider of a piped of PipeCD v0 that an application gets which nobody gave any: the one that
-// its label chooses, or the first of its kind. Empty for other pipeds, which have none. v0 refuses to plan without one.
-func (p *piped) platformProvider(kind model.ApplicationKind, labels map[string]string) string {
-	for _, provider := range p.model.GetPlatformProviders() {
-		if provider.GetType() == platformProviders[kind] && (labels[TargetLabel] == "" || labels[TargetLabel] == provider.GetName()) {
-			return provider.GetName()
-		}
-	}
-	for _, provider := range p.model.GetCloudProviders() { // older versions of v0
-		if provider.GetType() == platformProviders[kind] && (labels[TargetLabel] == "" || labels[TargetLabel] == provider.GetName()) {
-			return provider.GetName()
-		}
-	}
-	return ""
 }

@@ -33,36 +33,37 @@ const (
 )
 
 // pipedState returns the state of a piped. One that makes no call for silentAfter is disconnected, also when its
-// connection stands: its process hangs. The caller holds s.mu.
-func (s *Store) pipedState(p *piped) PipedState {
+// connection stands: its process hangs. The caller holds p.mu.
+func (p *Pipeds) pipedState(one *piped) PipedState {
 	switch {
-	case p.model.GetDisabled():
+	case one.model.GetDisabled():
 		return PipedDisabled
-	case p.lastSeen.IsZero():
+	case one.lastSeen.IsZero():
 		return PipedNeverConnected
-	case s.silent(p, s.now()):
+	case p.silent(one, p.ledger.now()):
 		return PipedDisconnected
 	}
 	return PipedConnected
 }
 
-// pipedView returns a piped as users see it. Its configuration is left out: it can be long, and belongs to its owner.
-// The caller holds s.mu.
-func (s *Store) pipedView(p *piped) *Piped {
-	m := proto.CloneOf(p.model)
+// view returns a piped as users see it. Its configuration is left out: it can be long, and belongs to its owner.
+// The caller holds p.mu.
+func (p *Pipeds) view(one *piped) *Piped {
+	m := proto.CloneOf(one.model)
 	m.Config = ""
-	return &Piped{Model: m, State: s.pipedState(p), LastSeen: p.lastSeen, Own: m.GetId() == s.ownPiped}
+	return &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own}
 }
 
-// publishPiped publishes a piped. The caller holds s.mu.
-func (s *Store) publishPiped(p *piped) {
-	p.shown = s.pipedState(p)
-	s.publish(Change{Piped: s.pipedView(p)})
+// changed keeps and publishes a piped. The caller holds p.mu.
+func (p *Pipeds) changed(one *piped) {
+	p.ledger.keep(one.record)
+	one.shown = p.pipedState(one)
+	p.ledger.publish(Change{Piped: p.view(one)})
 }
 
-// pipedStateChanged publishes a piped whose state is another one than was published. The caller holds s.mu.
-func (s *Store) pipedStateChanged(p *piped) {
-	if s.pipedState(p) != p.shown {
-		s.publishPiped(p)
+// stateChanged publishes a piped whose state is another one than was published. The caller holds p.mu.
+func (p *Pipeds) stateChanged(one *piped) {
+	if p.pipedState(one) != one.shown {
+		p.changed(one)
 	}
 }

@@ -3,86 +3,34 @@
 
 package store
 
-import (
-	"context"
-	"maps"
-	"slices"
-)
+import "context"
 
-// Dirty names the lists that a piped should fetch again, and the plugins it should restart.
-type Dirty struct {
-	Applications, Commands, Deployments, Events bool
-	RestartPlugins                              []string
-}
-
-// PipedWatch tells one connected piped what has changed. It holds a set, not a queue: what it says
+// PipedWatch shows one connected piped what has changed. It holds a set, not a queue: what it says
 // may be merged but is never lost. Close it when the connection ends.
 type PipedWatch struct {
-	store *Store
-	id    string
-	// Guarded by store.mu.
+	pipeds  *Pipeds
+	signals *signals
+	id      string
+	wake    chan struct{} // holds a token when something is marked
+	// Guarded by the lock of signals.
 	lists    Dirty
 	restarts map[string]struct{}
-	wake     chan struct{}
 }
 
-// WatchPiped connects a piped. The first Next names every list.
-func (s *Store) WatchPiped(pipedID string) (*PipedWatch, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(pipedID)
-	if err != nil {
-		return nil, err
-	}
-	w := &PipedWatch{store: s, id: pipedID, restarts: map[string]struct{}{}, wake: make(chan struct{}, 1)}
-	before := p.shownPlugins()
-	p.watches[w] = struct{}{}
-	p.pluginsStale = false
-	s.pipedStateChanged(p)
-	s.publishPlugins(p, before)
-	w.mark(func(d *Dirty) { d.Applications, d.Commands, d.Deployments, d.Events = true, true, true, true })
-	return w, nil
-}
-
-// Next waits until there is something to say.
+// Next waits until something has changed.
 func (w *PipedWatch) Next(ctx context.Context) (Dirty, error) {
 	select {
 	case <-w.wake:
+		return w.signals.take(w), nil
 	case <-ctx.Done():
 		return Dirty{}, ctx.Err()
 	}
-	w.store.mu.Lock()
-	defer w.store.mu.Unlock()
-	d := w.lists
-	d.RestartPlugins = slices.Sorted(maps.Keys(w.restarts))
-	w.lists = Dirty{}
-	clear(w.restarts)
-	return d, nil
 }
 
 // Close disconnects. When it was the piped's last connection, its plugins are shown as stopped.
-func (w *PipedWatch) Close() {
-	s := w.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.pipeds[w.id]
-	delete(p.watches, w)
-	p.lastSeen = s.now()
-	if len(p.watches) == 0 {
-		s.pipedStateChanged(p)
-	}
-	if len(p.watches) > 0 || p.plugins == nil {
-		return
-	}
-	before := p.shownPlugins()
-	p.pluginsStale = true
-	s.publishPlugins(p, before)
-}
+func (w *PipedWatch) Close() { w.pipeds.disconnect(w) }
 
-func (w *PipedWatch) restart(plugin string) {
-	w.mark(func(*Dirty) { w.restarts[plugin] = struct{}{} })
-}
-
+// mark is called with the lock of signals held.
 func (w *PipedWatch) mark(change func(*Dirty)) {
 	change(&w.lists)
 	select {
@@ -90,17 +38,3 @@ func (w *PipedWatch) mark(change func(*Dirty)) {
 	default:
 	}
 }
-
-// signal marks lists of one piped as changed. The caller holds s.mu.
-func (s *Store) signal(pipedID string, change func(*Dirty)) {
-	if p := s.pipeds[pipedID]; p != nil {
-		for w := range p.watches {
-			w.mark(change)
-		}
-	}
-}
-
-func applicationsChanged(d *Dirty) { d.Applications = true }
-func commandsChanged(d *Dirty)     { d.Commands = true }
-func deploymentsChanged(d *Dirty)  { d.Deployments = true }
-func eventsChanged(d *Dirty)       { d.Events = true }

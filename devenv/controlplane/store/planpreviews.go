@@ -25,20 +25,21 @@ const (
 
 // PlanPreviewTargets returns a command for every enabled piped that watches the branch of the
 // repository, not stored yet.
-func (s *Store) PlanPreviewTargets(remote, headBranch, headCommit, baseBranch string, timeout time.Duration) []*model.Command {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var commands []*model.Command
-	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
-		if p.model.GetDisabled() {
+func (p *Pipeds) PlanPreviewTargets(
+	remote, headBranch, headCommit, baseBranch string, timeout time.Duration,
+) (commands []*model.Command) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.inOrder() {
+		if one.model.GetDisabled() {
 			continue
 		}
-		for _, r := range p.model.GetRepositories() {
+		for _, r := range one.model.GetRepositories() {
 			if r.GetRemote() != remote || r.GetBranch() != baseBranch {
 				continue
 			}
 			commands = append(commands, &model.Command{
-				PipedId: p.model.GetId(), Type: model.Command_BUILD_PLAN_PREVIEW, Commander: "pipectl",
+				PipedId: one.model.GetId(), Type: model.Command_BUILD_PLAN_PREVIEW, Commander: "pipectl",
 				BuildPlanPreview: &model.Command_BuildPlanPreview{
 					RepositoryId: r.GetId(), HeadBranch: headBranch, HeadCommit: headCommit, BaseBranch: baseBranch,
 					Timeout: int64(timeout / time.Second),
@@ -50,14 +51,13 @@ func (s *Store) PlanPreviewTargets(remote, headBranch, headCommit, baseBranch st
 }
 
 // WatchedRepositories are those that enabled pipeds have reported, each remote and branch once.
-func (s *Store) WatchedRepositories() []*model.ApplicationGitRepository {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []*model.ApplicationGitRepository
+func (p *Pipeds) WatchedRepositories() (list []*model.ApplicationGitRepository) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	seen := map[[2]string]bool{}
-	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
-		for _, r := range p.model.GetRepositories() {
-			if key := [2]string{r.GetRemote(), r.GetBranch()}; !p.model.GetDisabled() && !seen[key] {
+	for _, one := range p.inOrder() {
+		for _, r := range one.model.GetRepositories() {
+			if key := [2]string{r.GetRemote(), r.GetBranch()}; !one.model.GetDisabled() && !seen[key] {
 				seen[key] = true
 				list = append(list, r)
 			}
@@ -66,46 +66,7 @@ func (s *Store) WatchedRepositories() []*model.ApplicationGitRepository {
 	return list
 }
 
-// AwaitCommand returns a channel that is closed once the command is handled, which it may be already.
-func (s *Store) AwaitCommand(id string) (<-chan struct{}, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.commands.byID[id]
-	if c == nil {
-		return nil, notFound("Command is not found")
-	}
-	if c.GetStatus() != model.CommandStatus_COMMAND_NOT_HANDLED_YET {
-		done := make(chan struct{})
-		close(done)
-		return done, nil
-	}
-	if s.commands.awaited == nil {
-		s.commands.awaited = map[string]chan struct{}{}
-	}
-	if s.commands.awaited[id] == nil {
-		s.commands.awaited[id] = make(chan struct{})
-	}
-	return s.commands.awaited[id], nil
-}
-
-// GiveUpCommand takes a command back that nobody waits for any more. One that was handled stays as it is.
-func (s *Store) GiveUpCommand(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.commands.byID[id]; c != nil && c.GetStatus() == model.CommandStatus_COMMAND_NOT_HANDLED_YET {
-		s.timeOut(c)
-		s.signal(c.GetPipedId(), commandsChanged)
-	}
-}
-
-// timeOut files a command as timed out. The caller holds s.mu.
-func (s *Store) timeOut(c *model.Command) {
-	now := s.now().Unix()
-	c.Status, c.HandledAt, c.UpdatedAt = model.CommandStatus_COMMAND_TIMEOUT, now, now
-	s.fileHandled(c, nil)
-}
-
-// stalePreview tells of a plan preview whose result nobody asks for any more.
+// stalePreview reports whether a command is a plan preview whose result no one asks for any more.
 func stalePreview(c *model.Command, now time.Time) bool {
 	if c.GetType() != model.Command_BUILD_PLAN_PREVIEW {
 		return false
@@ -115,7 +76,7 @@ func stalePreview(c *model.Command, now time.Time) bool {
 }
 
 // DecodePlanPreview reads what a piped has answered to a plan preview command (PipeCD v1: encoding/json).
-// Text that is not UTF-8, which no message may hold, is mended.
+// Text that is not UTF-8, which no message may hold, is replaced there.
 func DecodePlanPreview(c *model.Command, output []byte) (*model.PlanPreviewCommandResult, error) {
 	result := &model.PlanPreviewCommandResult{}
 	switch {
@@ -133,12 +94,14 @@ func DecodePlanPreview(c *model.Command, output []byte) (*model.PlanPreviewComma
 	result.Results = slices.DeleteFunc(result.Results, func(a *model.ApplicationPlanPreviewResult) bool { return a == nil })
 	for _, a := range result.GetResults() {
 		a.PluginPlanResults = slices.DeleteFunc(a.PluginPlanResults, func(r *model.PluginPlanPreviewResult) bool { return r == nil })
-		a.PlanSummary = bytes.ToValidUTF8(a.GetPlanSummary(), mended)
+		a.PlanSummary = bytes.ToValidUTF8(a.GetPlanSummary(), replacement)
 		for _, one := range a.GetPluginPlanResults() {
-			one.PlanSummary, one.PlanDetails = bytes.ToValidUTF8(one.GetPlanSummary(), mended), bytes.ToValidUTF8(one.GetPlanDetails(), mended)
+			one.PlanSummary = bytes.ToValidUTF8(one.GetPlanSummary(), replacement)
+			one.PlanDetails = bytes.ToValidUTF8(one.GetPlanDetails(), replacement)
 		}
 	}
 	return result, nil
 }
 
-var mended = []byte("\uFFFD")
+// replacement stands for bytes that are not UTF-8.
+var replacement = []byte("\uFFFD")

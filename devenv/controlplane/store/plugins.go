@@ -4,7 +4,6 @@
 package store
 
 import (
-	"cmp"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -13,33 +12,32 @@ import (
 )
 
 // ReportPlugins replaces what is known of a piped's plugin processes.
-func (s *Store) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(pipedID)
+func (p *Pipeds) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(pipedID)
 	if err != nil {
 		return err
 	}
-	before := p.shownPlugins()
-	p.plugins = make([]*agentv1.Plugin, 0, len(plugins))
+	before := one.shownPlugins()
+	one.plugins = make([]*agentv1.Plugin, 0, len(plugins))
 	for _, plugin := range plugins {
-		p.plugins = append(p.plugins, proto.CloneOf(plugin))
+		one.plugins = append(one.plugins, proto.CloneOf(plugin))
 	}
-	p.pluginsStale = false
-	s.publishPlugins(p, before)
+	one.pluginsStale = false
+	p.publishPlugins(one, before)
 	return nil
 }
 
 // RestartPlugin asks the piped that runs the plugin to restart it. An empty pipedID is the only piped with a
 // plugin of that name; FailedPrecondition when there are more.
-func (s *Store) RestartPlugin(pipedID, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (p *Pipeds) RestartPlugin(pipedID, name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var running []*piped
-	for _, p := range sorted(s.pipeds, func(a, b *piped) int { return cmp.Compare(a.model.GetId(), b.model.GetId()) }) {
-		if (pipedID == "" || pipedID == p.model.GetId()) &&
-			slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name }) {
-			running = append(running, p)
+	for _, one := range p.inOrder() {
+		if (pipedID == "" || pipedID == one.model.GetId()) && one.shows(name) {
+			running = append(running, one)
 		}
 	}
 	switch {
@@ -47,14 +45,16 @@ func (s *Store) RestartPlugin(pipedID, name string) error {
 		return notFound("no plugin is named %q; the plugins pane and `pipedeck plugins` list their names", name)
 	case len(running) > 1:
 		return precondition("%d pipeds run a plugin %q; name the piped, for example %s", len(running), name, running[0].model.GetName())
-	case len(running[0].watches) == 0:
+	case !p.signals.restart(running[0].model.GetId(), name):
 		return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
 			"plugins; wait until piped is back, or restart piped", name)
 	}
-	for w := range running[0].watches {
-		w.restart(name)
-	}
 	return nil
+}
+
+// shows reports whether users see a plugin of that name.
+func (p *piped) shows(name string) bool {
+	return slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name })
 }
 
 // shownPlugins returns the plugins as users should see them: stopped when their piped is gone, and
@@ -86,19 +86,19 @@ func (p *piped) shownPlugins() []*agentv1.Plugin {
 	return gone
 }
 
-// publishPlugins publishes how the plugins of p differ from what was shown before.
-func (s *Store) publishPlugins(p *piped, before []*agentv1.Plugin) {
+// publishPlugins publishes how the plugins of a piped differ from what was shown before. The caller holds p.mu.
+func (p *Pipeds) publishPlugins(one *piped, before []*agentv1.Plugin) {
 	old := map[string]*agentv1.Plugin{}
 	for _, plugin := range before {
 		old[plugin.GetName()] = plugin
 	}
-	for _, plugin := range p.shownPlugins() {
+	for _, plugin := range one.shownPlugins() {
 		if !proto.Equal(old[plugin.GetName()], plugin) {
-			s.publish(Change{Plugin: plugin, PipedID: p.model.GetId()})
+			p.ledger.publish(Change{Plugin: plugin, PipedID: one.model.GetId()})
 		}
 		delete(old, plugin.GetName())
 	}
 	for name := range old {
-		s.publish(Change{RemovedPlugin: name, PipedID: p.model.GetId()})
+		p.ledger.publish(Change{RemovedPlugin: name, PipedID: one.model.GetId()})
 	}
 }

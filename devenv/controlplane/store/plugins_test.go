@@ -30,12 +30,12 @@ func TestPluginsAreShownByNameOnlyForAPipedThatCannotReportThem(t *testing.T) {
 	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "wait"}))
 	require.Empty(t, shownPlugins(s), "it may be about to report them")
 
-	watch, err := s.WatchPiped(piped)
+	watch, err := s.Pipeds.Watch(piped)
 	require.NoError(t, err)
-	s.WaitingCommands(piped)
+	s.Commands.Waiting(piped)
 	require.Empty(t, shownPlugins(s), "it is told of commands, so it is one of ours")
 	watch.Close()
 
-	s.WaitingCommands(piped)
+	s.Commands.Waiting(piped)
 	require.Equal(t, []string{"wait"}, shownPlugins(s), "it polls, as PipeCD's piped does")
 }

@@ -35,32 +35,39 @@ const (
 const noNextStep = "read the logs below the environment's state directory"
 
 // SetProblem marks the environment as degraded, until ClearProblem. The same part set again keeps its time.
-func (s *Store) SetProblem(p Problem) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	component := cmp.Or(p.Component, s.componentOf(p.Part))
-	s.setProblem(&deckv1.Problem{Id: p.Part, Part: p.Part, Reason: p.Reason, NextStep: p.NextStep, Component: component})
+func (e *Environment) SetProblem(p Problem) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	component := cmp.Or(p.Component, e.componentOf(p.Part))
+	e.setProblem(&deckv1.Problem{Id: p.Part, Part: p.Part, Reason: p.Reason, NextStep: p.NextStep, Component: component})
 }
 
 // ClearProblem removes the problem of a part, if there is one.
-func (s *Store) ClearProblem(part string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clearProblem(part)
+func (e *Environment) ClearProblem(part string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clearProblem(part)
 }
 
 // Problems returns the present problems, the oldest first. None means that nothing is degraded.
-func (s *Store) Problems() []*deckv1.Problem {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sortedProblems()
+func (e *Environment) Problems() []*deckv1.Problem {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sortedProblems()
+}
+
+// report is setProblem for other parts of the store.
+func (e *Environment) report(p *deckv1.Problem) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.setProblem(p)
 }
 
 // setProblem adds or replaces the problem with p's id. A time that is not set is taken from the one it replaces, or is
-// now. Beyond the limit a problem is dropped: the environment is degraded already. The caller holds s.mu.
-func (s *Store) setProblem(p *deckv1.Problem) {
-	before := s.problems[p.GetId()]
-	if before == nil && len(s.problems) >= s.limits.Problems {
+// now. Beyond the limit a problem is dropped: the environment is degraded already. The caller holds e.mu.
+func (e *Environment) setProblem(p *deckv1.Problem) {
+	before := e.problems[p.GetId()]
+	if before == nil && len(e.problems) >= e.ledger.limits.Problems {
 		return
 	}
 	p.Part, p.Reason = oneLine(p.GetPart(), maxPart), oneLine(p.GetReason(), maxReason)
@@ -70,89 +77,43 @@ func (s *Store) setProblem(p *deckv1.Problem) {
 	case before != nil:
 		p.Since = before.GetSince()
 	default:
-		p.Since = timestamppb.New(s.now())
+		p.Since = timestamppb.New(e.ledger.now())
 	}
 	if proto.Equal(before, p) {
 		return
 	}
-	s.problems[p.GetId()] = p
-	s.publish(Change{Problem: p})
+	e.problems[p.GetId()] = p
+	e.ledger.publish(Change{Problem: p})
 	if before != nil && before.GetComponent() != p.GetComponent() {
-		s.publishComponent(before.GetComponent())
+		e.publishComponent(before.GetComponent())
 	}
-	s.publishComponent(p.GetComponent())
+	e.publishComponent(p.GetComponent())
 }
 
-// clearProblem removes a problem, if there is one of that id. The caller holds s.mu.
-func (s *Store) clearProblem(id string) {
-	p := s.problems[id]
+// clearProblem removes a problem, if there is one of that id. The caller holds e.mu.
+func (e *Environment) clearProblem(id string) {
+	p := e.problems[id]
 	if p == nil {
 		return
 	}
-	delete(s.problems, id)
-	s.publish(Change{RemovedProblem: id})
-	s.publishComponent(p.GetComponent())
+	delete(e.problems, id)
+	e.ledger.publish(Change{RemovedProblem: id})
+	e.publishComponent(p.GetComponent())
 }
 
 // failureOf is the id of the problem that a failed component is.
 func failureOf(component string) string { return "component/" + component }
 
-// judgeComponent makes a problem of a component that failed, until it is ready or stopped. The caller holds s.mu.
-func (s *Store) judgeComponent(c *deckv1.Component) {
-	switch c.GetState() {
-	case deckv1.Component_STATE_FAILED:
-		s.setProblem(&deckv1.Problem{
-			Id: failureOf(c.GetName()), Part: c.GetName(), Component: c.GetName(), Reason: c.GetDetail(), NextStep: c.GetHint(),
-		})
-	case deckv1.Component_STATE_READY, deckv1.Component_STATE_STOPPED:
-		s.clearProblem(failureOf(c.GetName()))
-	}
-}
-
-// publishComponent publishes a component whose problems have changed. The caller holds s.mu.
-func (s *Store) publishComponent(name string) {
-	if c := s.components[name]; c != nil {
-		s.publish(Change{Component: s.componentView(c)})
-	}
-}
-
-// componentView is a component as users see it: one that runs and has a problem is degraded. The caller holds s.mu.
-func (s *Store) componentView(c *deckv1.Component) *deckv1.Component {
-	if c.GetState() != deckv1.Component_STATE_READY && c.GetState() != deckv1.Component_STATE_STARTING {
-		return c
-	}
-	for _, p := range s.sortedProblems() {
-		if p.GetComponent() == c.GetName() && p.GetId() != failureOf(c.GetName()) {
-			c = proto.CloneOf(c)
-			c.State, c.Detail, c.Hint, c.Done, c.Total = deckv1.Component_STATE_DEGRADED, p.GetReason(), p.GetNextStep(), 0, 0
-			return c
-		}
-	}
-	return c
-}
-
-// componentOf is the component that a part is named for: "repository" for "repository sample", "plugin wait" for
-// "plugin wait" where the environment builds it. Empty for none. The caller holds s.mu.
-func (s *Store) componentOf(part string) (component string) {
-	for name := range s.components {
-		if (part == name || strings.HasPrefix(part, name+" ")) && len(name) > len(component) {
-			component = name
-		}
-	}
-	return component
-}
-
-func (s *Store) sortedProblems() []*deckv1.Problem {
-	return sorted(s.problems, func(a, b *deckv1.Problem) int {
+func (e *Environment) sortedProblems() []*deckv1.Problem {
+	return sorted(e.problems, func(a, b *deckv1.Problem) int {
 		return cmp.Or(a.GetSince().AsTime().Compare(b.GetSince().AsTime()), cmp.Compare(a.GetId(), b.GetId()))
 	})
 }
 
 // oneLine joins the lines of a text and cuts it to at most limit bytes.
 func oneLine(text string, limit int) string {
-	lines := slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), func(line string) bool {
-		return strings.TrimSpace(line) == ""
-	})
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
 	}

@@ -31,7 +31,7 @@ func components(s *store.Store) map[string]*deckv1.Component {
 
 func ready(s *store.Store, names ...string) {
 	for i, name := range names {
-		s.SetComponent(&deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_READY, Detail: "fine"})
+		s.Environment.SetComponent(&deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_READY, Detail: "fine"})
 	}
 }
 
@@ -41,10 +41,10 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 	ready(s, "kubernetes", "kubernetes b", "piped")
 	sub, _ := s.Subscribe(false)
 	defer sub.Close()
-	s.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer\nfrom its API", NextStep: "start it"})
+	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer\nfrom its API", NextStep: "start it"})
 	since := clock.now()
 	clock.advance(time.Minute)
-	s.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer; from its API", NextStep: "start it"})
+	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer; from its API", NextStep: "start it"})
 
 	changes, err := sub.Next(t.Context())
 	require.NoError(t, err)
@@ -56,52 +56,52 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 	require.Equal(t, "start it", changes[1].Component.GetHint())
 	require.Equal(t, deckv1.Component_STATE_READY, components(s)["kubernetes"].GetState())
 
-	s.SetComponent(&deckv1.Component{Name: "kubernetes b", State: deckv1.Component_STATE_READY, Detail: "still fine"})
+	s.Environment.SetComponent(&deckv1.Component{Name: "kubernetes b", State: deckv1.Component_STATE_READY, Detail: "still fine"})
 	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["kubernetes b"].GetState(), "its problem is still there")
-	require.Len(t, s.Problems(), 1)
-	s.ClearProblem("kubernetes b")
-	require.Empty(t, s.Problems())
+	require.Len(t, s.Environment.Problems(), 1)
+	s.Environment.ClearProblem("kubernetes b")
+	require.Empty(t, s.Environment.Problems())
 	require.Equal(t, "still fine", components(s)["kubernetes b"].GetDetail())
 }
 
 func TestAFailedComponentIsAProblemUntilItIsReady(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
-	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_FAILED, Detail: "main.go:3: undefined: y", Hint: "fix it and save"})
-	require.Equal(t, "main.go:3: undefined: y", s.Problems()[0].GetReason())
-	require.Equal(t, "fix it and save", s.Problems()[0].GetNextStep())
+	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_FAILED, Detail: "main.go:3: undefined: y", Hint: "fix it and save"})
+	require.Equal(t, "main.go:3: undefined: y", s.Environment.Problems()[0].GetReason())
+	require.Equal(t, "fix it and save", s.Environment.Problems()[0].GetNextStep())
 	require.Equal(t, deckv1.Component_STATE_FAILED, components(s)["plugin x"].GetState())
-	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_STARTING, Detail: "compiling"})
-	require.Len(t, s.Problems(), 1, "nothing is better before it compiles")
-	s.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_READY})
-	require.Empty(t, s.Problems())
+	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_STARTING, Detail: "compiling"})
+	require.Len(t, s.Environment.Problems(), 1, "nothing is better before it compiles")
+	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_READY})
+	require.Empty(t, s.Environment.Problems())
 }
 
 func TestProblemsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{Problems: 3})
 	for i := range 10 {
-		s.SetProblem(store.Problem{Part: fmt.Sprint(i), Reason: strings.Repeat("ü", 10_000)})
+		s.Environment.SetProblem(store.Problem{Part: fmt.Sprint(i), Reason: strings.Repeat("ü", 10_000)})
 	}
-	require.Len(t, s.Problems(), 3)
-	require.Less(t, len(s.Problems()[0].GetReason()), 3000)
-	require.NotEmpty(t, s.Problems()[0].GetNextStep(), "there always is one")
+	require.Len(t, s.Environment.Problems(), 3)
+	require.Less(t, len(s.Environment.Problems()[0].GetReason()), 3000)
+	require.NotEmpty(t, s.Environment.Problems()[0].GetNextStep(), "there always is one")
 }
 
 func TestProblemsOfAPipedAreReplacedByItsNextReport(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	ready(s, "repository", "piped")
-	s.AddPiped("piped-2", "other", "", store.KeyHash{})
+	s.Pipeds.Add("piped-2", "other", "", store.KeyHash{})
 	report := func(id string, parts ...string) {
 		var problems []*agentv1.Problem
 		for _, part := range parts {
 			problems = append(problems, &agentv1.Problem{Part: part, Reason: "why", NextStep: "what"})
 		}
-		require.NoError(t, s.ReportHealth(id, problems))
+		require.NoError(t, s.Pipeds.ReportHealth(id, problems))
 	}
 	parts := func() (list []string) {
-		for _, p := range s.Problems() {
+		for _, p := range s.Environment.Problems() {
 			list = append(list, p.GetPart()+" <"+p.GetComponent()+">")
 		}
 		return list
@@ -124,74 +124,74 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	pass := func(d time.Duration) {
 		for ; d > 0; d -= store.HeartbeatCheck {
 			clock.advance(store.HeartbeatCheck)
-			s.CheckPipeds()
+			s.Pipeds.Check()
 		}
 	}
 	pass(time.Minute)
-	require.Empty(t, s.Problems(), "it was never there")
+	require.Empty(t, s.Environment.Problems(), "it was never there")
 
-	s.SawPiped(piped)
-	s.OwnPipedStarted(4711)
-	require.NoError(t, s.ReportHealth(piped, nil))
-	w, err := s.WatchPiped(piped)
+	s.Pipeds.Saw(piped)
+	s.Pipeds.OwnStarted(4711)
+	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))
+	w, err := s.Pipeds.Watch(piped)
 	require.NoError(t, err)
 	defer w.Close()
 	pass(11 * time.Second)
-	require.Empty(t, s.Problems())
+	require.Empty(t, s.Environment.Problems())
 	pass(3 * time.Second)
-	require.Len(t, s.Problems(), 1, "its connection stands, but it does not answer")
-	require.Contains(t, s.Problems()[0].GetNextStep(), "kill -9 4711")
+	require.Len(t, s.Environment.Problems(), 1, "its connection stands, but it does not answer")
+	require.Contains(t, s.Environment.Problems()[0].GetNextStep(), "kill -9 4711")
 	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["piped"].GetState())
-	s.SawPiped(piped)
-	require.Empty(t, s.Problems())
+	s.Pipeds.Saw(piped)
+	require.Empty(t, s.Environment.Problems())
 
 	clock.advance(time.Hour)
-	s.CheckPipeds()
+	s.Pipeds.Check()
 	pass(11 * time.Second)
-	require.Empty(t, s.Problems(), "this process was suspended itself and cannot know yet")
+	require.Empty(t, s.Environment.Problems(), "this process was suspended itself and cannot know yet")
 	pass(3 * time.Second)
-	require.Len(t, s.Problems(), 1)
+	require.Len(t, s.Environment.Problems(), 1)
 }
 
 func TestAPipedWithoutHeartbeatsCountsByItsConnectionOrItsCalls(t *testing.T) {
 	t.Parallel()
 	s, clock := newStore(store.Limits{})
-	s.CheckPipeds()
-	s.SawPiped(piped)
-	w, err := s.WatchPiped(piped)
+	s.Pipeds.Check()
+	s.Pipeds.Saw(piped)
+	w, err := s.Pipeds.Watch(piped)
 	require.NoError(t, err)
 	for range 60 {
 		clock.advance(time.Second)
-		s.CheckPipeds()
+		s.Pipeds.Check()
 	}
-	require.Empty(t, s.Problems(), "an older piped of ours says nothing while nothing happens")
+	require.Empty(t, s.Environment.Problems(), "an older piped of ours says nothing while nothing happens")
 	w.Close()
 	for range 14 {
 		clock.advance(time.Second)
-		s.CheckPipeds()
+		s.Pipeds.Check()
 	}
-	require.Len(t, s.Problems(), 1)
+	require.Len(t, s.Environment.Problems(), 1)
 }
 
 func TestARefusedPipedIsAProblem(t *testing.T) {
 	t.Parallel()
 	s, clock := newStore(store.Limits{})
-	s.CheckPipeds()
-	s.RefusedPiped(piped)
-	require.Contains(t, s.Problems()[0].GetReason(), "refuses its calls")
+	s.Pipeds.Check()
+	s.Pipeds.Refused(piped)
+	require.Contains(t, s.Environment.Problems()[0].GetReason(), "refuses its calls")
 	for range 70 {
 		clock.advance(time.Second)
-		s.CheckPipeds()
+		s.Pipeds.Check()
 	}
-	require.Empty(t, s.Problems(), "somebody tried once and was never let in")
+	require.Empty(t, s.Environment.Problems(), "somebody tried once and was never let in")
 
-	s.SawPiped(piped)
+	s.Pipeds.Saw(piped)
 	clock.advance(time.Second)
-	require.NoError(t, s.SetPipedDisabled(piped, true))
-	s.RefusedPiped(piped)
-	require.Contains(t, s.Problems()[0].GetNextStep(), "pipectl piped enable")
-	require.NoError(t, s.SetPipedDisabled(piped, false))
+	require.NoError(t, s.Pipeds.SetDisabled(piped, true))
+	s.Pipeds.Refused(piped)
+	require.Contains(t, s.Environment.Problems()[0].GetNextStep(), "pipectl piped enable")
+	require.NoError(t, s.Pipeds.SetDisabled(piped, false))
 	clock.advance(time.Second)
-	s.SawPiped(piped)
-	require.Empty(t, s.Problems())
+	s.Pipeds.Saw(piped)
+	require.Empty(t, s.Environment.Problems())
 }

@@ -29,68 +29,64 @@ func ApplicationID(pipedID, repoID, path, configFilename string) string {
 	return uuid.NewSHA1(applicationSpace, []byte(pipedID+"\x00"+repoID+"\x00"+path+"\x00"+configFilename)).String()
 }
 
-// RegisterApplications registers every application of the list that is not known yet, with all
+// Register registers every application of the list that is not known yet, with all
 // deploy targets of the piped. It skips what a user deleted and repositories that the piped did
 // not report, and returns the names of the new ones.
-func (s *Store) RegisterApplications(pipedID string, found []*model.ApplicationInfo) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(pipedID)
+func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) (names []string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	offered, err := a.offers.of(pipedID)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
 	for _, info := range found {
-		path, err := s.completePath(pipedID, &model.ApplicationGitPath{
+		path, err := a.completePath(pipedID, &model.ApplicationGitPath{
 			Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(), ConfigFilename: info.GetConfigFilename(),
 		})
-		if err != nil {
+		if err != nil || a.index.places[placeOf(pipedID, path)] != nil {
 			continue
 		}
-		if s.index.places[placeOf(pipedID, path)] != nil {
-			continue
-		}
-		if err := s.roomForApplication(); err != nil {
+		if err := a.room(); err != nil {
 			return names, err
 		}
-		a := s.newApplication(s.idAt(pipedID, path), info.GetName(), pipedID, path)
-		a.automatic = true
-		a.model.Kind, a.model.Description = info.GetKind(), info.GetDescription()
-		a.model.Labels = maps.Clone(info.GetLabels())
-		a.use(p)
-		a.model.DeployTargetsByPlugin = p.deployTargets(info.GetLabels(), a.uses)
-		s.applicationChanged(a)
+		one := a.create(a.idAt(pipedID, path), info.GetName(), pipedID, path)
+		one.automatic = true
+		one.model.Kind, one.model.Description = info.GetKind(), info.GetDescription()
+		one.model.Labels = maps.Clone(info.GetLabels())
+		a.use(one)
+		one.model.DeployTargetsByPlugin = offered.deployTargets(info.GetLabels(), one.uses)
+		a.changed(one)
 		names = append(names, info.GetName())
 	}
 	return names, nil
 }
 
-// AddApplication registers an application on a user's word and returns its id. The repository is
+// Add registers an application on a user's word and returns its id. The repository is
 // completed from what the piped reported. An application of the piped that is at this place already is
 // returned as it is; AlreadyExists when it has another kind or platform provider than the user names.
-func (s *Store) AddApplication(m *model.Application) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	path, err := s.completePath(m.GetPipedId(), m.GetGitPath())
+func (a *Applications) Add(m *model.Application) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	path, err := a.completePath(m.GetPipedId(), m.GetGitPath())
 	if err != nil {
 		return "", err
 	}
-	there := s.index.places[placeOf(m.GetPipedId(), path)]
+	there := a.index.places[placeOf(m.GetPipedId(), path)]
 	if there != nil && !there.model.GetDeleted() {
 		return there.model.GetId(), agrees(there.model, m)
 	}
-	if err := s.roomForApplication(); err != nil {
+	if err := a.room(); err != nil {
 		return "", err
 	}
-	id := s.idAt(m.GetPipedId(), path)
+	id := a.idAt(m.GetPipedId(), path)
 	if there != nil { // it was deleted
 		id = there.model.GetId()
 	}
-	a := s.newApplication(id, m.GetName(), m.GetPipedId(), path)
-	a.use(s.pipeds[m.GetPipedId()])
-	a.model.Kind, a.model.Description, a.model.Labels = m.GetKind(), m.GetDescription(), maps.Clone(m.GetLabels())
-	a.model.PlatformProvider, a.model.CloudProvider = m.GetPlatformProvider(), m.GetPlatformProvider()
-	s.applicationChanged(a)
+	one := a.create(id, m.GetName(), m.GetPipedId(), path)
+	a.use(one)
+	one.model.Kind, one.model.Description, one.model.Labels = m.GetKind(), m.GetDescription(), maps.Clone(m.GetLabels())
+	one.model.PlatformProvider, one.model.CloudProvider = m.GetPlatformProvider(), m.GetPlatformProvider()
+	a.changed(one)
 	return id, nil
 }
 
@@ -106,136 +102,141 @@ func agrees(there, wanted *model.Application) error {
 		there.GetName(), there.GetId(), there.GetKind(), has, there.GetId())
 }
 
-// ImportApplication stores an application as it is, with the id that it has elsewhere.
-func (s *Store) ImportApplication(m *model.Application) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := &application{model: proto.CloneOf(m)}
-	s.putApplication(a)
-	s.publish(Change{Application: s.applicationView(a)})
-	s.signal(m.GetPipedId(), applicationsChanged)
+// Import stores an application as it is, with the id that it has elsewhere.
+func (a *Applications) Import(m *model.Application) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one := &application{model: proto.CloneOf(m)}
+	a.put(one)
+	a.publish(one)
+	a.signals.mark(m.GetPipedId(), applicationsChanged)
 }
 
-// UpdateApplicationInfo takes over name, description and labels from Git.
-func (s *Store) UpdateApplicationInfo(pipedID string, infos []*model.ApplicationInfo) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// UpdateInfo takes over name, description and labels from Git.
+func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, info := range infos {
-		if _, err := s.ownedApplication(pipedID, info.GetId()); err != nil {
+		if _, err := a.findOwned(pipedID, info.GetId()); err != nil {
 			return err
 		}
 	}
 	for _, info := range infos {
-		a := s.applications[info.GetId()]
-		m := a.model
-		if m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() && maps.Equal(m.GetLabels(), info.GetLabels()) {
+		one := a.byID[info.GetId()]
+		m := one.model
+		if m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() &&
+			maps.Equal(m.GetLabels(), info.GetLabels()) {
 			continue
 		}
 		m.Name, m.Description, m.Labels = info.GetName(), info.GetDescription(), maps.Clone(info.GetLabels())
-		if p, err := s.piped(pipedID); err == nil && a.automatic {
-			m.DeployTargetsByPlugin = p.deployTargets(m.Labels, a.uses)
+		if offered, err := a.offers.of(pipedID); err == nil && one.automatic {
+			m.DeployTargetsByPlugin = offered.deployTargets(m.Labels, one.uses)
 		}
-		s.applicationChanged(a)
+		a.changed(one)
 	}
 	return nil
 }
 
-// refreshDeployTargets gives applications that nobody set targets for those that their piped has
-// now. The caller holds s.mu.
-func (s *Store) refreshDeployTargets(p *piped) {
-	for _, a := range s.index.pipeds[p.model.GetId()] {
-		s.refreshTargetsOf(p, a)
+// refreshTargets gives the applications of a piped that no user set targets for those that the piped offers now.
+func (a *Applications) refreshTargets(pipedID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range a.index.pipeds[pipedID] {
+		a.refreshTargetsOf(one)
 	}
 }
 
-func (s *Store) refreshTargetsOf(p *piped, a *application) {
-	if !a.automatic {
-		if len(a.model.GetDeployTargetsByPlugin()) == 0 || a.model.GetPlatformProvider() == "" { // shown with the piped's
-			s.applicationChanged(a)
+func (a *Applications) refreshTargetsOf(one *application) {
+	offered, err := a.offers.of(one.model.GetPipedId())
+	if err != nil {
+		return
+	}
+	if !one.automatic {
+		// Those without targets or provider are shown with the piped's.
+		if len(one.model.GetDeployTargetsByPlugin()) == 0 || one.model.GetPlatformProvider() == "" {
+			a.changed(one)
 		}
 		return
 	}
-	targets := p.deployTargets(a.model.GetLabels(), a.uses)
-	same := maps.EqualFunc(a.model.GetDeployTargetsByPlugin(), targets, func(x, y *model.DeployTargets) bool { return proto.Equal(x, y) })
-	if !same || len(p.model.GetPlatformProviders()) > 0 {
-		a.model.DeployTargetsByPlugin = targets
-		s.applicationChanged(a)
+	targets := offered.deployTargets(one.model.GetLabels(), one.uses)
+	same := maps.EqualFunc(one.model.GetDeployTargetsByPlugin(), targets, func(x, y *model.DeployTargets) bool {
+		return proto.Equal(x, y)
+	})
+	if !same || len(offered.piped.GetPlatformProviders()) > 0 {
+		one.model.DeployTargetsByPlugin = targets
+		a.changed(one)
 	}
 }
 
-// ReportApplicationPlugins stores which plugins applications of a piped use, also of those that are not registered yet.
-func (s *Store) ReportApplicationPlugins(pipedID string, applications []*agentv1.ApplicationPlugins) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.piped(pipedID)
-	if err != nil {
+// ReportPlugins stores which plugins applications of a piped use, also of those that are not registered yet.
+func (a *Applications) ReportPlugins(pipedID string, applications []*agentv1.ApplicationPlugins) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := a.offers.of(pipedID); err != nil {
 		return err
 	}
+	if a.uses[pipedID] == nil {
+		a.uses[pipedID] = map[place][]string{}
+	}
+	uses := a.uses[pipedID]
 	for _, reported := range applications {
-		at := place{pipedID, reported.GetRepoId(), reported.GetPath(), cmp.Or(reported.GetConfigFilename(), defaultConfigFilename)}
-		if _, known := p.uses[at]; !known && len(p.uses) >= s.limits.Applications {
-			return exhausted("the plugins of %d applications are known already", len(p.uses))
+		at := place{
+			pipedID, reported.GetRepoId(), reported.GetPath(), cmp.Or(reported.GetConfigFilename(), defaultConfigFilename),
 		}
-		if p.uses == nil {
-			p.uses = map[place][]string{}
+		if _, known := uses[at]; !known && len(uses) >= a.ledger.limits.Applications {
+			return exhausted("the plugins of %d applications are known already", len(uses))
 		}
-		p.uses[at] = slices.Clone(reported.GetPlugins())
-		if a := s.index.places[at]; a != nil && !a.model.GetDeleted() {
-			a.use(p)
-			s.refreshTargetsOf(p, a)
+		uses[at] = slices.Clone(reported.GetPlugins())
+		if one := a.index.places[at]; one != nil && !one.model.GetDeleted() {
+			a.use(one)
+			a.refreshTargetsOf(one)
 		}
 	}
 	return nil
 }
 
 // use takes over what the piped has reported of the application's plugins.
-func (a *application) use(p *piped) {
-	if names, known := p.uses[a.filed]; known {
-		a.uses = &names
+func (a *Applications) use(one *application) {
+	if names, known := a.uses[one.filed.piped][one.filed]; known {
+		one.uses = &names
 	}
 }
 
-// newApplication adds an application without publishing it.
-func (s *Store) newApplication(id, name, pipedID string, path *model.ApplicationGitPath) *application {
-	now := s.now().Unix()
-	a := &application{model: &model.Application{
-		Id: id, Name: name, PipedId: pipedID, ProjectId: s.project, GitPath: path, CreatedAt: now, UpdatedAt: now,
+// create adds an application without publishing it.
+func (a *Applications) create(id, name, pipedID string, path *model.ApplicationGitPath) *application {
+	now := a.ledger.now().Unix()
+	one := &application{model: &model.Application{
+		Id: id, Name: name, PipedId: pipedID, ProjectId: a.ledger.project, GitPath: path, CreatedAt: now, UpdatedAt: now,
 	}}
-	s.putApplication(a)
-	return a
+	a.put(one)
+	return one
 }
 
 // idAt returns the id of a new application at a place.
-func (s *Store) idAt(pipedID string, path *model.ApplicationGitPath) string {
+func (a *Applications) idAt(pipedID string, path *model.ApplicationGitPath) string {
 	id := ApplicationID(pipedID, path.GetRepo().GetId(), path.GetPath(), path.GetConfigFilename())
-	if s.applications[id] != nil { // that application was moved to another place
+	if a.byID[id] != nil { // that application was moved to another place
 		return newID()
 	}
 	return id
 }
 
-// putApplication adds an application, in place of the one with its id.
-func (s *Store) putApplication(a *application) {
-	if before := s.applications[a.model.GetId()]; before != nil {
-		s.index.remove(before)
-	}
-	s.applications[a.model.GetId()] = a
-	s.index.file(a)
-}
-
-func (s *Store) roomForApplication() error {
-	if s.index.registered >= s.limits.Applications {
-		return exhausted("%d applications are registered already; delete some with `pipectl application delete`", s.limits.Applications)
+// room returns ResourceExhausted when no more applications may be registered.
+func (a *Applications) room() error {
+	if limit := a.ledger.limits.Applications; a.index.registered >= limit {
+		return exhausted("%d applications are registered already; delete some with `pipectl application delete`", limit)
 	}
 	return nil
 }
 
-func (s *Store) completePath(pipedID string, path *model.ApplicationGitPath) (*model.ApplicationGitPath, error) {
-	p, err := s.piped(pipedID)
+func (a *Applications) completePath(
+	pipedID string, path *model.ApplicationGitPath,
+) (*model.ApplicationGitPath, error) {
+	offered, err := a.offers.of(pipedID)
 	if err != nil {
 		return nil, err
 	}
-	repo := p.repository(path.GetRepo().GetId())
+	repo := offered.repository(path.GetRepo().GetId())
 	if repo == nil {
 		return nil, notFound("The requested repository is not found in the Piped configuration")
 	}

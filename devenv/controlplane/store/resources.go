@@ -8,31 +8,8 @@ import "github.com/pipedeck/pipedeck/api/model"
 // MetadataDrift is where a plugin of ours says how a resource differs from Git.
 const MetadataDrift = "Drift"
 
-// ResourceCounts sums up what lives of an application.
+// ResourceCounts sums up the live resources of an application.
 type ResourceCounts struct{ Total, Unhealthy, Unknown, Drifted uint32 }
-
-// Resources returns what the last live state of an application has; empty before the first. They are shared and must not be
-// changed. The channel is closed when there is another live state, or none any more.
-func (s *Store) Resources(id string) ([]*model.ResourceState, <-chan struct{}, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, err := s.application(id)
-	if err != nil {
-		return nil, nil, err
-	}
-	if a.news == nil {
-		a.news = make(chan struct{})
-	}
-	return a.live.GetApplicationLiveState().GetResources(), a.news, nil
-}
-
-// tellNews wakes those who wait for a live state. The caller holds s.mu.
-func (a *application) tellNews() {
-	if a.news != nil {
-		close(a.news)
-		a.news = nil
-	}
-}
 
 func count(resources []*model.ResourceState) (c ResourceCounts) {
 	for _, r := range resources {
@@ -48,4 +25,26 @@ func count(resources []*model.ResourceState) (c ResourceCounts) {
 		}
 	}
 	return c
+}
+
+// health sums a live state up. PipeCD v1: the state's own verdict; a resource that is not healthy
+// shows through even where a piped only says "unknown".
+func health(live *model.ApplicationLiveStateSnapshot) model.ApplicationLiveState_Status {
+	state := live.GetApplicationLiveState()
+	if h := state.GetHealthStatus(); h != model.ApplicationLiveState_UNKNOWN {
+		return h
+	}
+	for _, r := range state.GetResources() {
+		if r.GetHealthStatus() == model.ResourceState_UNHEALTHY {
+			return model.ApplicationLiveState_OTHER
+		}
+	}
+	switch live.GetHealthStatus() {
+	case model.ApplicationLiveStateSnapshot_HEALTHY:
+		return model.ApplicationLiveState_HEALTHY
+	case model.ApplicationLiveStateSnapshot_OTHER, model.ApplicationLiveStateSnapshot_UNHEALTHY:
+		return model.ApplicationLiveState_OTHER
+	default:
+		return model.ApplicationLiveState_UNKNOWN
+	}
 }

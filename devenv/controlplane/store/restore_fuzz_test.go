@@ -71,7 +71,7 @@ func parse(b []byte) (records []journal.Record) {
 func FuzzRestore(f *testing.F) {
 	s, j := reopen(f, filepath.Join(f.TempDir(), "history"), store.Limits{})
 	live(f, s)
-	require.NoError(f, s.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
+	require.NoError(f, s.Deployments.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
 		FirstDeployment: newDeployment("first", "a"),
 		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Name: "a"}},
 	}))
@@ -133,22 +133,22 @@ func recordsOf(s *store.Store) (records []journal.Record) {
 func look(s *store.Store) {
 	sub, _ := s.Subscribe(true)
 	sub.Close()
-	s.Applications(func(*model.Application) bool { return true }, store.Position{}, everything)
-	s.PipedApplications(piped, "", "", everything)
+	s.Applications.List(func(*model.Application) bool { return true }, store.Position{}, everything)
+	s.Applications.OfPiped(piped, "", "", everything)
 	for _, m := range allDeployments(s) {
-		_, _ = s.Deployment(m.GetId())
-		_, _, _ = s.StageLogs(m.GetId())
+		_, _ = s.Deployments.Get(m.GetId())
+		_, _, _ = s.Deployments.StageLogs(m.GetId())
 		for _, stage := range m.GetStages() {
-			_, _ = s.ReadLog(m.GetId(), stage.GetId(), 0)
-			s.ApprovalsWaiting(m.GetId(), stage.GetId())
+			_, _ = s.Deployments.ReadLog(m.GetId(), stage.GetId(), 0)
+			s.Commands.Approvals(m.GetId(), stage.GetId())
 		}
-		_, _ = s.InChainPlannable(m.GetPipedId(), m.GetId(), m.GetDeploymentChainId(), m.GetDeploymentChainBlockIndex())
+		_, _ = s.Deployments.InChainPlannable(m.GetPipedId(), m.GetId(), m.GetDeploymentChainId(), m.GetDeploymentChainBlockIndex())
 	}
 	openOf(s, piped)
 	allEvents(s)
-	s.WaitingCommands(piped)
-	s.WatchedRepositories()
-	s.CheckPipeds()
+	s.Commands.Waiting(piped)
+	s.Pipeds.WatchedRepositories()
+	s.Pipeds.Check()
 }
 
 // report makes every call about one object; what it answers does not matter.
@@ -166,55 +166,55 @@ func report(t *testing.T, s *store.Store, r journal.Record) {
 	case journal.Command:
 		m := &model.Command{}
 		require.NoError(t, proto.Unmarshal(r.Model, m))
-		_, _, _ = s.Command(m.GetId())
-		_, _ = s.AwaitCommand(m.GetId())
-		_, _ = s.AddCommand(m)
-		_ = s.ReportHandled(m.GetPipedId(), store.HandledCommand{ID: m.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
+		_, _, _ = s.Commands.Get(m.GetId())
+		_, _ = s.Commands.Await(m.GetId())
+		_, _ = s.Commands.Add(m)
+		_ = s.Commands.ReportHandled(m.GetPipedId(), store.HandledCommand{ID: m.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
 		_, _ = store.DecodePlanPreview(m, []byte("{}"))
 	case journal.Event:
-		_ = s.ReportEventStatus(r.ID, model.EventStatus_EVENT_SUCCESS, "")
+		_ = s.Events.ReportStatus(r.ID, model.EventStatus_EVENT_SUCCESS, "")
 	case journal.Piped:
-		_ = s.UpdatePiped(r.ID, "n", "d")
-		_ = s.SetPipedDisabled(r.ID, false)
-		_, _ = s.ReportPipedMeta(r.ID, meta("/srv/repo", &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
-		_ = s.ReportPlugins(r.ID, []*agentv1.Plugin{{Name: "kubernetes"}})
-		_ = s.ReportHealth(r.ID, []*agentv1.Problem{{Part: "git"}})
-		_ = s.RestartPlugin(r.ID, "kubernetes")
-		s.PlanPreviewTargets("/srv/repo", "b", "c", "main", time.Minute)
-		s.RefusedPiped(r.ID)
-		s.SawPiped(r.ID)
+		_ = s.Pipeds.Update(r.ID, "n", "d")
+		_ = s.Pipeds.SetDisabled(r.ID, false)
+		_, _ = s.Pipeds.ReportMeta(r.ID, meta("/srv/repo", &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
+		_ = s.Pipeds.ReportPlugins(r.ID, []*agentv1.Plugin{{Name: "kubernetes"}})
+		_ = s.Pipeds.ReportHealth(r.ID, []*agentv1.Problem{{Part: "git"}})
+		_ = s.Pipeds.RestartPlugin(r.ID, "kubernetes")
+		s.Pipeds.PlanPreviewTargets("/srv/repo", "b", "c", "main", time.Minute)
+		s.Pipeds.Refused(r.ID)
+		s.Pipeds.Saw(r.ID)
 	case journal.Cluster:
 		s.Recognise(r.ID, "another one")
 	case journal.Object:
-		_, _ = s.SharedObject(piped, r.ID, r.Name, r.Key)
-		_ = s.PutSharedObject(piped, r.ID, r.Name, r.Key, []byte("new"))
+		_, _ = s.Objects.Get(piped, r.ID, r.Name, r.Key)
+		_ = s.Objects.Put(piped, r.ID, r.Name, r.Key, []byte("new"))
 	case journal.Analysis:
-		_, _ = s.AnalysisResult(piped, r.ID)
-		_ = s.PutAnalysisResult(piped, r.ID, &model.AnalysisResult{})
+		_, _ = s.Objects.Analysis(piped, r.ID)
+		_ = s.Objects.PutAnalysis(piped, r.ID, &model.AnalysisResult{})
 	}
 }
 
 func reportApplication(s *store.Store, m *model.Application) {
 	id, owner := m.GetId(), m.GetPipedId()
 	path := &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "new"}
-	_ = s.ReportSyncState(owner, id, &model.ApplicationSyncState{})
-	_ = s.ReportDeploying(owner, id, true)
-	_ = s.ReportMostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"})
-	_, _ = s.MostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	_ = s.ReportLiveState(owner, &model.ApplicationLiveStateSnapshot{ApplicationId: id})
-	s.ApplyLiveStateEvents(owner, []*model.KubernetesResourceStateEvent{{ApplicationId: id}})
-	_, _ = s.LiveState(id)
-	_, _, _ = s.Resources(id)
-	_ = s.UpdateApplicationInfo(owner, []*model.ApplicationInfo{{Id: id, Name: "n"}})
-	_ = s.ReportApplicationPlugins(owner, []*agentv1.ApplicationPlugins{{RepoId: m.GetGitPath().GetRepo().GetId(), Path: m.GetGitPath().GetPath(), Plugins: []string{"wait"}}})
-	_, _ = s.RegisterApplications(owner, []*model.ApplicationInfo{info("new")})
-	_ = s.SetDeployTargets(id, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}})
-	_ = s.RenameConfigFile([]string{id}, "other.pipecd.yaml")
-	_ = s.MoveApplication(id, owner, "p", path)
-	_ = s.SetApplicationDisabled(id, true)
-	_, _ = s.AddApplication(m)
-	_ = s.CreateDeployment(owner, newDeployment("of "+id, id))
-	_ = s.CreateChain(owner, &pipedservice.CreateDeploymentChainRequest{
+	_ = s.Applications.ReportSyncState(owner, id, &model.ApplicationSyncState{})
+	_ = s.Applications.ReportDeploying(owner, id, true)
+	_ = s.Applications.ReportMostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"})
+	_, _ = s.Applications.MostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	_ = s.LiveStates.Report(owner, &model.ApplicationLiveStateSnapshot{ApplicationId: id})
+	s.LiveStates.Apply(owner, []*model.KubernetesResourceStateEvent{{ApplicationId: id}})
+	_, _ = s.LiveStates.Get(id)
+	_, _, _ = s.LiveStates.Resources(id)
+	_ = s.Applications.UpdateInfo(owner, []*model.ApplicationInfo{{Id: id, Name: "n"}})
+	_ = s.Applications.ReportPlugins(owner, []*agentv1.ApplicationPlugins{{RepoId: m.GetGitPath().GetRepo().GetId(), Path: m.GetGitPath().GetPath(), Plugins: []string{"wait"}}})
+	_, _ = s.Applications.Register(owner, []*model.ApplicationInfo{info("new")})
+	_ = s.Applications.SetDeployTargets(id, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}})
+	_ = s.Applications.RenameConfigFile([]string{id}, "other.pipecd.yaml")
+	_ = s.Applications.Move(id, owner, "p", path)
+	_ = s.Applications.SetDisabled(id, true)
+	_, _ = s.Applications.Add(m)
+	_ = s.Deployments.Create(owner, newDeployment("of "+id, id))
+	_ = s.Deployments.CreateChain(owner, &pipedservice.CreateDeploymentChainRequest{
 		FirstDeployment: newDeployment("first of "+id, id),
 		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Kind: m.GetKind().String()}},
 	})
@@ -224,26 +224,26 @@ func reportApplication(s *store.Store, m *model.Application) {
 func reportDeployment(s *store.Store, m *model.Deployment) {
 	id, owner := m.GetId(), m.GetPipedId()
 	stages := append(m.GetStages(), &model.PipelineStage{Id: "none"})
-	_, _ = s.PipedDeployment(owner, id)
-	_ = s.CreateDeployment(owner, m)
-	_ = s.ReportPlanned(owner, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages, SyncStrategy: model.SyncStrategy_PIPELINE})
-	_ = s.ReportStatus(owner, id, model.DeploymentStatus_DEPLOYMENT_RUNNING, "")
-	_ = s.MergeMetadata(owner, id, map[string]string{"k": "v"})
-	_ = s.MergeSharedMetadata(owner, id, map[string]string{"k": "v"})
-	_ = s.MergePluginMetadata(owner, id, "p", map[string]string{"k": "v"})
+	_, _ = s.Deployments.OfPiped(owner, id)
+	_ = s.Deployments.Create(owner, m)
+	_ = s.Deployments.ReportPlanned(owner, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages, SyncStrategy: model.SyncStrategy_PIPELINE})
+	_ = s.Deployments.ReportStatus(owner, id, model.DeploymentStatus_DEPLOYMENT_RUNNING, "")
+	_ = s.Deployments.MergeMetadata(owner, id, map[string]string{"k": "v"})
+	_ = s.Deployments.MergeSharedMetadata(owner, id, map[string]string{"k": "v"})
+	_ = s.Deployments.MergePluginMetadata(owner, id, "p", map[string]string{"k": "v"})
 	for _, stage := range stages {
-		_ = s.MergeStageMetadata(owner, id, stage.GetId(), map[string]string{"k": "v"})
-		_ = s.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Blocks: blocks(0, 3, "x")})
-		_ = s.ReportStage(owner, stageReport(id, stage.GetId(), model.StageStatus_STAGE_RUNNING, 1))
-		_ = s.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Attempt: 1, Checkpoint: true, Completed: true})
-		_, _ = s.AddCommand(&model.Command{PipedId: owner, Type: model.Command_APPROVE_STAGE, DeploymentId: id, StageId: stage.GetId()})
+		_ = s.Deployments.MergeStageMetadata(owner, id, stage.GetId(), map[string]string{"k": "v"})
+		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Blocks: blocks(0, 3, "x")})
+		_ = s.Deployments.ReportStage(owner, stageReport(id, stage.GetId(), model.StageStatus_STAGE_RUNNING, 1))
+		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Attempt: 1, Checkpoint: true, Completed: true})
+		_, _ = s.Commands.Add(&model.Command{PipedId: owner, Type: model.Command_APPROVE_STAGE, DeploymentId: id, StageId: stage.GetId()})
 	}
 	statuses := map[string]model.StageStatus{}
 	for _, stage := range stages {
 		statuses[stage.GetId()] = model.StageStatus_STAGE_SUCCESS
 	}
-	_ = s.ReportCompleted(owner, &pipedservice.ReportDeploymentCompletedRequest{
+	_ = s.Deployments.ReportCompleted(owner, &pipedservice.ReportDeploymentCompletedRequest{
 		DeploymentId: id, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, StageStatuses: statuses, CompletedAt: 1,
 	})
-	_, _ = s.InChainPlannable(owner, id, m.GetDeploymentChainId(), m.GetDeploymentChainBlockIndex())
+	_, _ = s.Deployments.InChainPlannable(owner, id, m.GetDeploymentChainId(), m.GetDeploymentChainBlockIndex())
 }

@@ -4,9 +4,7 @@
 package store
 
 import (
-	"maps"
 	"strings"
-	"time"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -14,26 +12,22 @@ import (
 
 // ReportStage stores the status of a stage. Pipeds send completed_at even for RUNNING, where it is
 // the time of the report (PipeCD v1) or of the stage's first start (ours, which reads it back).
-func (s *Store) ReportStage(pipedID string, r *pipedservice.ReportStageStatusChangedRequest) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, r.GetDeploymentId())
+func (d *Deployments) ReportStage(pipedID string, r *pipedservice.ReportStageStatusChangedRequest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	running, stage, err := d.findStage(pipedID, r.GetDeploymentId(), r.GetStageId())
 	if err != nil {
 		return err
 	}
-	stage := d.stage(r.GetStageId())
-	if stage == nil {
-		return invalid("deployment %s has no stage %s", r.GetDeploymentId(), r.GetStageId())
-	}
-	if completed(d.model.GetStatus()) {
+	if completed(running.model.GetStatus()) {
 		if stage.GetStatus() == r.GetStatus() {
 			return nil
 		}
-		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), d.model.GetStatus())
+		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), running.model.GetStatus())
 	}
-	now := s.now()
+	now := d.ledger.now()
 	if r.GetRetriedCount() != stage.GetRetriedCount() {
-		delete(d.stages, stage.GetId())
+		delete(running.stages, stage.GetId())
 	}
 	stage.Status, stage.StatusReason = r.GetStatus(), shortReason(r.GetStatusReason())
 	stage.RetriedCount, stage.UpdatedAt = r.GetRetriedCount(), now.Unix()
@@ -44,53 +38,42 @@ func (s *Store) ReportStage(pipedID string, r *pipedservice.ReportStageStatusCha
 		stage.Requires = r.GetRequires()
 	}
 	stage.CompletedAt = r.GetCompletedAt()
-	d.stampStage(stage, now)
-	s.deploymentChanged(d)
-	if log := d.logs[stage.GetId()]; log != nil {
+	running.stampStage(stage, now)
+	d.changed(running)
+	if log := running.logs[stage.GetId()]; log != nil {
 		log.notify()
 	}
 	return nil
 }
 
 // MergeStageMetadata adds to the notes of a stage; new values win.
-func (s *Store) MergeStageMetadata(pipedID, deploymentID, stageID string, metadata map[string]string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.ownedDeployment(pipedID, deploymentID)
+func (d *Deployments) MergeStageMetadata(pipedID, deploymentID, stageID string, metadata map[string]string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, stage, err := d.findStage(pipedID, deploymentID, stageID)
 	if err != nil {
 		return err
 	}
-	stage := d.stage(stageID)
-	if stage == nil {
-		return invalid("deployment %s has no stage %s", deploymentID, stageID)
-	}
-	if err := s.room(d.model, growth(stage.GetMetadata(), metadata)); err != nil {
+	merged, err := d.merged(found.model, stage.GetMetadata(), metadata)
+	if err != nil {
 		return err
 	}
-	if stage.Metadata == nil {
-		stage.Metadata = map[string]string{}
-	}
-	maps.Copy(stage.Metadata, metadata)
-	s.deploymentChanged(d)
+	stage.Metadata = merged
+	d.changed(found)
 	return nil
 }
 
-// stampStage notes when a stage started or ended, at its first report that says so.
-func (d *deployment) stampStage(stage *model.PipelineStage, now time.Time) {
-	times := d.stages[stage.GetId()]
-	switch {
-	case stage.GetStatus() == model.StageStatus_STAGE_RUNNING:
-		if times.Started.IsZero() || !times.Completed.IsZero() {
-			times = StageTimes{Started: now}
-		}
-	case ended(stage.GetStatus()):
-		if times.Completed.IsZero() {
-			times.Completed = now
-		}
-	default:
-		return
+// findStage returns a deployment of the piped with one of its stages.
+func (d *Deployments) findStage(pipedID, deploymentID, stageID string) (*deployment, *model.PipelineStage, error) {
+	found, err := d.findOwned(pipedID, deploymentID)
+	if err != nil {
+		return nil, nil, err
 	}
-	d.stages[stage.GetId()] = times
+	stage := found.stage(stageID)
+	if stage == nil {
+		return nil, nil, invalid("deployment %s has no stage %s", deploymentID, stageID)
+	}
+	return found, stage, nil
 }
 
 // backfillOperations says what a user can do in stages of a PipeCD v0 piped, which does not.
@@ -108,8 +91,4 @@ func backfillOperations(stages []*model.PipelineStage) {
 			}
 		}
 	}
-}
-
-func ended(status model.StageStatus) bool {
-	return status >= model.StageStatus_STAGE_SUCCESS
 }

@@ -22,10 +22,10 @@ func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
 	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "wait"}))
 	uses := func(path string, plugins ...string) {
-		require.NoError(t, s.ReportApplicationPlugins(piped, []*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
+		require.NoError(t, s.Applications.ReportPlugins(piped, []*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
 	}
 	uses("waits", "wait")
-	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
+	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
 	require.NoError(t, err)
 	uses("web", "kubernetes", "wait")
 	targets := func(s *store.Store) map[string][]string {
@@ -60,9 +60,9 @@ func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 	)
 	chosen, terraform := info("chosen"), info("terraform")
 	chosen.Labels, terraform.Kind = map[string]string{store.TargetLabel: "two"}, model.ApplicationKind_TERRAFORM
-	_, err := s.RegisterApplications(piped, []*model.ApplicationInfo{info("plain"), chosen, terraform})
+	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("plain"), chosen, terraform})
 	require.NoError(t, err)
-	byHand, err := s.AddApplication(&model.Application{
+	byHand, err := s.Applications.Add(&model.Application{
 		Name: "x", PipedId: piped, PlatformProvider: "mine",
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "x"},
 	})

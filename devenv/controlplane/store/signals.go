@@ -1,0 +1,98 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Dirty names the lists that a piped should fetch again, and the plugins it should restart.
+type Dirty struct {
+	Applications, Commands, Deployments, Events bool
+	RestartPlugins                              []string
+}
+
+// signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
+type signals struct {
+	mu      sync.Mutex
+	watches map[string]map[*PipedWatch]struct{} // by the piped's id
+}
+
+func newSignals() *signals { return &signals{watches: map[string]map[*PipedWatch]struct{}{}} }
+
+func (s *signals) add(w *PipedWatch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches[w.id] == nil {
+		s.watches[w.id] = map[*PipedWatch]struct{}{}
+	}
+	s.watches[w.id][w] = struct{}{}
+}
+
+func (s *signals) remove(w *PipedWatch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watches[w.id], w)
+	if len(s.watches[w.id]) == 0 {
+		delete(s.watches, w.id)
+	}
+}
+
+// connected reports whether the piped has a watch.
+func (s *signals) connected(pipedID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watches[pipedID]) > 0
+}
+
+// mark marks lists of one piped as changed.
+func (s *signals) mark(pipedID string, change func(*Dirty)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		w.mark(change)
+	}
+}
+
+// markAll marks lists of all pipeds as changed.
+func (s *signals) markAll(change func(*Dirty)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, watches := range s.watches {
+		for w := range watches {
+			w.mark(change)
+		}
+	}
+}
+
+// restart asks a piped to restart a plugin. It reports whether the piped has a watch.
+func (s *signals) restart(pipedID, plugin string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		w.mark(func(*Dirty) { w.restarts[plugin] = struct{}{} })
+	}
+	return len(s.watches[pipedID]) > 0
+}
+
+// take returns what is marked for a watch, and begins again with nothing.
+func (s *signals) take(w *PipedWatch) Dirty {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := w.lists
+	d.RestartPlugins = slices.Sorted(maps.Keys(w.restarts))
+	w.lists = Dirty{}
+	clear(w.restarts)
+	return d
+}
+
+func applicationsChanged(d *Dirty) { d.Applications = true }
+func commandsChanged(d *Dirty)     { d.Commands = true }
+func deploymentsChanged(d *Dirty)  { d.Deployments = true }
+func eventsChanged(d *Dirty)       { d.Events = true }
+func allChanged(d *Dirty) {
+	d.Applications, d.Commands, d.Deployments, d.Events = true, true, true, true
+}
