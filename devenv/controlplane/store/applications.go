@@ -5,7 +5,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
 
 // Application is an application with what the store knows besides the model. Shared: do not change.
@@ -34,7 +32,6 @@ type Applications struct {
 	signals *signals
 
 	mu    sync.Mutex
-	byID  map[string]*application
 	index applicationIndex
 	// uses are the plugins that applications use by their configuration, by piped and place, as pipeds reported them.
 	uses map[string]map[place][]string
@@ -60,13 +57,13 @@ func newApplications(l *ledger, o *offers, s *signals) *Applications {
 }
 
 // clear forgets all applications, but not what pipeds have reported of those to come. The store is frozen.
-func (a *Applications) clear() { a.byID, a.index = map[string]*application{}, newApplicationIndex() }
+func (a *Applications) clear() { a.index = newApplicationIndex() }
 
 // Get returns the application as stored.
 func (a *Applications) Get(id string) (*model.Application, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.find(id)
+	one, err := a.index.find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +78,7 @@ func (a *Applications) List(
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var found []*application
-	for _, one := range a.byID {
+	for _, one := range a.index.byID {
 		m := one.model
 		if !m.GetDeleted() && after.before(m.GetUpdatedAt(), m.GetId()) && match(m) {
 			found = append(found, one)
@@ -135,11 +132,11 @@ func (a *Applications) SetDeployTargets(id string, targets map[string]*model.Dep
 // Move changes the piped, the platform provider and the place in Git.
 func (a *Applications) Move(id, pipedID, platformProvider string, path *model.ApplicationGitPath) error {
 	return a.change(id, func(one *application) error {
-		path, err := a.completePath(pipedID, path)
+		path, err := a.offers.complete(pipedID, path)
 		if err != nil {
 			return err
 		}
-		if err := a.free(one, placeOf(pipedID, path)); err != nil {
+		if err := a.index.free(one, placeOf(pipedID, path)); err != nil {
 			return err
 		}
 		if old := one.model.GetPipedId(); old != pipedID {
@@ -157,18 +154,18 @@ func (a *Applications) RenameConfigFile(ids []string, filename string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, id := range ids {
-		one, err := a.find(id)
+		one, err := a.index.find(id)
 		if err != nil {
 			return err
 		}
 		renamed := placeOf(one.model.GetPipedId(), one.model.GetGitPath())
 		renamed.file = filename
-		if err := a.free(one, renamed); err != nil {
+		if err := a.index.free(one, renamed); err != nil {
 			return err
 		}
 	}
 	for _, id := range ids {
-		one := a.byID[id]
+		one := a.index.byID[id]
 		if one.model.GitPath == nil { // as a restored application may be
 			one.model.GitPath = &model.ApplicationGitPath{}
 		}
@@ -179,20 +176,11 @@ func (a *Applications) RenameConfigFile(ids []string, filename string) error {
 	return nil
 }
 
-// free reports an application other than one at a place.
-func (a *Applications) free(one *application, at place) error {
-	if other := a.index.places[at]; other != nil && other != one && !other.model.GetDeleted() {
-		return alreadyExists("application %s (%s) has its configuration at %s/%s of repository %s already",
-			other.model.GetName(), other.model.GetId(), at.path, at.file, at.repo)
-	}
-	return nil
-}
-
 // remove deletes an application. It stays deleted, although Git still holds it, until a user adds it again.
 func (a *Applications) remove(id string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.find(id)
+	one, err := a.index.find(id)
 	if err != nil {
 		return err
 	}
@@ -201,33 +189,17 @@ func (a *Applications) remove(id string) error {
 	one.health, one.counts = model.ApplicationLiveState_UNKNOWN, ResourceCounts{}
 	a.index.file(one)
 	a.ledger.keep(one.record)
-	a.boundDeleted()
+	a.index.boundDeleted(a.ledger.limits.Applications)
 	a.ledger.publish(Change{RemovedApplication: id})
 	a.signals.mark(one.model.GetPipedId(), applicationsChanged)
 	return nil
-}
-
-// boundDeleted forgets the application that was deleted first when there are more deleted ones than
-// registered ones may be.
-func (a *Applications) boundDeleted() {
-	if len(a.byID)-a.index.registered <= a.ledger.limits.Applications {
-		return
-	}
-	var first *application
-	for _, one := range a.byID {
-		if one.model.GetDeleted() && (first == nil || one.model.GetDeletedAt() < first.model.GetDeletedAt()) {
-			first = one
-		}
-	}
-	a.index.remove(first)
-	delete(a.byID, first.model.GetId())
 }
 
 // undeploy has no application deployed any more to the deploy targets of a name, and returns the enabled ones that were.
 func (a *Applications) undeploy(target string) (enabled []*model.Application) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, one := range a.byID {
+	for _, one := range a.index.byID {
 		m := one.model
 		if m.GetDeleted() || m.GetMostRecentlySuccessfulDeployment() == nil || !one.deployedTo(target) {
 			continue
@@ -259,7 +231,7 @@ func (a *Applications) matching(m *pipedservice.CreateDeploymentChainRequest_App
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, one := range sorted(a.byID, byID) {
+	for _, one := range sorted(a.index.byID, byID) {
 		if one.model.GetDeleted() || one.model.GetDisabled() {
 			continue
 		}
@@ -286,7 +258,7 @@ func HasLabels(labels, wanted map[string]string) bool {
 func (a *Applications) pipedOf(id string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one := a.byID[id]; one != nil {
+	if one := a.index.byID[id]; one != nil {
 		return one.model.GetPipedId()
 	}
 	return ""
@@ -296,7 +268,7 @@ func (a *Applications) pipedOf(id string) string {
 func (a *Applications) owned(pipedID, id string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, err := a.findOwned(pipedID, id)
+	_, err := a.index.findOwned(pipedID, id)
 	return err
 }
 
@@ -304,7 +276,7 @@ func (a *Applications) owned(pipedID, id string) error {
 func (a *Applications) exists(id string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, err := a.find(id)
+	_, err := a.index.find(id)
 	return err
 }
 
@@ -312,7 +284,7 @@ func (a *Applications) exists(id string) error {
 func (a *Applications) deployed(id, deployment string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one := a.byID[id]; one != nil {
+	if one := a.index.byID[id]; one != nil {
 		one.latest = deployment
 		a.publish(one)
 	}
@@ -322,7 +294,7 @@ func (a *Applications) deployed(id, deployment string) {
 func (a *Applications) restoreLatest(id, deployment string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one := a.byID[id]; one != nil {
+	if one := a.index.byID[id]; one != nil {
 		one.latest = deployment
 	}
 }
@@ -331,7 +303,7 @@ func (a *Applications) restoreLatest(id, deployment string) {
 func (a *Applications) observed(id string, health model.ApplicationLiveState_Status, counts ResourceCounts) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.find(id)
+	one, err := a.index.find(id)
 	if err != nil || one.health == health && one.counts == counts {
 		return
 	}
@@ -342,7 +314,7 @@ func (a *Applications) observed(id string, health model.ApplicationLiveState_Sta
 func (a *Applications) change(id string, change func(*application) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.find(id)
+	one, err := a.index.find(id)
 	if err != nil {
 		return err
 	}
@@ -366,24 +338,6 @@ func (a *Applications) publish(one *application) {
 	a.ledger.publish(Change{Application: a.view(one)})
 }
 
-func (a *Applications) find(id string) (*application, error) {
-	if one := a.byID[id]; one != nil && !one.model.GetDeleted() {
-		return one, nil
-	}
-	return nil, notFound("Application is not found")
-}
-
-func (a *Applications) findOwned(pipedID, id string) (*application, error) {
-	one, err := a.find(id)
-	if err != nil {
-		return nil, err
-	}
-	if one.model.GetPipedId() != pipedID {
-		return nil, denied("application %s belongs to another piped", id)
-	}
-	return one, nil
-}
-
 func (a *Applications) view(one *application) *Application {
 	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest}
 }
@@ -404,69 +358,4 @@ func (a *Applications) effective(one *application) *model.Application {
 		m.CloudProvider = m.GetPlatformProvider()
 	}
 	return m
-}
-
-// put adds an application, in place of the one with its id.
-func (a *Applications) put(one *application) {
-	if before := a.byID[one.model.GetId()]; before != nil {
-		a.index.remove(before)
-	}
-	a.byID[one.model.GetId()] = one
-	a.index.file(one)
-}
-
-// state returns the present state as changes. The store is frozen.
-func (a *Applications) state() (changes []Change) {
-	for _, one := range sorted(a.byID, byName) {
-		if !one.model.GetDeleted() {
-			changes = append(changes, Change{Application: a.view(one)})
-		}
-	}
-	return changes
-}
-
-// records emits what the journal keeps. The store is frozen.
-func (a *Applications) records(emit func(journal.Record)) {
-	for _, one := range sorted(a.byID, byID) {
-		emit(one.record())
-	}
-}
-
-func (a *application) record() journal.Record {
-	r := journal.Record{Kind: journal.Application, ID: a.model.GetId(), Model: encode(a.model), Automatic: a.automatic}
-	if a.uses != nil {
-		names, _ := json.Marshal(*a.uses) // strings only
-		r.Key = string(names)
-	}
-	return r
-}
-
-// restore reports whether the application of the record was deleted.
-func (a *Applications) restore(r journal.Record) (deleted bool, err error) {
-	m := &model.Application{}
-	if err := a.ledger.decode(r, m); err != nil {
-		return false, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	one := a.byID[m.GetId()]
-	if one == nil {
-		one = &application{}
-	}
-	one.model, one.automatic, one.uses = m, r.Automatic, nil
-	if names := []string(nil); json.Unmarshal([]byte(r.Key), &names) == nil && names != nil {
-		one.uses = &names
-	}
-	a.put(one)
-	return m.GetDeleted(), nil
-}
-
-// lost returns a name for users of the change that is missing.
-func (a *Applications) lost(r journal.Record) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if one := a.byID[r.ID]; one != nil {
-		return "the last change of application " + one.model.GetName()
-	}
-	return ""
 }

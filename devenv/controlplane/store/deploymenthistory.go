@@ -21,7 +21,7 @@ const (
 
 // state returns the present state as changes; with logs, those of running stages too. The store is frozen.
 func (d *Deployments) state(logs bool) (changes []Change) {
-	for _, one := range sorted(d.byID, func(a, b *deployment) int {
+	for _, one := range sorted(d.index.byID, func(a, b *deployment) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.sequence, b.sequence))
 	}) {
 		changes = append(changes, Change{Deployment: one.view()})
@@ -34,7 +34,7 @@ func (d *Deployments) state(logs bool) (changes []Change) {
 
 // records emits what the journal keeps. The store is frozen.
 func (d *Deployments) records(emit func(journal.Record)) {
-	all := sorted(d.byID, func(a, b *deployment) int { return cmp.Compare(a.sequence, b.sequence) })
+	all := sorted(d.index.byID, func(a, b *deployment) int { return cmp.Compare(a.sequence, b.sequence) })
 	for _, one := range all {
 		emit(one.record())
 	}
@@ -87,12 +87,12 @@ func (d *Deployments) restore(r journal.Record) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	one := d.byID[m.GetId()]
+	one := d.index.byID[m.GetId()]
 	ended := one != nil && completed(one.model.GetStatus())
 	switch {
 	case one == nil:
 		one = &deployment{model: m, logs: map[string]*stageLog{}}
-		d.put(one)
+		d.index.put(one)
 		d.applications.restoreLatest(m.GetApplicationId(), m.GetId())
 	case one.model.GetPipedId() != m.GetPipedId(), one.model.GetApplicationId() != m.GetApplicationId():
 		return errOtherOwner
@@ -132,7 +132,7 @@ func (d *Deployments) addRestored(r journal.Record) error {
 		}
 		blocks = append(blocks, b)
 	}
-	one := d.byID[r.ID]
+	one := d.index.byID[r.ID]
 	if one == nil || one.stage(r.Name) == nil {
 		d.orphans.add(r)
 		return nil
@@ -140,7 +140,7 @@ func (d *Deployments) addRestored(r journal.Record) error {
 	log := one.log(r.Name)
 	d.logs.add(log, r.Attempt, blocks, r.Received)
 	log.attempt(r.Attempt).sealed = log.attempt(r.Attempt).sealed || r.Sealed
-	d.logs.bound(log, d.completed)
+	d.logs.bound(log, d.index.completed)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (d *Deployments) addRestored(r journal.Record) error {
 func (d *Deployments) lost(r journal.Record) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	one := d.byID[r.ID]
+	one := d.index.byID[r.ID]
 	if one == nil {
 		return ""
 	}

@@ -58,7 +58,7 @@ func (d *Deployments) ReportCompleted(pipedID string, r *pipedservice.ReportDepl
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ended, err := d.findOwned(pipedID, r.GetDeploymentId())
+	ended, err := d.index.findOwned(pipedID, r.GetDeploymentId())
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (d *Deployments) ReportCompleted(pipedID string, r *pipedservice.ReportDepl
 func (d *Deployments) change(pipedID, id string, change func(*deployment) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.findOwned(pipedID, id)
+	found, err := d.index.findOwned(pipedID, id)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func notesOf(m *model.Deployment) *model.DeploymentMetadata {
 func (d *Deployments) merge(pipedID, id string, change func(*model.Deployment) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.findOwned(pipedID, id)
+	found, err := d.index.findOwned(pipedID, id)
 	if err != nil {
 		return err
 	}

@@ -24,15 +24,10 @@ type Deployments struct {
 	commands     *Commands
 	chains       *chains
 
-	mu   sync.Mutex
-	byID map[string]*deployment
-	// open are the deployments of each piped that have not ended, the oldest first.
-	open map[string][]*deployment
-	// Completed deployments, the one that ended first in front.
-	completed []*deployment
-	sequence  int
-	logs      logs
-	orphans   orphans
+	mu      sync.Mutex
+	index   deploymentIndex
+	logs    logs
+	orphans orphans
 }
 
 func newDeployments(l *ledger, a *Applications, e *Events, c *Commands, ch *chains) *Deployments {
@@ -44,7 +39,7 @@ func newDeployments(l *ledger, a *Applications, e *Events, c *Commands, ch *chai
 
 // clear forgets all deployments. The store is frozen.
 func (d *Deployments) clear() {
-	d.byID, d.open, d.completed = map[string]*deployment{}, map[string][]*deployment{}, nil
+	d.index.clear()
 	d.logs.bytes = 0
 }
 
@@ -85,11 +80,11 @@ func (d *Deployments) create(pipedID string, m *model.Deployment) error {
 	if m.GetPipedId() != pipedID || m.GetProjectId() != d.ledger.project {
 		return denied("deployment %s names another piped or project than the caller's", m.GetId())
 	}
-	if d.byID[m.GetId()] != nil {
+	if d.index.byID[m.GetId()] != nil {
 		return alreadyExists("deployment %s exists already", m.GetId())
 	}
 	limits := d.ledger.limits
-	if len(d.byID)-len(d.completed) >= limits.OpenDeployments {
+	if d.index.running() >= limits.OpenDeployments {
 		return exhausted("%d deployments have not ended yet; cancel some before starting more", limits.OpenDeployments)
 	}
 	if err := limits.room(m, 1); err != nil {
@@ -102,7 +97,7 @@ func (d *Deployments) create(pipedID string, m *model.Deployment) error {
 	}
 	created.model.CreatedAt = cmp.Or(created.model.GetCreatedAt(), now.Unix())
 	created.model.UpdatedAt = cmp.Or(created.model.GetUpdatedAt(), now.Unix())
-	d.put(created)
+	d.index.put(created)
 	if completed(m.GetStatus()) {
 		created.completed = now
 		d.complete(created)
@@ -116,7 +111,7 @@ func (d *Deployments) create(pipedID string, m *model.Deployment) error {
 func (d *Deployments) Get(id string) (*Deployment, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.find(id)
+	found, err := d.index.find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +122,7 @@ func (d *Deployments) Get(id string) (*Deployment, error) {
 func (d *Deployments) OfPiped(pipedID, id string) (*model.Deployment, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.findOwned(pipedID, id)
+	found, err := d.index.findOwned(pipedID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +134,7 @@ func (d *Deployments) OfPiped(pipedID, id string) (*model.Deployment, error) {
 func (d *Deployments) Open(pipedID string, after int, b Bounds) (page []*model.Deployment, next int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := d.open[pipedID]
+	open := d.index.open[pipedID]
 	from := 0
 	for from < len(open) && open[from].sequence <= after {
 		from++
@@ -158,7 +153,7 @@ func (d *Deployments) List(
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var found []*deployment
-	for _, one := range d.byID {
+	for _, one := range d.index.byID {
 		if after.before(one.model.GetUpdatedAt(), one.model.GetId()) && match(one.model) {
 			found = append(found, one)
 		}
@@ -173,7 +168,7 @@ func (d *Deployments) List(
 func (d *Deployments) InChainPlannable(pipedID, id, chainID string, block uint32) (ChainVerdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, err := d.findOwned(pipedID, id); err != nil {
+	if _, err := d.index.findOwned(pipedID, id); err != nil {
 		return ChainVerdict{}, err
 	}
 	return d.chains.verdict(chainID, block)
@@ -183,38 +178,10 @@ func (d *Deployments) InChainPlannable(pipedID, id, chainID string, block uint32
 func (d *Deployments) endedAt(id string) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if found := d.byID[id]; found != nil {
+	if found := d.index.byID[id]; found != nil {
 		return found.completed
 	}
 	return time.Time{}
-}
-
-func (d *Deployments) find(id string) (*deployment, error) {
-	if found := d.byID[id]; found != nil {
-		return found, nil
-	}
-	return nil, notFound("Deployment is not found")
-}
-
-func (d *Deployments) findOwned(pipedID, id string) (*deployment, error) {
-	found, err := d.find(id)
-	if err != nil {
-		return nil, err
-	}
-	if found.model.GetPipedId() != pipedID {
-		return nil, denied("deployment %s belongs to another piped", id)
-	}
-	return found, nil
-}
-
-// put adds a new deployment, which may have ended already.
-func (d *Deployments) put(added *deployment) {
-	d.sequence++
-	added.sequence = d.sequence
-	d.byID[added.model.GetId()] = added
-	if pipedID := added.model.GetPipedId(); !completed(added.model.GetStatus()) {
-		d.open[pipedID] = append(d.open[pipedID], added)
-	}
 }
 
 // changed stamps and publishes.
@@ -230,44 +197,21 @@ func (d *Deployments) publish(one *deployment) {
 	d.ledger.publish(Change{Deployment: one.view()})
 }
 
-// complete files a deployment that has just ended and forgets the oldest ones beyond the limits.
+// complete files a deployment that has just ended, and drops the logs of those that are forgotten for it.
 func (d *Deployments) complete(ended *deployment) {
-	pipedID := ended.model.GetPipedId()
-	d.open[pipedID] = slices.DeleteFunc(d.open[pipedID], func(o *deployment) bool { return o == ended })
 	for _, log := range ended.logs {
 		log.notify()
 	}
-	d.completed = append(d.completed, ended)
-	same, oldest := 0, -1
-	for i, other := range d.completed {
-		if other.model.GetApplicationId() != ended.model.GetApplicationId() {
-			continue
-		}
-		if same++; oldest < 0 {
-			oldest = i
-		}
+	for _, forgotten := range d.index.complete(ended, d.ledger.limits) {
+		d.logs.drop(forgotten)
 	}
-	if same > d.ledger.limits.DeploymentsPerApplication {
-		d.forget(oldest)
-	}
-	if len(d.completed) > d.ledger.limits.Deployments {
-		d.forget(0)
-	}
-}
-
-// forget drops a completed deployment and its logs.
-func (d *Deployments) forget(i int) {
-	forgotten := d.completed[i]
-	d.completed = slices.Delete(d.completed, i, i+1)
-	delete(d.byID, forgotten.model.GetId())
-	d.logs.drop(forgotten)
 }
 
 // followChain has the deployments of a chain that was restored after them be followed by it.
 func (d *Deployments) followChain(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, one := range d.byID {
+	for _, one := range d.index.byID {
 		if one.model.GetDeploymentChainId() == id {
 			d.chains.follow(one.model)
 		}

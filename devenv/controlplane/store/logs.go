@@ -30,7 +30,7 @@ type LogReport struct {
 func (d *Deployments) AppendLog(pipedID string, r LogReport) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	writing, _, err := d.findStage(pipedID, r.DeploymentID, r.StageID)
+	writing, _, err := d.index.findStage(pipedID, r.DeploymentID, r.StageID)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (d *Deployments) AppendLog(pipedID string, r LogReport) error {
 	}
 	added := d.logs.add(log, r.Attempt, r.Blocks, d.ledger.now())
 	log.attempt(r.Attempt).sealed = r.Completed
-	d.logs.bound(log, d.completed)
+	d.logs.bound(log, d.index.completed)
 	if len(added) == 0 && !r.Completed {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (d *Deployments) ReadLog(deploymentID, stageID string, position int) (LogPa
 func (d *Deployments) findLog(deploymentID, stageID string, position int) (LogPage, logPart, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.find(deploymentID)
+	found, err := d.index.find(deploymentID)
 	if err != nil {
 		return LogPage{}, logPart{}, err
 	}
@@ -115,7 +115,7 @@ const answerBytes = 3 << 20
 func (d *Deployments) StageLogs(deploymentID string) (map[string][]*model.LogBlock, map[string]bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, err := d.find(deploymentID)
+	found, err := d.index.find(deploymentID)
 	if err != nil {
 		return nil, nil, err
 	}

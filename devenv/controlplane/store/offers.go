@@ -4,14 +4,19 @@
 package store
 
 import (
+	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
+
+const defaultConfigFilename = "app.pipecd.yaml"
 
 // offers are what the pipeds offer to applications: repositories, deploy targets and platform providers.
 type offers struct {
@@ -46,6 +51,26 @@ func (o *offers) of(pipedID string) (*offer, error) {
 
 // errNoPiped has PipeCD's words.
 var errNoPiped = notFound("Piped is not found")
+
+// complete returns a place in Git with the repository that the piped reported and with a name for the configuration.
+func (o *offers) complete(
+	pipedID string, path *model.ApplicationGitPath,
+) (*model.ApplicationGitPath, error) {
+	offered, err := o.of(pipedID)
+	if err != nil {
+		return nil, err
+	}
+	repo := offered.repository(path.GetRepo().GetId())
+	if repo == nil {
+		return nil, notFound("The requested repository is not found in the Piped configuration")
+	}
+	complete := &model.ApplicationGitPath{Repo: repo, Path: path.GetPath(), ConfigFilename: path.GetConfigFilename()}
+	if complete.ConfigFilename == "" {
+		complete.ConfigFilename = defaultConfigFilename
+	}
+	complete.Url = directoryURL(repo, path.GetPath())
+	return complete, nil
+}
 
 // repository returns a copy of the repository with that id; nil for none.
 func (o *offer) repository(id string) *model.ApplicationGitRepository {
@@ -114,4 +139,21 @@ func (o *offer) platformProvider(kind model.ApplicationKind, labels map[string]s
 		}
 	}
 	return ""
+}
+
+// directoryURL is where a browser finds the directory, as PipeCD v1 writes it; empty when the
+// remote has no such form.
+func directoryURL(repo *model.ApplicationGitRepository, path string) string {
+	remote := strings.TrimSuffix(repo.GetRemote(), ".git")
+	if user, rest, found := strings.Cut(remote, "@"); found && !strings.Contains(remote, "://") && !strings.Contains(user, "/") {
+		remote = "https://" + strings.Replace(rest, ":", "/", 1)
+	}
+	u, err := url.Parse(remote)
+	if err != nil || u.Scheme == "" {
+		return ""
+	}
+	if u.Scheme == "ssh" {
+		u.Scheme, u.Host = "https", u.Hostname()
+	}
+	return fmt.Sprintf("%s://%s%s/tree/%s/%s", u.Scheme, u.Host, u.Path, repo.GetBranch(), path)
 }

@@ -5,11 +5,8 @@ package store
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -20,8 +17,6 @@ import (
 
 // The namespace that application ids are derived in; any fixed value does.
 var applicationSpace = uuid.MustParse("6f0e9a52-7c0f-4e0b-9d39-5d2f0f2c8b11")
-
-const defaultConfigFilename = "app.pipecd.yaml"
 
 // ApplicationID returns the id that an application of a piped gets at a place in Git: the same id at each
 // registration, and another one for each piped.
@@ -40,16 +35,16 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 		return nil, err
 	}
 	for _, info := range found {
-		path, err := a.completePath(pipedID, &model.ApplicationGitPath{
+		path, err := a.offers.complete(pipedID, &model.ApplicationGitPath{
 			Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(), ConfigFilename: info.GetConfigFilename(),
 		})
 		if err != nil || a.index.places[placeOf(pipedID, path)] != nil {
 			continue
 		}
-		if err := a.room(); err != nil {
+		if err := a.index.room(a.ledger.limits.Applications); err != nil {
 			return names, err
 		}
-		one := a.create(a.idAt(pipedID, path), info.GetName(), pipedID, path)
+		one := a.create(a.index.idAt(pipedID, path), info.GetName(), pipedID, path)
 		one.automatic = true
 		one.model.Kind, one.model.Description = info.GetKind(), info.GetDescription()
 		one.model.Labels = maps.Clone(info.GetLabels())
@@ -67,7 +62,7 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 func (a *Applications) Add(m *model.Application) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	path, err := a.completePath(m.GetPipedId(), m.GetGitPath())
+	path, err := a.offers.complete(m.GetPipedId(), m.GetGitPath())
 	if err != nil {
 		return "", err
 	}
@@ -75,10 +70,10 @@ func (a *Applications) Add(m *model.Application) (string, error) {
 	if there != nil && !there.model.GetDeleted() {
 		return there.model.GetId(), agrees(there.model, m)
 	}
-	if err := a.room(); err != nil {
+	if err := a.index.room(a.ledger.limits.Applications); err != nil {
 		return "", err
 	}
-	id := a.idAt(m.GetPipedId(), path)
+	id := a.index.idAt(m.GetPipedId(), path)
 	if there != nil { // it was deleted
 		id = there.model.GetId()
 	}
@@ -107,7 +102,7 @@ func (a *Applications) Import(m *model.Application) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := &application{model: proto.CloneOf(m)}
-	a.put(one)
+	a.index.put(one)
 	a.publish(one)
 	a.signals.mark(m.GetPipedId(), applicationsChanged)
 }
@@ -117,12 +112,12 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, info := range infos {
-		if _, err := a.findOwned(pipedID, info.GetId()); err != nil {
+		if _, err := a.index.findOwned(pipedID, info.GetId()); err != nil {
 			return err
 		}
 	}
 	for _, info := range infos {
-		one := a.byID[info.GetId()]
+		one := a.index.byID[info.GetId()]
 		m := one.model
 		if m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() &&
 			maps.Equal(m.GetLabels(), info.GetLabels()) {
@@ -208,59 +203,6 @@ func (a *Applications) create(id, name, pipedID string, path *model.ApplicationG
 	one := &application{model: &model.Application{
 		Id: id, Name: name, PipedId: pipedID, ProjectId: a.ledger.project, GitPath: path, CreatedAt: now, UpdatedAt: now,
 	}}
-	a.put(one)
+	a.index.put(one)
 	return one
-}
-
-// idAt returns the id of a new application at a place.
-func (a *Applications) idAt(pipedID string, path *model.ApplicationGitPath) string {
-	id := ApplicationID(pipedID, path.GetRepo().GetId(), path.GetPath(), path.GetConfigFilename())
-	if a.byID[id] != nil { // that application was moved to another place
-		return newID()
-	}
-	return id
-}
-
-// room returns ResourceExhausted when no more applications may be registered.
-func (a *Applications) room() error {
-	if limit := a.ledger.limits.Applications; a.index.registered >= limit {
-		return exhausted("%d applications are registered already; delete some with `pipectl application delete`", limit)
-	}
-	return nil
-}
-
-func (a *Applications) completePath(
-	pipedID string, path *model.ApplicationGitPath,
-) (*model.ApplicationGitPath, error) {
-	offered, err := a.offers.of(pipedID)
-	if err != nil {
-		return nil, err
-	}
-	repo := offered.repository(path.GetRepo().GetId())
-	if repo == nil {
-		return nil, notFound("The requested repository is not found in the Piped configuration")
-	}
-	complete := &model.ApplicationGitPath{Repo: repo, Path: path.GetPath(), ConfigFilename: path.GetConfigFilename()}
-	if complete.ConfigFilename == "" {
-		complete.ConfigFilename = defaultConfigFilename
-	}
-	complete.Url = directoryURL(repo, path.GetPath())
-	return complete, nil
-}
-
-// directoryURL is where a browser finds the directory, as PipeCD v1 writes it; empty when the
-// remote has no such form.
-func directoryURL(repo *model.ApplicationGitRepository, path string) string {
-	remote := strings.TrimSuffix(repo.GetRemote(), ".git")
-	if user, rest, found := strings.Cut(remote, "@"); found && !strings.Contains(remote, "://") && !strings.Contains(user, "/") {
-		remote = "https://" + strings.Replace(rest, ":", "/", 1)
-	}
-	u, err := url.Parse(remote)
-	if err != nil || u.Scheme == "" {
-		return ""
-	}
-	if u.Scheme == "ssh" {
-		u.Scheme, u.Host = "https", u.Hostname()
-	}
-	return fmt.Sprintf("%s://%s%s/tree/%s/%s", u.Scheme, u.Host, u.Path, repo.GetBranch(), path)
 }

@@ -13,7 +13,7 @@ import (
 func (a *Applications) ReportSyncState(pipedID, id string, state *model.ApplicationSyncState) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.findOwned(pipedID, id)
+	one, err := a.index.findOwned(pipedID, id)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (a *Applications) ReportSyncState(pipedID, id string, state *model.Applicat
 func (a *Applications) ReportDeploying(pipedID, id string, deploying bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.findOwned(pipedID, id)
+	one, err := a.index.findOwned(pipedID, id)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (a *Applications) ReportMostRecentDeployment(
 ) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.findOwned(pipedID, id)
+	one, err := a.index.findOwned(pipedID, id)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *Applications) MostRecentDeployment(
 ) (*model.ApplicationDeploymentReference, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one, err := a.findOwned(pipedID, id)
+	one, err := a.index.findOwned(pipedID, id)
 	if err != nil {
 		return nil, err
 	}

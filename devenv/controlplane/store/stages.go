@@ -15,7 +15,7 @@ import (
 func (d *Deployments) ReportStage(pipedID string, r *pipedservice.ReportStageStatusChangedRequest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	running, stage, err := d.findStage(pipedID, r.GetDeploymentId(), r.GetStageId())
+	running, stage, err := d.index.findStage(pipedID, r.GetDeploymentId(), r.GetStageId())
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (d *Deployments) ReportStage(pipedID string, r *pipedservice.ReportStageSta
 func (d *Deployments) MergeStageMetadata(pipedID, deploymentID, stageID string, metadata map[string]string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, stage, err := d.findStage(pipedID, deploymentID, stageID)
+	found, stage, err := d.index.findStage(pipedID, deploymentID, stageID)
 	if err != nil {
 		return err
 	}
@@ -61,19 +61,6 @@ func (d *Deployments) MergeStageMetadata(pipedID, deploymentID, stageID string, 
 	stage.Metadata = merged
 	d.changed(found)
 	return nil
-}
-
-// findStage returns a deployment of the piped with one of its stages.
-func (d *Deployments) findStage(pipedID, deploymentID, stageID string) (*deployment, *model.PipelineStage, error) {
-	found, err := d.findOwned(pipedID, deploymentID)
-	if err != nil {
-		return nil, nil, err
-	}
-	stage := found.stage(stageID)
-	if stage == nil {
-		return nil, nil, invalid("deployment %s has no stage %s", deploymentID, stageID)
-	}
-	return found, stage, nil
 }
 
 // backfillOperations says what a user can do in stages of a PipeCD v0 piped, which does not.
