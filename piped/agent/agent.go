@@ -34,6 +34,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 	"github.com/pipedeck/pipedeck/piped/workdir"
@@ -85,6 +86,7 @@ type Agent struct {
 	admin      *admin
 	plugins    *pluginhost.Host
 	repos      *repositories
+	sources    *source.Sources
 	watcher    *controlplane.Watcher
 	controller *scheduler.Controller
 	commands   *pluginservice.Commands
@@ -137,7 +139,7 @@ func New(options Options) (_ *Agent, err error) {
 	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.mirrorDamaged, a.logger); err != nil {
 		return nil, err
 	}
-	a.repos.tracer = a.tracer
+	a.sources = source.NewSources(a.repos.store, a.repos.byID, a.tracer)
 	return a, a.assemble()
 }
 
@@ -187,13 +189,13 @@ func (a *Agent) assemble() (err error) {
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, LeftOut: a.repos.leftOut, Tracer: a.tracer, Logger: a.logger,
+			Plugins: a.plugins, ControlPlane: a.client, Sources: a.sources, Tracer: a.tracer, Logger: a.logger,
 		}),
 		Scheduler: scheduler.New(scheduler.Options{
-			Plugins: a.plugins, ControlPlane: a.client, Registry: registry, Commands: a.commands,
-			Prepare: a.repos.prepare, PrepareAhead: a.repos.prepareAhead, Describe: a.repos.describe, ChangedFiles: a.repos.changedFiles, Failpoints: a.options.Failpoints, Tracer: a.tracer, Logger: a.logger,
+			Plugins: a.plugins, ControlPlane: a.client, Stages: registry, Metadata: registry, Commands: a.commands,
+			Sources: a.sources, Failpoints: a.options.Failpoints, Tracer: a.tracer, Logger: a.logger,
 		}),
-		ControlPlane: a.client, Registry: registry, Commands: a.commands, Logger: a.logger,
+		ControlPlane: a.client, Deployments: registry, Commands: a.commands, Logger: a.logger,
 	})
 	a.trigger = trigger.New(trigger.Options{
 		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,

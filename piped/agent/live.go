@@ -8,6 +8,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/livestate"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // liveReporter creates the part that reports live states; it notifies the trigger of drift, which may call for a deployment.
@@ -19,7 +20,13 @@ func (a *Agent) liveReporter() *livestate.Reporter {
 	return livestate.New(livestate.Options{
 		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client, Plugins: plugins, Deployments: &a.deployments,
 		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source, error) {
-			return a.repos.prepare(ctx, &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, commit, configFilename)
+			source, err := a.sources.Prepare(ctx, source.Wanted{
+				Deployment: &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, Commit: commit, ConfigFilename: configFilename,
+			})
+			if err != nil {
+				return nil, err // a nil pointer would not be a nil livestate.Source
+			}
+			return source, nil
 		},
 		OutOfSync: func() { a.trigger.ApplicationsChanged() },
 		Logger:    a.logger,

@@ -8,7 +8,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/planpreview"
 )
 
-// previewMaker makes the part that answers what a merge would deploy.
+// previewMaker creates the part that reports what a merge would deploy.
 func (a *Agent) previewMaker() *planpreview.Maker {
 	c := a.options.Config
 	targets := map[string][]string{}
@@ -18,7 +18,7 @@ func (a *Agent) previewMaker() *planpreview.Maker {
 		}
 	}
 	plans := planner.New(planner.Options{
-		Plugins: a.plugins, ControlPlane: a.client, Prepare: a.repos.prepare, Describe: a.repos.describe, LeftOut: a.repos.leftOut, Logger: a.logger,
+		Plugins: a.plugins, ControlPlane: a.client, Sources: a.sources, Logger: a.logger,
 	})
 	return planpreview.New(planpreview.Options{
 		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.client, Planner: plans,

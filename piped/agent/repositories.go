@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -19,23 +18,18 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/source"
-	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
-// repositories are the mirrors of the configured repositories, by id.
+// repositories are the mirrors of the configured repositories, by id, and the checkouts of them.
 type repositories struct {
-	byID    map[string]*git.Repository
-	sources *source.Store
-	tracer  *tracing.Tracer
+	byID  map[string]*git.Repository
+	store *source.Store
 }
 
 // updated is told of each look for a new commit of a repository.
@@ -48,13 +42,13 @@ type damaged func(repository string, err error)
 type watched func(repository string, err error)
 
 func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, watched watched, damaged damaged, logger *slog.Logger) (*repositories, error) {
-	sources, err := source.New(source.Options{
+	store, err := source.New(source.Options{
 		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &repositories{byID: map[string]*git.Repository{}, sources: sources}
+	r := &repositories{byID: map[string]*git.Repository{}, store: store}
 	hosts := &git.Hosts{}
 	for _, c := range piped.Repositories {
 		login := piped.GitOf(c)
@@ -133,73 +127,4 @@ func (r *repositories) all() []*git.Repository {
 }
 
 // close removes what was checked out.
-func (r *repositories) close() error { return r.sources.Close() }
-
-func (r *repositories) of(d *model.Deployment) (*git.Repository, error) {
-	id := d.GetGitPath().GetRepo().GetId()
-	repository, ok := r.byID[id]
-	if !ok {
-		return nil, fmt.Errorf("repository %q of application %s is not in the piped configuration", id, d.GetApplicationName())
-	}
-	return repository, nil
-}
-
-func (r *repositories) changedFiles(ctx context.Context, d *model.Deployment, from, to string) ([]string, error) {
-	repository, err := r.of(d)
-	if err != nil {
-		return nil, err
-	}
-	return repository.ChangedFiles(ctx, from, to)
-}
-
-// leftOut is planner.Options.LeftOut.
-func (r *repositories) leftOut(ctx context.Context, d *model.Deployment, commit string) ([]string, error) {
-	repository, err := r.of(d)
-	if err != nil {
-		return nil, err
-	}
-	found, err := repository.LeftOut(ctx, commit, d.GetGitPath().GetPath())
-	var list []string
-	for _, one := range found {
-		list = append(list, strings.ToValidUTF8(one.Path, "?")+" is "+one.Reason) // names in Git are bytes
-	}
-	return list, err
-}
-
-// prepare is planner.Prepare.
-func (r *repositories) prepare(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
-	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, false)
-}
-
-// prepareAhead is planner.Prepare for later.
-func (r *repositories) prepareAhead(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
-	return r.make(ctx, r.sources.Prepare, d, commit, configFilename, true)
-}
-
-// describe is planner.Prepare without a directory.
-func (r *repositories) describe(ctx context.Context, d *model.Deployment, commit, configFilename string) (planner.Source, error) {
-	return r.make(ctx, r.sources.Describe, d, commit, configFilename, false)
-}
-
-func (r *repositories) make(ctx context.Context, how func(context.Context, source.Request) (*source.Source, error), d *model.Deployment, commit, configFilename string, ahead bool) (planner.Source, error) {
-	repository, err := r.of(d)
-	if err != nil {
-		return nil, err
-	}
-	if configFilename == "" {
-		configFilename = d.GetGitPath().GetConfigFilename()
-	}
-	ctx, end := r.tracer.Part(ctx, "Prepare source", attribute.String("commit", commit), attribute.Bool("ahead", ahead))
-	made, err := how(ctx, source.Request{
-		Repository: repository, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: configFilename, Ahead: ahead,
-	})
-	if errors.Is(err, source.ErrBusy) {
-		end(nil)
-	} else {
-		end(err)
-	}
-	if err != nil {
-		return nil, err // not made: a nil pointer would not be a nil Source
-	}
-	return made, nil
-}
+func (r *repositories) close() error { return r.store.Close() }

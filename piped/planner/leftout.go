@@ -14,14 +14,11 @@ import (
 // maxLeftOut bounds what the summary names of it.
 const maxLeftOut = 3
 
-// leftOut tells in the summary what of the application's directory the plugins do not get, "" when they get all.
+// leftOut says in the summary what the plugins do not get of the application's directory; "" when they get all.
 func (p *Planner) leftOut(ctx context.Context, d *model.Deployment) string {
-	if p.options.LeftOut == nil {
-		return ""
-	}
-	list, err := p.options.LeftOut(ctx, d, d.GetTrigger().GetCommit().GetHash())
+	list, err := p.options.Sources.LeftOut(ctx, d, d.GetTrigger().GetCommit().GetHash())
 	if err != nil {
-		// The plan does not depend on it, and whoever reads the commit next tells of the same error.
+		// The plan does not depend on it, and the next reader of the commit reports the same error.
 		p.options.Logger.Warn("cannot tell whether the application is complete in Git", "application", d.GetApplicationName(), "error", err)
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -20,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
@@ -32,29 +34,41 @@ const (
 	restartWait = 20 * time.Second
 )
 
-// Source is an application's directory at one commit.
-type Source interface {
-	Proto() *common.DeploymentSource
-	Application() *config.Application
-	// Close removes the directory.
-	Close() error
+// Sources prepares what plugins get of an application at a commit.
+type Sources interface {
+	// Prepare returns a source with a directory. The caller closes it.
+	Prepare(ctx context.Context, wanted source.Wanted) (*source.Source, error)
+	// Describe returns a source without a directory. The caller closes it.
+	Describe(ctx context.Context, wanted source.Wanted) (*source.Source, error)
+	// LeftOut lists what Git itself does not hold of the application's directory at a commit.
+	LeftOut(ctx context.Context, d *model.Deployment, commit string) ([]string, error)
 }
 
-// Prepare makes the directory of a deployment's application at a commit. An empty configFilename stands
-// for the one that the deployment names.
-type Prepare func(ctx context.Context, d *model.Deployment, commit, configFilename string) (Source, error)
+// Plugins finds plugins, and waits for those in their first start.
+type Plugins interface {
+	// Owner returns the plugin that owns a stage.
+	Owner(ctx context.Context, stage string) (*pluginhost.Plugin, error)
+	// Named returns the named plugins in the order of the piped configuration.
+	Named(ctx context.Context, names ...string) ([]*pluginhost.Plugin, error)
+}
+
+// ControlPlane knows the last deployments, and gets the plans.
+type ControlPlane interface {
+	GetApplicationMostRecentDeployment(ctx context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, opts ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error)
+	ReportDeploymentPlanned(ctx context.Context, r *pipedservice.ReportDeploymentPlannedRequest, opts ...grpc.CallOption) (*pipedservice.ReportDeploymentPlannedResponse, error)
+}
+
+var (
+	_ Sources = (*source.Sources)(nil)
+	_ Plugins = (*pluginhost.Host)(nil)
+)
 
 // Options of a Planner.
 type Options struct {
-	Plugins      *pluginhost.Host
-	ControlPlane pipedservice.PipedServiceClient
-	Prepare      Prepare
-	// Describe gives a Source without a directory, for plugins that look into none. Default: Prepare.
-	Describe Prepare
-	// LeftOut lists what of the application's directory at a commit is not in Git itself, each with its path and
-	// what to do; nil when nobody looks.
-	LeftOut func(ctx context.Context, d *model.Deployment, commit string) ([]string, error)
-	Logger  *slog.Logger
+	Plugins      Plugins
+	ControlPlane ControlPlane
+	Sources      Sources
+	Logger       *slog.Logger
 	// Timeout bounds a plan, with all that is tried again. Default 5 min.
 	Timeout time.Duration
 	// Tracer records the planning; nil for none.
@@ -73,9 +87,6 @@ func New(options Options) *Planner {
 	}
 	if options.Timeout <= 0 {
 		options.Timeout = defaultTimeout
-	}
-	if options.Describe == nil {
-		options.Describe = options.Prepare
 	}
 	return &Planner{options: options}
 }
@@ -181,7 +192,7 @@ func (p *Planner) running(ctx context.Context, application string) (*model.Appli
 
 // partakers reads the application and waits until its plugins run.
 func (p *Planner) partakers(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
-	described, err := p.options.Describe(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
+	described, err := p.options.Sources.Describe(ctx, source.Wanted{Deployment: d, Commit: d.GetTrigger().GetCommit().GetHash()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -216,15 +227,15 @@ func lookInto(application *config.Application, plugins []applicationPlugin) depl
 // sources are the application's directories at the target commit and, from the second deployment on, at
 // the running one.
 type sources struct {
-	target, running Source
+	target, running *source.Source
 	// note tells in the summary why there is no running source although something runs.
 	note string
 }
 
 func (s *sources) close() {
-	for _, source := range []Source{s.target, s.running} {
-		if source != nil {
-			_ = source.Close() // a directory left behind is removed at the next start
+	for _, one := range []*source.Source{s.target, s.running} {
+		if one != nil {
+			_ = one.Close() // a directory left behind is removed at the next start
 		}
 	}
 }
@@ -237,15 +248,15 @@ func (s *sources) runningProto() *common.DeploymentSource {
 }
 
 func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference, use deployment.SourceUse) (*sources, error) {
-	ofTarget, ofRunning := p.options.Prepare, p.options.Prepare
+	ofTarget, ofRunning := p.options.Sources.Prepare, p.options.Sources.Prepare
 	switch use {
 	case deployment.SourceUse_SOURCE_USE_NONE:
-		ofTarget, ofRunning = p.options.Describe, p.options.Describe
+		ofTarget, ofRunning = p.options.Sources.Describe, p.options.Sources.Describe
 	case deployment.SourceUse_SOURCE_USE_TARGET:
-		ofRunning = p.options.Describe
+		ofRunning = p.options.Sources.Describe
 	}
 	type result struct {
-		source Source
+		source *source.Source
 		err    error
 	}
 	before := make(chan result, 1)
@@ -254,11 +265,11 @@ func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *mod
 		before <- result{}
 	} else {
 		go func() {
-			source, err := ofRunning(ctx, d, commit, running.GetConfigFilename())
+			source, err := ofRunning(ctx, source.Wanted{Deployment: d, Commit: commit, ConfigFilename: running.GetConfigFilename()})
 			before <- result{source, err}
 		}()
 	}
-	target, err := ofTarget(ctx, d, d.GetTrigger().GetCommit().GetHash(), "")
+	target, err := ofTarget(ctx, source.Wanted{Deployment: d, Commit: d.GetTrigger().GetCommit().GetHash()})
 	was := <-before
 	all := &sources{}
 	if err == nil {

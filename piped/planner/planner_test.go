@@ -5,15 +5,10 @@ package planner_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -23,28 +18,12 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
-
-var testPlugin string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "testplugin-*")
-	if err != nil {
-		panic(err)
-	}
-	testPlugin = filepath.Join(dir, "testplugin")
-	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
 
 // controlPlane answers the planner; success is the last successful deployment.
 type controlPlane struct {
@@ -65,39 +44,15 @@ func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservic
 	return &pipedservice.ReportDeploymentPlannedResponse{}, r.Validate()
 }
 
-type source struct{ application *config.Application }
-
-func (s source) Application() *config.Application { return s.application }
-func (s source) Close() error                     { return nil }
-func (s source) Proto() *common.DeploymentSource  { return &common.DeploymentSource{} }
-
 // host runs "deployer", which has a quick sync and this opinion, and "steps", which owns stages only.
 func host(t *testing.T, opinion string) *pluginhost.Host {
 	t.Helper()
-	entry := func(name string, settings map[string]any) config.Plugin {
-		data, err := json.Marshal(settings)
-		require.NoError(t, err)
-		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
-	}
-	return run(t,
-		entry("steps", map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
-		entry("deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"}}),
-		entry("other", map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}))
-}
-
-// run runs a host until the end of the test.
-func run(t *testing.T, plugins ...config.Plugin) *pluginhost.Host {
-	t.Helper()
-	h, err := pluginhost.New(pluginhost.Options{Plugins: plugins, BinaryDir: t.TempDir(), GracePeriod: 2 * time.Second, RestartPause: time.Millisecond})
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	return h
+	return plugintest.Host(t,
+		plugintest.Entry(t, "steps", testPlugin, map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
+		plugintest.Entry(t, "deployer", testPlugin, map[string]any{
+			"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"},
+		}),
+		plugintest.Entry(t, "other", testPlugin, map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}))
 }
 
 func deployment() *model.Deployment {
@@ -188,22 +143,13 @@ func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *mo
 	t.Helper()
 	return planner.New(planner.Options{
 		Plugins: h, ControlPlane: cp,
-		LeftOut: func(_ context.Context, d *model.Deployment, commit string) ([]string, error) {
-			if commit != "incomplete" {
-				return nil, errors.New("the summary does without")
-			}
-			return []string{"app/a is a submodule", "app/b is a pointer", "app/c is a pointer", "app/d is a pointer"}, nil
-		},
-		Prepare: func(_ context.Context, _ *model.Deployment, commit, _ string) (planner.Source, error) {
+		Sources: sources{prepare: func(_ context.Context, commit string) (*source.Source, error) {
 			if commit == "lost" {
 				return nil, errors.New("no such commit")
 			}
 			application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n"+spec), "app/app.pipecd.yaml")
-			if err != nil {
-				return nil, err
-			}
-			return source{application}, nil
-		},
+			return &source.Source{Config: application}, err
+		}},
 	}).Plan(t.Context(), d)
 }
 

@@ -54,19 +54,13 @@ func (p *Planner) owners(ctx context.Context, pipeline *config.Pipeline) ([]appl
 }
 
 func (p *Planner) named(ctx context.Context, names map[string]json.RawMessage) ([]applicationPlugin, error) {
-	for name := range names {
-		if _, err := p.options.Plugins.Plugin(name); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.options.Plugins.Settled(ctx, slices.Collect(maps.Keys(names))...); err != nil {
+	plugins, err := p.options.Plugins.Named(ctx, slices.Sorted(maps.Keys(names))...)
+	if err != nil {
 		return nil, err
 	}
 	var list []applicationPlugin
-	for _, plugin := range p.options.Plugins.Plugins() {
-		if _, ok := names[plugin.Name()]; ok {
-			list = append(list, applicationPlugin{Plugin: plugin})
-		}
+	for _, plugin := range plugins {
+		list = append(list, applicationPlugin{Plugin: plugin})
 	}
 	return list, nil
 }

@@ -5,7 +5,6 @@ package planner_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -19,6 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // planWith plans with one plugin "p" of these settings, which owns SYNC, and gives the plan or why there is none.
@@ -26,16 +27,14 @@ func planWith(t *testing.T, settings map[string]any, change func(*planner.Option
 	t.Helper()
 	all := map[string]any{"stages": []string{"SYNC", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": "PIPELINE", "versions": []string{"v1"}}
 	maps.Copy(all, settings)
-	data, err := json.Marshal(all)
-	require.NoError(t, err)
-	h := run(t, config.Plugin{Name: "p", URL: "file://" + testPlugin, Config: data})
+	h := plugintest.Host(t, plugintest.Entry(t, "p", testPlugin, all))
 	application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline: {stages: [{name: SYNC}]}\n"), "app.pipecd.yaml")
 	require.NoError(t, err)
 	options := planner.Options{
 		Plugins: h, ControlPlane: &controlPlane{success: ran()},
-		Prepare: func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
-			return source{application: application}, nil
-		},
+		Sources: sources{prepare: func(context.Context, string) (*source.Source, error) {
+			return &source.Source{Config: application}, nil
+		}},
 	}
 	if change != nil {
 		change(&options)
@@ -89,10 +88,12 @@ func TestAPlanThatTakesTooLongSaysWhereItWas(t *testing.T) {
 			_, err := planWith(t, map[string]any{"planning": call, "hang": true}, func(o *planner.Options) {
 				o.Timeout = 3 * time.Second
 				if call == "" {
-					o.Describe = o.Prepare
-					o.Prepare = func(ctx context.Context, _ *model.Deployment, _, _ string) (planner.Source, error) {
-						<-ctx.Done()
-						return nil, ctx.Err()
+					o.Sources = sources{
+						describe: o.Sources.(sources).prepare,
+						prepare: func(ctx context.Context, _ string) (*source.Source, error) {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						},
 					}
 				}
 			})

@@ -6,7 +6,6 @@ package planpreview_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,26 +25,13 @@ import (
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
-	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 var testPlugin string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "testplugin-*")
-	if err != nil {
-		panic(err)
-	}
-	testPlugin = filepath.Join(dir, "testplugin")
-	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { plugintest.Main(m, &testPlugin) }
 
 // controlPlane keeps what it is told; success is the last successful deployment of every application, and calls are
 // the questions for it and the answers to commands.
@@ -149,17 +135,11 @@ func newWorld(t *testing.T, o worldOptions) *world {
 	}
 	w.mirror, err = git.Open(t.Context(), git.Options{ID: "repo1", Remote: w.dir, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
 	require.NoError(t, err)
-	sources, err := source.New(source.Options{Dir: filepath.Join(t.TempDir(), "sources")})
+	store, err := source.New(source.Options{Dir: filepath.Join(t.TempDir(), "sources")})
 	require.NoError(t, err)
 	plans := planner.New(planner.Options{
-		Plugins: w.host(o.plugins), ControlPlane: w.plane,
-		Prepare: func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
-			s, err := sources.Prepare(ctx, source.Request{Repository: w.mirror, Commit: commit, Path: d.GetGitPath().GetPath(), ConfigFilename: file})
-			if err != nil {
-				return nil, err
-			}
-			return s, nil
-		},
+		Plugins: plugintest.Host(t, o.plugins...), ControlPlane: w.plane,
+		Sources: source.NewSources(store, map[string]*git.Repository{"repo1": w.mirror}, nil),
 	})
 	w.maker = planpreview.New(planpreview.Options{
 		ProjectID: "project", PipedID: "piped", Repositories: []*git.Repository{w.mirror}, ControlPlane: w.plane, Planner: plans,
@@ -173,7 +153,7 @@ func newWorld(t *testing.T, o worldOptions) *world {
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
-		require.NoError(t, sources.Close())
+		require.NoError(t, store.Close())
 	})
 	return w
 }
@@ -181,23 +161,7 @@ func newWorld(t *testing.T, o worldOptions) *world {
 // plugin is an entry of the piped configuration for the test plugin.
 func plugin(t *testing.T, name string, settings map[string]any) config.Plugin {
 	t.Helper()
-	data, err := json.Marshal(settings)
-	require.NoError(t, err)
-	return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: data}
-}
-
-func (w *world) host(plugins []config.Plugin) *pluginhost.Host {
-	w.t.Helper()
-	h, err := pluginhost.New(pluginhost.Options{Plugins: plugins, BinaryDir: w.t.TempDir(), GracePeriod: 2 * time.Second})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		require.NoError(w.t, <-done)
-	})
-	return h
+	return plugintest.Entry(t, name, testPlugin, settings)
 }
 
 func (w *world) git(args ...string) string {

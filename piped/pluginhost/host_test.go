@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 )
 
 var testPlugin string
@@ -38,18 +38,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, runHost(settings))
 		os.Exit(1)
 	}
-	dir, err := os.MkdirTemp("", "testplugin-*")
-	if err != nil {
-		panic(err)
-	}
-	testPlugin = filepath.Join(dir, "testplugin")
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", testPlugin, "./internal/testplugin").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	plugintest.Main(m, &testPlugin)
 }
 
 const wait = time.Minute

@@ -22,7 +22,7 @@ const maxStackText = 8 << 10
 func (r *run) awaitCleanup(ctx context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) {
 	for again := true; again; again = taken.Traced() {
 		wait, cancel := context.WithTimeout(ctx, r.options.CleanupWait)
-		ended := r.options.Registry.AwaitLog(wait, r.deployment.GetId(), stage.GetId(), taken.Exited())
+		ended := r.options.Stages.AwaitLog(wait, r.deployment.GetId(), stage.GetId(), taken.Exited())
 		cancel()
 		if ended || ctx.Err() != nil {
 			return

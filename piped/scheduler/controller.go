@@ -13,8 +13,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/planner"
-	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
 // keptFinished bounds the memory of ended deployments, which a late answer of the control plane may still
@@ -23,11 +21,11 @@ const keptFinished = 1024
 
 // ControllerOptions are the parts that a Controller directs.
 type ControllerOptions struct {
-	Planner      *planner.Planner
+	Planner      Planner
 	Scheduler    *Scheduler
 	ControlPlane pipedservice.PipedServiceClient
-	Registry     *pluginservice.Registry
-	Commands     *pluginservice.Commands
+	Deployments  Deployments
+	Commands     Commands
 	Logger       *slog.Logger
 	// Planning bounds the deployments that are planned at the same time. Default: two for each CPU.
 	Planning int

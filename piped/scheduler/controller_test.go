@@ -5,11 +5,9 @@ package scheduler_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,50 +16,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 var testPlugin string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "testplugin-*")
-	if err != nil {
-		panic(err)
-	}
-	testPlugin = filepath.Join(dir, "testplugin")
-	if out, err := exec.Command("go", "build", "-o", testPlugin, "../pluginhost/internal/testplugin").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { plugintest.Main(m, &testPlugin) }
 
 func deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// source is an application's directory that is only a configuration.
-type source struct {
-	application *config.Application
-	dir         string
-	raw         []byte
-}
-
-func (s source) Application() *config.Application { return s.application }
-func (s source) Close() error                     { return nil }
-func (s source) Proto() *common.DeploymentSource {
-	return &common.DeploymentSource{
-		ApplicationDirectory: s.dir, CommitHash: "c0ffee", ApplicationConfig: s.raw, ApplicationConfigFilename: "app.pipecd.yaml",
-	}
 }
 
 // agent is a Controller with all that it needs, for one test.
@@ -83,8 +54,8 @@ func startAgent(t *testing.T, spec string) *agent {
 // startAgentEach is startAgentAt with a spec for each application, by name.
 func startAgentEach(t *testing.T, specs map[string]string, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
-	return startTestPlugin(t, startControlPlane(t), func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
-		return always(specs[d.GetApplicationName()])(ctx, d, commit, file)
+	return startTestPlugin(t, startControlPlane(t), func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
+		return always(specs[wanted.Deployment.GetApplicationName()])(ctx, wanted)
 	}, changes...)
 }
 
@@ -93,38 +64,33 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*
 	return startTestPlugin(t, cp, always(spec), changes...)
 }
 
-func startTestPlugin(t *testing.T, cp *controlPlane, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
+func startTestPlugin(t *testing.T, cp *controlPlane, prepare prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
-	settings, err := json.Marshal(map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
-	require.NoError(t, err)
-	return startAgentWith(t, cp, []config.Plugin{{Name: "p", URL: "file://" + testPlugin, Config: settings}}, prepare, changes...)
+	plugin := pluginWith(t, map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
+	return startAgentWith(t, cp, []config.Plugin{plugin}, prepare, changes...)
 }
 
 // always gives every application the spec.
-func always(spec string) planner.Prepare {
-	return func(ctx context.Context, d *model.Deployment, _, _ string) (planner.Source, error) {
-		if spec == "slow" || d.GetApplicationName() == "slow" {
+func always(spec string) prepare {
+	return func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
+		if spec == "slow" || wanted.Deployment.GetApplicationName() == "slow" {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 		if spec == "" {
 			return nil, errors.New("app.pipecd.yaml:3:5: no such key")
 		}
-		application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+spec), "app.pipecd.yaml")
-		if err != nil {
-			return nil, err
-		}
-		return source{application: application}, nil
+		return configured(header+spec, "")
 	}
 }
 
-func startAgentWith(t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
+func startAgentWith(t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
 	return startAgentOn(t, cp, pluginhost.Options{Plugins: plugins}, prepare, changes...)
 }
 
 // startAgentOn fills in what the host's options leave open.
-func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, prepare planner.Prepare, changes ...func(*scheduler.Options)) *agent {
+func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, prepare prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
 	client := cp.client(t)
 	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
@@ -135,19 +101,16 @@ func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, pr
 	host, err := pluginhost.New(hosting)
 	require.NoError(t, err)
 	options := scheduler.Options{
-		Plugins: host, ControlPlane: client, Registry: registry, Commands: commands, Prepare: prepare,
-		ChangedFiles: func(context.Context, *model.Deployment, string, string) ([]string, error) {
-			return []string{"docs/a.md", "docs/b.md"}, nil
-		},
+		Plugins: host, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands, Sources: sources{prepare: prepare},
 		RestartWait: 5 * time.Second, ReportPause: time.Millisecond,
 	}
 	for _, change := range changes {
 		change(&options)
 	}
 	c := scheduler.NewController(scheduler.ControllerOptions{
-		Planner:      planner.New(planner.Options{Plugins: host, ControlPlane: client, Prepare: prepare}),
+		Planner:      planner.New(planner.Options{Plugins: host, ControlPlane: client, Sources: sources{prepare: prepare}}),
 		Scheduler:    scheduler.New(options),
-		ControlPlane: client, Registry: registry, Commands: commands,
+		ControlPlane: client, Deployments: registry, Commands: commands,
 	})
 	upper, stopUpper := context.WithCancel(context.Background())
 	lower, stopLower := context.WithCancel(context.Background())

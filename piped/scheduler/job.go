@@ -30,7 +30,7 @@ type job struct {
 
 // run returns true when the deployment has ended, false when piped stops or the end could not be reported.
 func (j *job) run(ctx context.Context) bool {
-	defer j.options.Registry.Add(j.deployment)()
+	defer j.options.Deployments.Add(j.deployment)()
 	var announced sync.WaitGroup
 	announced.Go(func() { j.announce(ctx) })
 	planned, outcome, err := j.toEnd(ctx)

@@ -5,7 +5,6 @@ package scheduler_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -18,23 +17,19 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
-func prepareAs(spec, dir string) planner.Prepare {
-	return func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
-		application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+spec), "app.pipecd.yaml")
-		return source{application: application, dir: dir}, err
-	}
+func prepareAs(spec, dir string) prepare {
+	return func(context.Context, source.Wanted) (*source.Source, error) { return configured(header+spec, dir) }
 }
 
 func pluginWith(t *testing.T, settings map[string]any) config.Plugin {
 	t.Helper()
-	data, err := json.Marshal(settings)
-	require.NoError(t, err)
-	return config.Plugin{Name: "p", URL: "file://" + testPlugin, Config: data}
+	return plugintest.Entry(t, "p", testPlugin, settings)
 }
 
 // watched finds a hang soon.
@@ -96,7 +91,7 @@ func TestAPluginThatIsReplacedByOneThatLooksIntoMoreGetsIt(t *testing.T) {
 	spec := pipeline("with: {do: dir}")
 	var a *agent
 	var replace sync.Once
-	describe := func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
+	describe := func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
 		var err error
 		replace.Do(func() {
 			before := a.host.Status()[0].GetPid()
@@ -119,10 +114,12 @@ func TestAPluginThatIsReplacedByOneThatLooksIntoMoreGetsIt(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return prepareAs(spec, "")(ctx, d, commit, file)
+		return prepareAs(spec, "")(ctx, wanted)
 	}
 	plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "noSources": none})
-	a = startAgentWith(t, startControlPlane(t), []config.Plugin{plugin}, prepareAs(spec, "/somewhere"), func(o *scheduler.Options) { o.Describe = describe })
+	a = startAgentWith(t, startControlPlane(t), []config.Plugin{plugin}, prepareAs(spec, "/somewhere"), func(o *scheduler.Options) {
+		o.Sources = sources{prepare: prepareAs(spec, "/somewhere"), describe: describe}
+	})
 	ctx := deadline(t)
 	require.NoError(t, a.host.Settled(ctx))
 	a.Submit(newDeployment("d", "app"))

@@ -27,7 +27,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // recording is what PipeCD's piped did with one deployment: the deployment as it was created, its
@@ -103,12 +103,12 @@ func startBundled(t *testing.T, raw string) *agent {
 		plugins = append(plugins, config.Plugin{Name: name, URL: "file://" + filepath.Join(filepath.Dir(testPlugin), name)})
 	}
 	dir := t.TempDir()
-	return startAgentWith(t, startControlPlane(t), plugins, func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
-		application, err := config.ParseApplication([]byte(raw), "app.pipecd.yaml")
-		if err != nil {
-			return nil, err
+	return startAgentWith(t, startControlPlane(t), plugins, func(context.Context, source.Wanted) (*source.Source, error) {
+		s, err := configured(raw, dir)
+		if err == nil {
+			s.RawConfig = []byte(raw)
 		}
-		return source{application: application, dir: dir, raw: []byte(raw)}, nil
+		return s, err
 	})
 }
 

@@ -15,9 +15,6 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
-	"github.com/pipedeck/pipedeck/piped/planner"
-	"github.com/pipedeck/pipedeck/piped/pluginhost"
-	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 )
 
@@ -34,22 +31,14 @@ const (
 	defaultParallel = 8
 )
 
-// ChangedFiles lists the files that differ between two commits of a deployment's repository, relative to
-// the repository root.
-type ChangedFiles func(ctx context.Context, d *model.Deployment, from, to string) ([]string, error)
-
-// Options of a Scheduler.
+// Options of a Scheduler. Stages and Metadata are usually one *pluginservice.Registry.
 type Options struct {
-	Plugins      *pluginhost.Host
+	Plugins      Plugins
 	ControlPlane pipedservice.PipedServiceClient
-	Registry     *pluginservice.Registry
-	Commands     *pluginservice.Commands
-	Prepare      planner.Prepare
-	// PrepareAhead is Prepare for a stage that has not begun; it may give source.ErrBusy. Default: Prepare.
-	PrepareAhead planner.Prepare
-	// Describe gives a Source without a directory, for stages that look into none. Default: Prepare.
-	Describe     planner.Prepare
-	ChangedFiles ChangedFiles
+	Stages       Stages
+	Metadata     Metadata
+	Commands     StageCommands
+	Sources      Sources
 	Logger       *slog.Logger
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
@@ -76,12 +65,6 @@ type Scheduler struct {
 func New(options Options) *Scheduler {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.PrepareAhead == nil {
-		options.PrepareAhead = options.Prepare
-	}
-	if options.Describe == nil {
-		options.Describe = options.Prepare
 	}
 	if options.RestartWait <= 0 {
 		options.RestartWait = defaultRestartWait
@@ -114,7 +97,7 @@ type Outcome struct {
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
 	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]clock{}}
-	r.sources = newSourceQueue(makers{s.options.Prepare, s.options.PrepareAhead, s.options.Describe}, r.deployment)
+	r.sources = newSourceQueue(s.options.Sources, r.deployment)
 	defer r.sources.close()
 	return r.traced(ctx)
 }

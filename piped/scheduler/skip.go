@@ -34,7 +34,7 @@ func (r *run) skips(ctx context.Context, stage *model.PipelineStage, application
 	if len(rule.Paths) == 0 || from == "" {
 		return "", false
 	}
-	files, err := r.options.ChangedFiles(ctx, r.deployment, from, commit.GetHash())
+	files, err := r.options.Sources.ChangedFiles(ctx, r.deployment, from, commit.GetHash())
 	if err != nil {
 		r.logger(stage).Warn("skipOn.paths cannot be judged, the stage is run", "error", err)
 		return "", false

@@ -12,14 +12,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // sourcePair is what one stage gets: directories of its own, at the target commit and at the running one
 // (nil on a first deployment).
 type sourcePair struct {
-	target, running planner.Source
+	target, running *source.Source
 	use             deployment.SourceUse // what of them has a directory
 }
 
@@ -39,20 +38,11 @@ func (p *sourcePair) close() {
 	}
 }
 
-// makers make the sources of a deployment. All give a planner.Source.
-type makers struct {
-	// prepare makes a directory, ahead one for later or source.ErrBusy, and describe none.
-	prepare, ahead, describe planner.Prepare
-}
-
 // sourceQueue prepares the directories of the next stage while others run: one pair ahead of those that
 // are asked for, unless much else is to do.
 type sourceQueue struct {
-	makers
-	deployment *model.Deployment
-	target     string
-	running    string
-	filename   string
+	sources         Sources
+	target, running source.Wanted // running names no commit on a first deployment
 
 	mu sync.Mutex
 	// pairs are those that nobody has taken, each prepared or on its way.
@@ -70,13 +60,13 @@ type preparedPair struct {
 	err  error
 }
 
-func newSourceQueue(makers makers, d *model.Deployment) *sourceQueue {
+func newSourceQueue(sources Sources, d *model.Deployment) *sourceQueue {
+	// A copy, because stages change the deployment while sources are prepared.
+	of := &model.Deployment{Id: d.GetId(), ApplicationId: d.GetApplicationId(), ApplicationName: d.GetApplicationName(), GitPath: d.GetGitPath()}
 	return &sourceQueue{
-		makers:     makers,
-		deployment: &model.Deployment{Id: d.GetId(), ApplicationId: d.GetApplicationId(), ApplicationName: d.GetApplicationName(), GitPath: d.GetGitPath()},
-		target:     d.GetTrigger().GetCommit().GetHash(),
-		running:    d.GetRunningCommitHash(),
-		filename:   d.GetRunningConfigFilename(),
+		sources: sources,
+		target:  source.Wanted{Deployment: of, Commit: d.GetTrigger().GetCommit().GetHash()},
+		running: source.Wanted{Deployment: of, Commit: d.GetRunningCommitHash(), ConfigFilename: d.GetRunningConfigFilename()},
 	}
 }
 
@@ -88,7 +78,7 @@ func (q *sourceQueue) take(ctx, work context.Context, use deployment.SourceUse) 
 	i := slices.IndexFunc(q.pairs, func(p pairAhead) bool { return p.use <= use })
 	if i < 0 {
 		i = len(q.pairs)
-		q.pairs = append(q.pairs, q.begin(ctx, use, q.prepare))
+		q.pairs = append(q.pairs, q.begin(ctx, use, false))
 	}
 	next := q.pairs[i]
 	q.pairs = slices.Delete(q.pairs, i, i+1)
@@ -115,15 +105,15 @@ func (q *sourceQueue) prefetch(ctx context.Context, use deployment.SourceUse) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.pairs) == 0 {
-		q.pairs = append(q.pairs, q.begin(ctx, use, q.ahead))
+		q.pairs = append(q.pairs, q.begin(ctx, use, true))
 	}
 }
 
 // begin prepares a pair; close waits for it unless it was taken.
-func (q *sourceQueue) begin(ctx context.Context, use deployment.SourceUse, prepare planner.Prepare) pairAhead {
+func (q *sourceQueue) begin(ctx context.Context, use deployment.SourceUse, ahead bool) pairAhead {
 	next := make(chan preparedPair, 1)
 	go func() {
-		pair, err := q.preparePair(ctx, use, prepare)
+		pair, err := q.preparePair(ctx, use, ahead)
 		next <- preparedPair{pair, err}
 	}()
 	return pairAhead{use, next}
@@ -142,30 +132,24 @@ func (q *sourceQueue) close() {
 	}
 }
 
-func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse, prepare planner.Prepare) (*sourcePair, error) {
-	ofTarget, ofRunning := prepare, prepare
+func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse, ahead bool) (*sourcePair, error) {
+	ofTarget, ofRunning := q.sources.Prepare, q.sources.Prepare
 	switch use {
 	case deployment.SourceUse_SOURCE_USE_NONE:
-		ofTarget, ofRunning = q.describe, q.describe
+		ofTarget, ofRunning = q.sources.Describe, q.sources.Describe
 	case deployment.SourceUse_SOURCE_USE_TARGET:
-		ofRunning = q.describe
+		ofRunning = q.sources.Describe
 	}
+	target, running := q.target, q.running
+	target.Ahead, running.Ahead = ahead, ahead
 	pair := &sourcePair{use: use}
 	var failed [2]error
 	var both sync.WaitGroup
 	both.Go(func() {
-		source, err := ofTarget(ctx, q.deployment, q.target, "")
-		if failed[0] = err; err == nil {
-			pair.target = source
-		}
+		pair.target, failed[0] = ofTarget(ctx, target)
 	})
-	if q.running != "" {
-		both.Go(func() {
-			source, err := ofRunning(ctx, q.deployment, q.running, q.filename)
-			if failed[1] = err; err == nil {
-				pair.running = source
-			}
-		})
+	if running.Commit != "" {
+		both.Go(func() { pair.running, failed[1] = ofRunning(ctx, running) })
 	}
 	both.Wait()
 	if err := errors.Join(failed[:]...); err != nil {

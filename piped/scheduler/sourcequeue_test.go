@@ -12,36 +12,40 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
-// made is a source that remembers how it was made.
+// made is a Sources whose sources are named for the way and the commit.
 type made struct {
-	how  string
-	open *sync.Map
+	open sync.Map // by name
+	// ahead is the error of those that are wanted ahead; nil for none.
+	ahead error
 }
 
-func (m *made) Proto() *common.DeploymentSource  { return &common.DeploymentSource{CommitHash: m.how} }
-func (m *made) Application() *config.Application { return &config.Application{} }
-func (m *made) Close() error                     { m.open.Delete(m); return nil }
+func (m *made) source(how, commit string) (*source.Source, error) {
+	name := how + " " + commit
+	m.open.Store(name, true)
+	return &source.Source{Commit: name, Closed: func() { m.open.Delete(name) }}, nil
+}
 
-// newMakers makes sources that are named for the way and the commit. ahead answers with its error when it has one.
-func newMakers(open *sync.Map, ahead error) makers {
-	by := func(how string, err error) planner.Prepare {
-		return func(_ context.Context, _ *model.Deployment, commit, _ string) (planner.Source, error) {
-			if err != nil {
-				return nil, err
-			}
-			m := &made{how: how + " " + commit, open: open}
-			open.Store(m, true)
-			return m, nil
-		}
+func (m *made) Prepare(_ context.Context, wanted source.Wanted) (*source.Source, error) {
+	switch {
+	case !wanted.Ahead:
+		return m.source("prepared", wanted.Commit)
+	case m.ahead != nil:
+		return nil, m.ahead
+	default:
+		return m.source("ahead", wanted.Commit)
 	}
-	return makers{prepare: by("prepared", nil), ahead: by("ahead", ahead), describe: by("described", nil)}
+}
+
+func (m *made) Describe(_ context.Context, wanted source.Wanted) (*source.Source, error) {
+	return m.source("described", wanted.Commit)
+}
+
+func (m *made) ChangedFiles(context.Context, *model.Deployment, string, string) ([]string, error) {
+	return nil, nil
 }
 
 func planned() *model.Deployment {
@@ -70,8 +74,8 @@ func TestAStageGetsTheDirectoriesThatItLooksInto(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var open sync.Map
-			queue := newSourceQueue(newMakers(&open, c.busy), planned())
+			sources := &made{ahead: c.busy}
+			queue := newSourceQueue(sources, planned())
 			for _, use := range c.ahead {
 				queue.prefetch(t.Context(), use)
 			}
@@ -81,7 +85,7 @@ func TestAStageGetsTheDirectoriesThatItLooksInto(t *testing.T) {
 			require.Equal(t, c.running, pair.runningProto().GetCommitHash())
 			pair.close()
 			queue.close()
-			open.Range(func(left, _ any) bool { t.Error("not closed", left.(*made).how); return true })
+			sources.open.Range(func(left, _ any) bool { t.Error("not closed", left); return true })
 		})
 	}
 }

@@ -200,7 +200,7 @@ func (r *run) execute(ctx, work context.Context, stage *model.PipelineStage, plu
 	defer cancel(nil)
 	timer := time.AfterFunc(r.clock(stage).left(timeout, r.options.LastChance, time.Now()), func() { cancel(&TimeoutError{What: "the stage", After: timeout}) })
 	defer timer.Stop()
-	end := r.options.Registry.BeginStage(r.deployment.GetId(), stage.GetId(), stage.GetRetriedCount())
+	end := r.options.Stages.BeginStage(r.deployment.GetId(), stage.GetId(), stage.GetRetriedCount())
 	defer end()
 
 	d := r.snapshot()
@@ -301,7 +301,7 @@ func (r *run) snapshot() *model.Deployment {
 	r.mu.Lock()
 	d := proto.CloneOf(r.deployment)
 	r.mu.Unlock()
-	all, stages := r.options.Registry.Metadata(d.GetId())
+	all, stages := r.options.Metadata.Metadata(d.GetId())
 	if all != nil {
 		d.MetadataV2 = all
 	}

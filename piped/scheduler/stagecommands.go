@@ -23,7 +23,7 @@ func isForStage(command *model.Command) bool {
 // lateForStage refuses a command whose stage ended before it arrived, which PipeCD v1 leaves unanswered. A
 // stage that runs here takes the command along to its end. It is called with the lock held.
 func (c *Controller) lateForStage(ctx context.Context, command *model.Command) {
-	if !c.options.Registry.Running(command.GetDeploymentId(), command.GetStageId()) {
+	if !c.options.Deployments.Running(command.GetDeploymentId(), command.GetStageId()) {
 		c.start(func() { c.refuseLate(ctx, command) })
 	}
 }

@@ -24,7 +24,7 @@ func (r *run) tellWhy(ctx, call context.Context, stage *model.PipelineStage, tak
 	told, end := context.WithCancel(context.WithoutCancel(call))
 	stop := context.AfterFunc(call, func() {
 		why, words := stopOf(ctx, context.Cause(call))
-		r.options.Registry.NoteStop(r.deployment.GetId(), stage.GetId(), why, words)
+		r.options.Stages.NoteStop(r.deployment.GetId(), stage.GetId(), why, words)
 		select {
 		case <-taken.Begun():
 		case <-began.C: // it does not say so

@@ -22,8 +22,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // hold has a stage wait at the gate.
@@ -343,9 +343,9 @@ func TestAPlanThatTakesLongHoldsUpNobodyElse(t *testing.T) {
 func TestSourcesThatCannotBePreparedFailTheStageAtOnce(t *testing.T) {
 	t.Parallel()
 	a := startAgentAt(t, startControlPlane(t), pipeline("with: {}"), func(o *scheduler.Options) {
-		o.Prepare = func(context.Context, *model.Deployment, string, string) (planner.Source, error) {
+		o.Sources = sources{prepare: func(context.Context, source.Wanted) (*source.Source, error) {
 			return nil, errors.New("no space left on device")
-		}
+		}}
 	})
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
@@ -368,10 +368,13 @@ func TestSourcesAreNotPreparedForStagesThatDoNotCome(t *testing.T) {
 			t.Parallel()
 			var prepared atomic.Int32
 			a := startAgentAt(t, startControlPlane(t), pipeline(c.stages...), func(o *scheduler.Options) {
-				prepare := o.Prepare
-				o.Prepare = func(ctx context.Context, d *model.Deployment, commit, file string) (planner.Source, error) {
-					prepared.Add(1)
-					return prepare(ctx, d, commit, file)
+				before := o.Sources
+				o.Sources = sources{
+					prepare: func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
+						prepared.Add(1)
+						return before.Prepare(ctx, wanted)
+					},
+					describe: before.Describe,
 				}
 			})
 			a.Submit(newDeployment("d", "app"))

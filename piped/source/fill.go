@@ -110,7 +110,7 @@ func (f *filler) decrypt(ciphertexts map[string]string) (map[string]string, erro
 	if err != nil {
 		return nil, fmt.Errorf("mask the secrets of the application: %w", err)
 	}
-	f.source.release = release
+	f.source.Closed = release
 	return values, nil
 }
 

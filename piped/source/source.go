@@ -50,11 +50,12 @@ type Source struct {
 	ApplicationDirectory string
 	// LeftOut names what of the commit is not in the directory.
 	LeftOut []git.LeftOut
+	// Closed is called by the first Close, to give back what else belongs to the source; nil for nothing.
+	Closed func()
 
-	store   *Store
-	tree    *tree  // nil after Describe
-	release func() // of the secrets; nil when there are none
-	once    sync.Once
+	store *Store
+	tree  *tree // nil after Describe
+	once  sync.Once
 }
 
 // Prepare checks the repository out, reads the application's configuration, and puts decrypted secrets and
@@ -157,8 +158,8 @@ func (s *Source) Close() error {
 		if s.tree != nil {
 			err = s.store.give(s.tree)
 		}
-		if s.release != nil {
-			s.release()
+		if s.Closed != nil {
+			s.Closed()
 		}
 	})
 	return err
