@@ -61,14 +61,14 @@ func (c *Controller) cancelKnown(command *model.Command) bool {
 	}
 	if j := c.activeJob(id); j != nil {
 		j.commands = append(j.commands, command)
-		j.cancellation.Cancel(wish(command))
+		j.cancellation.Cancel(cancelRequest(command))
 		return true
 	}
 	for i, d := range c.waiting {
 		if d.GetId() == id && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
 			// It gets a job of its own, which ends it before anything is done.
 			j := &job{Controller: c, deployment: d, commands: []*model.Command{command}}
-			j.cancellation.Cancel(wish(command))
+			j.cancellation.Cancel(cancelRequest(command))
 			c.waiting = slices.Delete(c.waiting, i, i+1)
 			c.start(func() { c.endWaiting(j) })
 			return true
@@ -81,7 +81,7 @@ func (c *Controller) cancelKnown(command *model.Command) bool {
 func (c *Controller) endWaiting(j *job) {
 	ctx, cancel := reporting(context.Background())
 	defer cancel()
-	outcome, err := j.endUnplanned(ctx, wish(j.commands[0]))
+	outcome, err := j.endUnplanned(ctx, cancelRequest(j.commands[0]))
 	if err != nil {
 		c.options.Logger.Error("report of a cancelled deployment failed", "deployment", j.deployment.GetId(), "error", err)
 		return
@@ -138,12 +138,12 @@ func (c *Controller) forgetCommands(unhandled []*model.Command) {
 	}
 }
 
-func wish(command *model.Command) *CancelledError {
+func cancelRequest(command *model.Command) *CancelledError {
 	how := command.GetCancelDeployment()
 	return &CancelledError{Commander: command.GetCommander(), Rollback: how.GetForceRollback(), NoRollback: how.GetForceNoRollback()}
 }
 
-// unmet says what of the command's wish did not come true; empty when all did.
+// unmet says which part of the command was not carried out; empty when all of it was.
 func unmet(command *model.Command, outcome Outcome) string {
 	how := command.GetCancelDeployment()
 	switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
+	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
 
@@ -100,7 +101,6 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 
 func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 	t.Parallel()
-	const off = "  planner: {alwaysUsePipeline: true, autoRollback: false}\n"
 	for name, c := range map[string]struct {
 		off, want, none bool
 		rolledBack      bool
@@ -117,7 +117,7 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 			t.Parallel()
 			spec := pipeline("with: {do: block}")
 			if c.off {
-				spec = strings.Replace(spec, "  planner: {alwaysUsePipeline: true}\n", off, 1)
+				spec = strings.Replace(spec, "  planner: {alwaysUsePipeline: true}\n", rollbackOnRequest, 1)
 			}
 			a := startAgent(t, spec)
 			a.Submit(newDeployment("d", "app"))
@@ -178,17 +178,77 @@ func TestWhatACancelCannotDoIsItsAnswer(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
 }
 
-func TestTheNextPipedKnowsWhatTheUserSaidAboutTheRollback(t *testing.T) {
+const rollbackOnRequest = "  planner: {alwaysUsePipeline: true, autoRollback: false}\n"
+
+// The reason of a cancellation names its user, whose name may be any text.
+func TestTheNameOfAUserDoesNotDecideAboutTheRollback(t *testing.T) {
 	t.Parallel()
-	for reason, rolledBack := range map[string]bool{
-		"Cancelled by dave": true, "Cancelled by dave without a rollback": false, "Cancelled by dave with a rollback": true,
+	for name, c := range map[string]struct {
+		commander  string
+		automatic  bool
+		rolledBack bool
+	}{
+		"the application wants none":         {commander: "x with a rollback"},
+		"the application wants the rollback": {commander: "x without a rollback", automatic: true, rolledBack: true},
 	} {
-		t.Run(reason, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := startAgent(t, pipeline("with: {}"))
-			a.Submit(taken(model.SyncStrategy_PIPELINE, because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), reason), stage("ROLLBACK", 0, waiting)))
-			a.controlPlane.awaitEnd(t, "d")
-			require.Equal(t, rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
+			spec := pipeline("with: {do: block}")
+			if !c.automatic {
+				spec = strings.Replace(spec, "  planner: {alwaysUsePipeline: true}\n", rollbackOnRequest, 1)
+			}
+			a := startAgent(t, spec)
+			a.Submit(newDeployment("d", "app"))
+			a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+			command := cancelCommand("c", "d")
+			command.Commander = c.commander
+			a.HandleCommands(t.Context(), []*model.Command{command})
+			require.Equal(t, "Cancelled by "+c.commander+" while executing stage A", a.controlPlane.awaitEnd(t, "d").GetStatusReason())
+			require.Equal(t, c.rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
+		})
+	}
+}
+
+func TestTheNextPipedKeepsTheChoiceOfTheUserAboutTheRollback(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		want, none bool
+		rolledBack bool
+	}{
+		"none":     {rolledBack: true},
+		"without":  {none: true},
+		"rollback": {want: true, rolledBack: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := startAgent(t, pipeline("with: {do: block}"))
+			first.Submit(newDeployment("d", "app"))
+			first.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+			command := cancelCommand("c", "d")
+			command.CancelDeployment.ForceRollback, command.CancelDeployment.ForceNoRollback = c.want, c.none
+			first.HandleCommands(t.Context(), []*model.Command{command})
+			reason := first.controlPlane.awaitEnd(t, "d").GetStatusReason()
+			calls := first.controlPlane.recorded()
+			if c.want || c.none {
+				require.Contains(t, calls, "Shared metadata")
+				require.Less(t, slices.Index(calls, "Shared metadata"), slices.Index(calls, "Stage A CANCELLED 0"), "saved before the next piped needs it")
+			}
+
+			spec := pipeline("with: {}")
+			if c.want {
+				spec = strings.Replace(spec, "  planner: {alwaysUsePipeline: true}\n", rollbackOnRequest, 1)
+			}
+			second := startAgent(t, spec)
+			undo := stage("ROLLBACK", 0, waiting)
+			if c.want {
+				undo.Metadata = map[string]string{planner.RollbackMetadataKey: planner.RollbackOnRequest}
+			}
+			cancelled := because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), strings.TrimSuffix(reason, " while executing stage A"))
+			second.Submit(with(taken(model.SyncStrategy_PIPELINE, cancelled, undo), func(d *model.Deployment) {
+				d.MetadataV2 = &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: first.controlPlane.shared}}
+			}))
+			second.controlPlane.awaitEnd(t, "d")
+			require.Equal(t, c.rolledBack, slices.Contains(second.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
 		})
 	}
 }

@@ -45,6 +45,7 @@ type controlPlane struct {
 	success    map[string]*model.ApplicationDeploymentReference
 	known      map[string]*model.Deployment
 	stage      map[string]*pipedservice.ReportStageStatusChangedRequest
+	shared     map[string]string // as saved last
 	// refuse, when set, may give reports of stages an error.
 	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
 	// turn answers for chains; nil knows none.
@@ -254,6 +255,14 @@ func (c *controlPlane) ReportStageLogsFromLastCheckpoint(_ context.Context, r *p
 
 func (c *controlPlane) SaveStageMetadata(context.Context, *pipedservice.SaveStageMetadataRequest) (*pipedservice.SaveStageMetadataResponse, error) {
 	return &pipedservice.SaveStageMetadataResponse{}, nil
+}
+
+func (c *controlPlane) SaveDeploymentSharedMetadata(
+	_ context.Context, r *pipedservice.SaveDeploymentSharedMetadataRequest,
+) (*pipedservice.SaveDeploymentSharedMetadataResponse, error) {
+	c.shared = r.GetMetadata()
+	c.calls = append(c.calls, "Shared metadata")
+	return &pipedservice.SaveDeploymentSharedMetadataResponse{}, nil
 }
 
 func (c *controlPlane) SaveDeploymentPluginMetadata(context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {

@@ -25,19 +25,14 @@ type CancelledError struct {
 // cancelledBy begins the reason of every deployment that a user cancelled (PipeCD v1: too).
 const cancelledBy = "Cancelled by "
 
-// What follows in the reason when a user has decided about the rollback. The next piped reads it there
-// when this one dies before the rollback.
-const (
-	withRollback    = " with a rollback"
-	withoutRollback = " without a rollback"
-)
-
+// Error names the user and the choice about the rollback. The text is for people; programs read the choice from the
+// metadata of the deployment.
 func (e *CancelledError) Error() string {
-	switch {
-	case e.Rollback:
-		return cancelledBy + e.Commander + withRollback
-	case e.NoRollback:
-		return cancelledBy + e.Commander + withoutRollback
+	switch e.choice() {
+	case choiceRollback:
+		return cancelledBy + e.Commander + " with a rollback"
+	case choiceNoRollback:
+		return cancelledBy + e.Commander + " without a rollback"
 	default:
 		return cancelledBy + e.Commander
 	}
@@ -52,20 +47,20 @@ type TimeoutError struct {
 
 func (e *TimeoutError) Error() string { return fmt.Sprintf("%s timed out after %s", e.What, e.After) }
 
-// Cancellation carries a user's wish to cancel from the Controller to a deployment. The zero value is
-// ready. The first wish cancels; a later one may still change what is said about the rollback.
+// Cancellation carries a user's request to cancel from the Controller to a deployment. The zero value is
+// ready. The first request cancels; a later one may still change the choice about the rollback.
 type Cancellation struct {
 	mu      sync.Mutex
-	wish    *CancelledError
+	request *CancelledError
 	watcher func(*CancelledError)
 }
 
-// Cancel makes the wish known.
+// Cancel passes a request on.
 func (c *Cancellation) Cancel(by *CancelledError) {
 	c.mu.Lock()
-	first := c.wish == nil
-	if first || by.Rollback || by.NoRollback {
-		c.wish = by
+	first := c.request == nil
+	if first || by.choice() != "" {
+		c.request = by
 	}
 	watcher := c.watcher
 	c.mu.Unlock()
@@ -74,14 +69,14 @@ func (c *Cancellation) Cancel(by *CancelledError) {
 	}
 }
 
-// onCancel calls f at the wish, at once when it was made already. There is one watcher at a time.
+// onCancel calls f at the first request, at once when there is one already. There is one watcher at a time.
 func (c *Cancellation) onCancel(f func(*CancelledError)) (unwatch func()) {
 	c.mu.Lock()
 	c.watcher = f
-	wish := c.wish
+	request := c.request
 	c.mu.Unlock()
-	if wish != nil {
-		f(wish)
+	if request != nil {
+		f(request)
 	}
 	return func() {
 		c.mu.Lock()
@@ -93,7 +88,7 @@ func (c *Cancellation) onCancel(f func(*CancelledError)) (unwatch func()) {
 func (c *Cancellation) by() *CancelledError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wish
+	return c.request
 }
 
 func success(reason string) Outcome {

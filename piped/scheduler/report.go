@@ -90,9 +90,21 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 		RetriedCount: stage.GetRetriedCount(),
 		CompletedAt:  at.Unix(), // PipeCD v1 sends the time of the report with every status
 	}
+	err := r.persist(patience, r.logger(stage).With("status", status), func(ctx context.Context) error {
+		_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, request)
+		return err
+	})
+	if err != nil && patience.Err() == nil {
+		return fmt.Errorf("record the stage as %s at the control plane: %w", status, err)
+	}
+	return err
+}
+
+// persist repeats a report until it gets through, patience ends or the control plane refuses it.
+func (r *run) persist(patience context.Context, logger *slog.Logger, report func(context.Context) error) error {
 	for failures := 0; ; {
 		ctx, cancel := reporting(patience)
-		_, err := r.options.ControlPlane.ReportStageStatusChanged(ctx, request)
+		err := report(ctx)
 		cancel()
 		if !unreachable(err) {
 			failures++
@@ -103,9 +115,9 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 		case patience.Err() != nil:
 			return context.Cause(patience)
 		case refused(err), failures >= maxFailures:
-			return fmt.Errorf("record the stage as %s at the control plane: %w", status, err)
+			return err
 		}
-		r.logger(stage).Warn("report of a stage did not get through; it is tried again", "status", status, "error", err)
+		logger.Warn("a report of a deployment did not get through; piped retries it", "error", err)
 		select {
 		case <-time.After(r.options.ReportPause):
 		case <-patience.Done():

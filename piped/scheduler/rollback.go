@@ -23,15 +23,13 @@ func (r *run) wantsRollback(outcome Outcome) bool {
 			automatic = automatic || stage.GetMetadata()[planner.RollbackMetadataKey] != planner.RollbackOnRequest
 		}
 	}
-	by := r.cancellation.by()
-	switch {
-	case !can || !outcome.Begun:
+	if !can || !outcome.Begun {
 		return false
-	case by != nil && (by.Rollback || by.NoRollback):
-		return by.Rollback
-	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withRollback):
+	}
+	switch r.rollbackChoice() {
+	case choiceRollback:
 		return true
-	case strings.HasPrefix(outcome.Reason, cancelledBy) && strings.Contains(outcome.Reason, withoutRollback):
+	case choiceNoRollback:
 		return false
 	default:
 		return automatic

@@ -69,6 +69,9 @@ func (r *run) runStage(ctx, work context.Context, stage *model.PipelineStage) er
 	if ctx.Err() != nil && result.status == model.StageStatus_STAGE_CANCELLED {
 		return context.Cause(ctx)
 	}
+	if result.status == model.StageStatus_STAGE_CANCELLED {
+		r.saveRollbackChoice(ctx)
+	}
 	r.endStage(ctx, stage, result.status, result.reason)
 	r.handleCommands(ctx, stage)
 	r.logger(stage).Info("stage ended", "status", result.status, "reason", result.reason)
