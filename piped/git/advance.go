@@ -23,20 +23,23 @@ var ErrLinks = errors.New("the commit has symbolic links")
 // writes only what differs. left is what the checkout has returned; the new list is returned. After an error,
 // ErrLinks among them, the directory is of no use.
 func (r *Repository) Advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
-	seen := r.repairCount()
-	left, err := r.advance(ctx, from, to, dir, left)
-	return left, r.repair(ctx, seen, err)
+	seen := r.repairer.repairs()
+	left, err := r.commits.advance(ctx, from, to, dir, left)
+	return left, r.repairer.repair(ctx, seen, err)
 }
 
-func (r *Repository) advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
-	for _, hash := range []string{from, to} {
-		if _, err := r.ensure(ctx, hash); err != nil {
+func (c *commits) advance(ctx context.Context, from, to, dir string, left []LeftOut) ([]LeftOut, error) {
+	var ids [2]plumbing.Hash
+	for i, hash := range []string{from, to} {
+		id, err := c.ensure(ctx, hash)
+		if err != nil {
 			return nil, err
 		}
+		ids[i] = id
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.newAdvance(ctx, from, to)
+	v, done := c.mirror.view()
+	defer done()
+	a, err := newAdvance(ctx, v, ids[0], ids[1])
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func (r *Repository) advance(ctx context.Context, from, to, dir string, left []L
 		err = a.carryOut()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("advance the checkout of repository %s in %s from commit %s to %s: %w", r.options.ID, dir, from, to, err)
+		return nil, fmt.Errorf("advance the checkout of repository %s in %s from commit %s to %s: %w", v.name.id, dir, from, to, err)
 	}
 	for _, one := range left {
 		if !a.touches(one.Path) {
@@ -70,16 +73,16 @@ type addition struct {
 	entry object.TreeEntry
 }
 
-func (r *Repository) newAdvance(ctx context.Context, from, to string) (*advance, error) {
-	before, err := r.rootTree(from)
+func newAdvance(ctx context.Context, v *view, from, to plumbing.Hash) (*advance, error) {
+	before, err := v.rootTree(from)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.rootTree(to)
+	after, err := v.rootTree(to)
 	if err != nil {
 		return nil, err
 	}
-	err = r.walk(ctx, after, "", func(_ string, entry object.TreeEntry) error {
+	err = v.walk(ctx, after, "", func(_ string, entry object.TreeEntry) error {
 		if entry.Mode == filemode.Symlink {
 			return ErrLinks
 		}
@@ -88,7 +91,7 @@ func (r *Repository) newAdvance(ctx context.Context, from, to string) (*advance,
 	if err != nil {
 		return nil, err
 	}
-	a := &advance{checkout: checkout{ctx: ctx, r: r, buffer: make([]byte, 32<<10)}, touched: map[string]bool{}}
+	a := &advance{checkout: checkout{ctx: ctx, view: v, buffer: make([]byte, 32<<10)}, touched: map[string]bool{}}
 	return a, a.compare(before, after, "")
 }
 
@@ -97,11 +100,11 @@ func (a *advance) compare(before, after plumbing.Hash, prefix string) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	former, err := a.r.entries(before)
+	former, err := a.view.entries(before)
 	if err != nil {
 		return err
 	}
-	entries, err := a.r.entries(after)
+	entries, err := a.view.entries(after)
 	if err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (a *advance) carryOut() error {
 	return nil
 }
 
-// touches tells whether the path, or a directory above it, went or came.
+// touches reports whether the path, or a directory above it, went or came.
 func (a *advance) touches(name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if a.touched[name] {

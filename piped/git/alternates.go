@@ -31,7 +31,7 @@ const (
 const alternates = "objects/info/alternates"
 
 // objects reads from a repository and from those that it borrows objects from (git clone --shared, snapshots
-// of a working tree). go-git would open the lenders anew for each object.
+// of a working tree). go-git would open the lenders again for each object.
 type objects struct {
 	storer.EncodedObjectStorer
 	lenders []storer.EncodedObjectStorer
@@ -52,7 +52,7 @@ func (o *objects) borrow(from string, seen map[string]bool, depth int) error {
 		return err
 	}
 	for _, dir := range dirs {
-		// One that is gone may not be needed; git passes over it, too.
+		// One that is gone may not be needed; git ignores it, too.
 		if info, err := os.Stat(dir); seen[dir] || err != nil || !info.IsDir() {
 			continue
 		}
@@ -92,17 +92,17 @@ func lendersOf(dir string) ([]string, error) {
 
 // newStorage opens the repository at dir, whose objects are in the folder of that name, by themselves.
 func newStorage(dir, folder string) *filesystem.Storage {
-	files := &unlent{Filesystem: osfs.New(dir, osfs.WithBoundOS()), folder: folder}
+	files := &ownFiles{Filesystem: osfs.New(dir, osfs.WithBoundOS()), folder: folder}
 	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
 }
 
-// unlent hides from go-git that objects are borrowed, and that their folder may have another name.
-type unlent struct {
+// ownFiles hides from go-git that objects are borrowed, and that their folder may have another name.
+type ownFiles struct {
 	billy.Filesystem
 	folder string
 }
 
-func (u *unlent) path(name string) (string, error) {
+func (u *ownFiles) path(name string) (string, error) {
 	name = filepath.ToSlash(name)
 	if name == "objects" {
 		return u.folder, nil
@@ -116,7 +116,7 @@ func (u *unlent) path(name string) (string, error) {
 	return name, nil
 }
 
-func (u *unlent) Open(name string) (billy.File, error) {
+func (u *ownFiles) Open(name string) (billy.File, error) {
 	path, err := u.path(name)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (u *unlent) Open(name string) (billy.File, error) {
 	return u.Filesystem.Open(path)
 }
 
-func (u *unlent) Stat(name string) (os.FileInfo, error) {
+func (u *ownFiles) Stat(name string) (os.FileInfo, error) {
 	path, err := u.path(name)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (u *unlent) Stat(name string) (os.FileInfo, error) {
 	return u.Filesystem.Stat(path)
 }
 
-func (u *unlent) ReadDir(name string) ([]os.FileInfo, error) {
+func (u *ownFiles) ReadDir(name string) ([]os.FileInfo, error) {
 	path, err := u.path(name)
 	if err != nil {
 		return nil, err

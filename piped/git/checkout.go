@@ -28,40 +28,41 @@ type LeftOut struct {
 // pointers, which stay what they are. When it fails, what it has written stays for the caller to remove; after
 // ErrRepaired the caller may do that and retry.
 func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
-	seen := r.repairCount()
-	left, err := r.checkOut(ctx, hash, dir)
-	return left, r.repair(ctx, seen, err)
+	seen := r.repairer.repairs()
+	left, err := r.commits.checkOut(ctx, hash, dir)
+	return left, r.repairer.repair(ctx, seen, err)
 }
 
-func (r *Repository) checkOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
-	if _, err := r.ensure(ctx, hash); err != nil {
+func (c *commits) checkOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	id, err := c.ensure(ctx, hash)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	tree, err := r.rootTree(hash)
+	v, done := c.mirror.view()
+	defer done()
+	tree, err := v.rootTree(id)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, r.options.ID, err)
+		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, v.name.id, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, r.options.ID, err)
+		return nil, fmt.Errorf("check out commit %s of repository %s: %w", hash, v.name.id, err)
 	}
 	defer root.Close()
-	c := &checkout{ctx: ctx, r: r, root: root, buffer: make([]byte, 32<<10)}
-	if err := errors.Join(c.tree(tree, ""), c.checkLinks()); err != nil {
-		return nil, fmt.Errorf("check out commit %s of repository %s into %s: %w", hash, r.options.ID, dir, err)
+	files := &checkout{ctx: ctx, view: v, root: root, buffer: make([]byte, 32<<10)}
+	if err := errors.Join(files.tree(tree, ""), files.checkLinks()); err != nil {
+		return nil, fmt.Errorf("check out commit %s of repository %s into %s: %w", hash, v.name.id, dir, err)
 	}
-	return c.left, nil
+	return files.left, nil
 }
 
 // checkout writes one tree. os.Root refuses every path that would leave the directory, by name or by link.
 type checkout struct {
 	ctx    context.Context
-	r      *Repository
+	view   *view
 	root   *os.Root
 	buffer []byte
 	left   []LeftOut
@@ -73,7 +74,7 @@ func (c *checkout) tree(id plumbing.Hash, prefix string) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := c.r.entries(id)
+	entries, err := c.view.entries(id)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (c *checkout) entry(name string, entry object.TreeEntry) error {
 }
 
 func (c *checkout) symlink(name string, id plumbing.Hash) error {
-	content, err := c.r.blob(id)
+	content, err := c.view.blob(id)
 	if err != nil {
 		return err
 	}
@@ -152,9 +153,9 @@ func leadsOut(name, target string) bool {
 }
 
 func (c *checkout) file(name string, id plumbing.Hash, mode os.FileMode) error {
-	blob, err := object.GetBlob(c.r.mirror, id)
+	blob, err := c.view.file(id)
 	if err != nil {
-		return readError("object", id, err)
+		return err
 	}
 	reader, err := blob.Reader()
 	if err != nil {

@@ -43,7 +43,7 @@ func onlyPack(t *testing.T, r *Repository) string {
 	t.Helper()
 	packs := packsOf(t, r)
 	require.Len(t, packs, 1)
-	return filepath.Join(r.packDir(), packPrefix+packs[0].id.String())
+	return filepath.Join(r.mirror.packDir(), packPrefix+packs[0].id.String())
 }
 
 // damages are what a power cut can leave of a mirror whose objects are files of their own, and of one with a pack.
@@ -224,7 +224,7 @@ func TestWholeCommitsOfADamagedMirrorStayAlsoWithoutTheRemote(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(content))
 	}
-	require.Equal(t, uint64(1), again.repairs)
+	require.Equal(t, uint64(1), again.repairer.repairs())
 	u.fsck(t, again)
 }
 
@@ -234,7 +234,7 @@ func TestADamagedRemoteIsNotTakenForADamagedMirror(t *testing.T) {
 	u.write("app/config", "1")
 	first := u.commit("First")
 	r := open(t, u.dir)
-	r.options.Damaged = func(err error) { t.Errorf("the mirror is reported as damaged: %v", err) }
+	r.repairer.report = func(err error) { t.Errorf("the mirror is reported as damaged: %v", err) }
 	_, err := r.Update(t.Context())
 	require.NoError(t, err)
 	u.write("app/config", "2")
@@ -242,7 +242,7 @@ func TestADamagedRemoteIsNotTakenForADamagedMirror(t *testing.T) {
 	cut(t, loosePath(filepath.Join(u.dir, ".git", "objects"), plumbing.NewHash(u.git("rev-parse", "HEAD:app/config"))), 5)
 	_, err = r.Update(t.Context())
 	require.ErrorIs(t, err, ErrDamaged)
-	require.Zero(t, r.repairs)
+	require.Zero(t, r.repairer.repairs())
 	_, err = r.ReadFile(t.Context(), first, "app/config")
 	require.NoError(t, err, "the mirror keeps what it has")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Draft is a row of commits upon one of the branch, which only the mirror has until they are pushed. It is
+// Draft is a row of commits upon a commit of the branch, which only the mirror has until they are pushed. It is
 // for one goroutine.
 type Draft struct {
 	repository *Repository
@@ -25,7 +25,7 @@ type Draft struct {
 	objects []plumbing.Hash
 }
 
-// Change is a commit to make.
+// Change is a commit to create.
 type Change struct {
 	// Files are new contents of regular files that exist, by path from the repository root. Modes stay.
 	Files   map[string][]byte
@@ -35,9 +35,9 @@ type Change struct {
 	At          time.Time
 }
 
-// Draft starts a row of commits upon one that Update or Commit has returned.
+// Draft starts a row of commits upon a commit that Update or Commit has returned.
 func (r *Repository) Draft(ctx context.Context, base string) (*Draft, error) {
-	id, err := r.ensure(ctx, base)
+	id, err := r.commits.ensure(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r *Repository) Draft(ctx context.Context, base string) (*Draft, error) {
 // Head is the newest commit of the row, the base while there is none.
 func (d *Draft) Head() string { return d.head.String() }
 
-// Empty tells that no commit was made yet.
+// Empty reports that the row has no commit yet.
 func (d *Draft) Empty() bool { return d.head == d.base }
 
 // ReadFile is Repository.ReadFile at the head of the row.
@@ -58,15 +58,14 @@ func (d *Draft) ReadFile(ctx context.Context, name string) ([]byte, error) {
 // Commit adds a commit to the row. The error is fs.ErrNotExist when it changes a file that is not there. After
 // ErrRepaired start again with a new Draft.
 func (d *Draft) Commit(ctx context.Context, c Change) error {
-	seen := d.repository.repairCount()
-	return d.repository.repair(ctx, seen, d.commit(c))
+	seen := d.repository.repairer.repairs()
+	return d.repository.repairer.repair(ctx, seen, d.commit(c))
 }
 
 func (d *Draft) commit(c Change) error {
-	r := d.repository
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	root, err := r.rootTree(d.Head())
+	v, done := d.repository.mirror.view()
+	defer done()
+	root, err := v.rootTree(d.head)
 	if err != nil {
 		return err
 	}
@@ -74,24 +73,31 @@ func (d *Draft) commit(c Change) error {
 	for name, content := range c.Files {
 		files[path.Clean(name)] = content
 	}
-	tree, err := d.tree(root, files, "")
+	w := &treeWriter{view: v}
+	tree, err := w.tree(root, files, "")
 	if err != nil {
-		return fmt.Errorf("change files of commit %s of repository %s: %w", d.head, r.options.ID, err)
+		return fmt.Errorf("change files of commit %s of repository %s: %w", d.head, v.name.id, err)
 	}
 	who := object.Signature{Name: c.Name, Email: c.Email, When: c.At}
 	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree, ParentHashes: []plumbing.Hash{d.head}}
-	head, err := d.store(commit.Encode)
+	head, err := v.storeCommit(commit)
 	if err != nil {
-		return fmt.Errorf("write a commit to the mirror of repository %s: %w", r.options.ID, err)
+		return err
 	}
+	d.objects = append(append(d.objects, w.written...), head)
 	d.head = head
-	r.used.add(head)
 	return nil
 }
 
+// treeWriter writes the trees and files of one commit.
+type treeWriter struct {
+	view    *view
+	written []plumbing.Hash
+}
+
 // tree writes the directory at the prefix with the files changed; their names are relative to it.
-func (d *Draft) tree(id plumbing.Hash, files map[string][]byte, prefix string) (plumbing.Hash, error) {
-	entries, err := d.repository.entries(id)
+func (w *treeWriter) tree(id plumbing.Hash, files map[string][]byte, prefix string) (plumbing.Hash, error) {
+	entries, err := w.view.entries(id)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -110,10 +116,10 @@ func (d *Draft) tree(id plumbing.Hash, files map[string][]byte, prefix string) (
 		content, itself := inside[""]
 		switch {
 		case !touched:
-		case itself && (entry.Mode == filemode.Regular || entry.Mode == filemode.Executable || entry.Mode == filemode.Deprecated):
-			entry.Hash, err = d.blob(content)
+		case itself && isBlob(entry):
+			entry.Hash, err = w.note(w.view.storeBlob(content))
 		case !itself && entry.Mode == filemode.Dir:
-			entry.Hash, err = d.tree(entry.Hash, inside, prefix+entry.Name+"/")
+			entry.Hash, err = w.tree(entry.Hash, inside, prefix+entry.Name+"/")
 		default:
 			err = fmt.Errorf("%s is not a regular file", prefix+entry.Name)
 		}
@@ -125,44 +131,12 @@ func (d *Draft) tree(id plumbing.Hash, files map[string][]byte, prefix string) (
 	for name := range below {
 		return plumbing.ZeroHash, fmt.Errorf("%s: %w", prefix+name, fs.ErrNotExist)
 	}
-	return d.store(changed.Encode)
+	return w.note(w.view.store(changed.Encode))
 }
 
-func (d *Draft) blob(content []byte) (plumbing.Hash, error) {
-	return d.stored(d.repository.storeBlob(content))
-}
-
-func (d *Draft) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
-	return d.stored(d.repository.store(encode))
-}
-
-func (d *Draft) stored(id plumbing.Hash, err error) (plumbing.Hash, error) {
+func (w *treeWriter) note(id plumbing.Hash, err error) (plumbing.Hash, error) {
 	if err == nil {
-		d.objects = append(d.objects, id)
+		w.written = append(w.written, id)
 	}
 	return id, err
-}
-
-// storeBlob writes a file's content to the mirror.
-func (r *Repository) storeBlob(content []byte) (plumbing.Hash, error) {
-	return r.store(func(o plumbing.EncodedObject) error {
-		o.SetType(plumbing.BlobObject)
-		w, err := o.Writer()
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(content); err != nil {
-			return err
-		}
-		return w.Close()
-	})
-}
-
-// store writes an object to the mirror.
-func (r *Repository) store(encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
-	encoded := r.mirror.NewEncodedObject()
-	if err := encode(encoded); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return r.mirror.SetEncodedObject(encoded)
 }

@@ -26,31 +26,26 @@ const (
 
 // dial connects to a server, by the proxy of ALL_PROXY where there is one. The connection is closed when ctx
 // ends, so whoever waits for the server then waits no longer; release ends that.
-func (r *Repository) dial(ctx context.Context, address string) (conn *idleConn, release func(), err error) {
+func (r *remote) dial(ctx context.Context, address string) (conn *idleConn, release func(), err error) {
 	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	dialed, err := proxy.Dial(connecting, "tcp", address)
 	if err != nil {
-		return nil, nil, r.silence(ctx, fmt.Errorf("connect to %s: %w", address, err))
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			return nil, nil, &silentError{after: connectTimeout}
+		}
+		return nil, nil, fmt.Errorf("connect to %s: %w", address, err)
 	}
-	conn = &idleConn{Conn: dialed, idle: r.options.Idle}
+	conn = &idleConn{Conn: dialed, idle: r.idle}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	return conn, func() { stop(); conn.Close() }, nil
-}
-
-// silence names a server that did not answer while it was connected to.
-func (r *Repository) silence(ctx context.Context, err error) error {
-	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return &silentError{after: connectTimeout}
-	}
-	return err
 }
 
 // idleConn fails when its peer is silent, or takes nothing, for longer than idle.
 type idleConn struct {
 	net.Conn
 	idle time.Duration
-	// silent tells that it has failed so.
+	// silent is set once it has failed so.
 	silent atomic.Bool
 }
 
@@ -60,7 +55,7 @@ func (c *idleConn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
-	return n, c.told(err)
+	return n, c.failed(err)
 }
 
 // Write waits for the peer no longer than idle.
@@ -69,10 +64,10 @@ func (c *idleConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	return n, c.told(err)
+	return n, c.failed(err)
 }
 
-func (c *idleConn) told(err error) error {
+func (c *idleConn) failed(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.silent.Store(true)
 		return &silentError{after: c.idle}

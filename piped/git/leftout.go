@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	// maxPointers bounds the small files that are looked into for one application.
+	// maxPointers bounds the small files that are read for one application.
 	maxPointers = 2000
 	// maxLeftOut bounds what is returned.
 	maxLeftOut = 100
@@ -33,23 +33,24 @@ const (
 	lfsFilter  = "filter=lfs"
 )
 
-// LeftOut tells what of a directory of a commit ("." is the root) a checkout lacks: submodules, and files of Git
-// LFS, of which there is a pointer. It looks into files only where .gitattributes speaks of Git LFS, and into small
-// ones alone. Links that lead out are not told: Checkout does that.
+// LeftOut returns what of a directory of a commit ("." is the root) a checkout lacks: submodules, and files of Git
+// LFS, of which there is a pointer. It reads files only where .gitattributes mentions Git LFS, and small ones alone.
+// Links that lead out are not returned: Checkout does that.
 func (r *Repository) LeftOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
-	return retried(ctx, r, func() ([]LeftOut, error) { return r.leftOut(ctx, hash, dir) })
+	return retried(ctx, r.repairer, func() ([]LeftOut, error) { return r.commits.leftOut(ctx, hash, dir) })
 }
 
-func (r *Repository) leftOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
-	if _, err := r.ensure(ctx, hash); err != nil {
+func (c *commits) leftOut(ctx context.Context, hash, dir string) ([]LeftOut, error) {
+	id, err := c.ensure(ctx, hash)
+	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &leftOutScan{ctx: ctx, r: r}
-	err := s.from(hash, path.Clean(dir))
+	v, done := c.mirror.view()
+	defer done()
+	s := &leftOutScan{ctx: ctx, view: v}
+	err = s.from(id, path.Clean(dir))
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, fmt.Errorf("look for what is not in Git in %s at commit %s of repository %s: %w", dir, hash, r.options.ID, err)
+		return nil, fmt.Errorf("find what is not in Git in %s at commit %s of repository %s: %w", dir, hash, v.name.id, err)
 	}
 	return s.found, nil
 }
@@ -58,14 +59,14 @@ var errEnough = errors.New("enough was found")
 
 type leftOutScan struct {
 	ctx   context.Context
-	r     *Repository
+	view  *view
 	found []LeftOut
 	small int
 }
 
 // from goes down to the directory, minding the attributes on the way.
-func (s *leftOutScan) from(hash, dir string) error {
-	tree, err := s.r.rootTree(hash)
+func (s *leftOutScan) from(commit plumbing.Hash, dir string) error {
+	tree, err := s.view.rootTree(commit)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (s *leftOutScan) from(hash, dir string) error {
 			return err
 		}
 		name = firstPart(dir, at)
-		entry, err := s.r.find(tree, name)
+		entry, err := s.view.find(tree, name)
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (s *leftOutScan) mentionsLFS(tree plumbing.Hash, inherited bool) (bool, err
 	if inherited {
 		return true, nil
 	}
-	entries, err := s.r.entries(tree)
+	entries, err := s.view.entries(tree)
 	if err != nil {
 		return false, err
 	}
@@ -116,7 +117,7 @@ func (s *leftOutScan) mentionsLFS(tree plumbing.Hash, inherited bool) (bool, err
 		if entry.Name != attributes || !entry.Mode.IsRegular() {
 			continue
 		}
-		content, err := s.r.blob(entry.Hash)
+		content, err := s.view.blob(entry.Hash)
 		if err != nil {
 			return false, err
 		}
@@ -133,7 +134,7 @@ func (s *leftOutScan) tree(tree plumbing.Hash, prefix string, lfs bool) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.r.entries(tree)
+	entries, err := s.view.entries(tree)
 	if err != nil {
 		return err
 	}
@@ -163,9 +164,9 @@ func (s *leftOutScan) tree(tree plumbing.Hash, prefix string, lfs bool) error {
 
 // pointer is the reason when the file is a pointer.
 func (s *leftOutScan) pointer(entry object.TreeEntry) (reason string, err error) {
-	size, err := s.r.mirror.EncodedObjectSize(entry.Hash)
+	size, err := s.view.size(entry.Hash)
 	if err != nil {
-		return "", readError("object", entry.Hash, err)
+		return "", err
 	}
 	if size > maxPointer || size < int64(len(lfsPointer)) {
 		return "", nil
@@ -173,7 +174,7 @@ func (s *leftOutScan) pointer(entry object.TreeEntry) (reason string, err error)
 	if s.small++; s.small > maxPointers {
 		return "", errEnough
 	}
-	content, err := s.r.blob(entry.Hash)
+	content, err := s.view.blob(entry.Hash)
 	if err != nil || !bytes.HasPrefix(content, []byte(lfsPointer)) {
 		return "", err
 	}

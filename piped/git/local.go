@@ -5,7 +5,6 @@ package git
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +17,7 @@ import (
 )
 
 // local is a repository of the user on this machine. It is read in process: starting git for each
-// commit costs more than all the rest. Whoever uses it holds the packs of the mirror.
+// commit costs more than all the rest.
 type local struct {
 	path   string
 	remote string
@@ -43,7 +42,7 @@ func (l *local) gitDir() (string, error) {
 		dir = dotGit
 		if !info.IsDir() {
 			if dir, err = linkedDir(dotGit); err != nil {
-				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): git worktree repair may mend it", err))
+				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): git worktree repair may repair it", err))
 			}
 		}
 	}
@@ -150,43 +149,13 @@ func (l *local) missingBranch() error {
 		})
 	}
 	if len(names) == 0 {
-		return l.problem(ErrNoCommits, fmt.Sprintf("make the first one on branch %s: git add . && git commit", l.branch.Short()))
+		return l.problem(ErrNoCommits, fmt.Sprintf("create the first one on branch %s: git add . && git commit", l.branch.Short()))
 	}
 	return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: create it or name another branch in the piped configuration", l.branch.Short(), strings.Join(names, ", ")))
 }
 
 func (l *local) problem(reason error, hint string) error {
 	return &RepositoryError{Remote: l.remote, Reason: reason, Hint: hint}
-}
-
-// copyCommit brings a commit and its tree into the mirror. git gc may move objects at any moment, so
-// what is not found is looked up once more with the packs read anew. The caller holds the packs.
-func (r *Repository) copyCommit(ctx context.Context, id plumbing.Hash) error {
-	l := r.local
-	if err := l.open(); err != nil {
-		return err
-	}
-	err := r.copyFrom(ctx, l.objects, id)
-	if err != nil && ctx.Err() == nil {
-		l.storage = nil
-		if openErr := l.open(); openErr != nil {
-			return openErr
-		}
-		err = r.copyFrom(ctx, l.objects, id)
-	}
-	if err != nil && ctx.Err() == nil && isDamage(err) {
-		return l.problem(ErrDamaged, fmt.Sprintf("copy commit %s: %v; see what is missing: git -C %s fsck --full", id, err, l.path))
-	}
-	if err != nil {
-		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck shows whether the repository is complete", id, l.remote, err)
-	}
-	return nil
-}
-
-// isDamage tells what the user's repository causes from what the mirror does, such as a full disk.
-func isDamage(err error) bool {
-	var damage *damageError
-	return errors.Is(err, plumbing.ErrObjectNotFound) || errors.As(err, &damage)
 }
 
 // state is what decides where the branch points, read from its file, to see whether it moved.

@@ -25,12 +25,12 @@ const largeObject = 8 << 20
 
 // copyLoose copies one object into a file of the mirror. Objects that have a file in the source are copied as they
 // are, compressed; their names are checked on the way. The mirror stays usable meanwhile.
-func (r *Repository) copyLoose(ctx context.Context, from *objects, id plumbing.Hash) (err error) {
+func (m *mirror) copyLoose(ctx context.Context, from *objects, id plumbing.Hash) (err error) {
 	// Next to unfinished packs: what a killed process leaves is removed with them.
-	if err := os.MkdirAll(r.packDir(), 0o755); err != nil { //nolint:gosec // as Git does
+	if err := os.MkdirAll(m.packDir(), 0o755); err != nil { //nolint:gosec // as Git does
 		return err
 	}
-	file, err := os.CreateTemp(r.packDir(), tmpPrefix+"object_")
+	file, err := os.CreateTemp(m.packDir(), tmpPrefix+"object_")
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *Repository) copyLoose(ctx context.Context, from *objects, id plumbing.H
 	if written != id {
 		return &damageError{fmt.Errorf("object %s is damaged: its content has the name %s", id, written)}
 	}
-	name := loosePath(filepath.Join(r.options.Dir, "objects"), id)
+	name := loosePath(filepath.Join(m.dir, "objects"), id)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // as Git does
 		return err
 	}
@@ -117,7 +117,7 @@ type damageError struct{ error }
 // Unwrap returns what was found.
 func (d *damageError) Unwrap() error { return d.error }
 
-// damagedObject tells a content that cannot be read from a copy that was ended or could not be written.
+// damagedObject distinguishes a content that cannot be read from a copy that was ended or could not be written.
 func damagedObject(err error) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zlib.ErrDictionary) ||

@@ -100,7 +100,7 @@ func TestTheWorkOnALargeObjectEndsWithItsContext(t *testing.T) {
 		_, err := r.Update(ending)
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.NoFileExists(t, loosePath(filepath.Join(r.options.Dir, "objects"), blob), name)
-		require.Empty(t, namesIn(t, r.packDir()), name)
+		require.Empty(t, namesIn(t, r.mirror.packDir()), name)
 
 		_, err = r.Update(t.Context())
 		require.NoError(t, err, name)
@@ -132,7 +132,7 @@ func TestADamagedObjectIsNotCopied(t *testing.T) {
 			require.ErrorIs(t, err, ErrDamaged)
 			require.ErrorContains(t, err, "git -C "+u.dir+" fsck --full")
 			require.NoFileExists(t, loosePath(filepath.Join(r.options.Dir, "objects"), blob))
-			require.Empty(t, namesIn(t, r.packDir()))
+			require.Empty(t, namesIn(t, r.mirror.packDir()))
 		})
 	}
 }

@@ -14,76 +14,83 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Merge makes the commit that merging head into base would make, in the mirror alone, and returns it. base is a
+// Merge creates the commit that merging head into base would create, in the mirror alone, and returns it. base is a
 // commit that Update has returned, head any commit of the repository; headBranch helps to find it on a server
 // that gives no commit by its name. When one holds the other already, that one is returned.
 //
 // The error is a *ConflictError when Git could not merge them by itself, and a *RepositoryError when a commit is
 // missing or the two have no common history.
 func (r *Repository) Merge(ctx context.Context, base, head, headBranch string) (Commit, error) {
-	return retried(ctx, r, func() (Commit, error) { return r.mergeCommits(ctx, base, head, headBranch) })
+	m := &merger{mirror: r.mirror, origin: r.origin}
+	return retried(ctx, r.repairer, func() (Commit, error) { return m.commits(ctx, base, head, headBranch) })
 }
 
-func (r *Repository) mergeCommits(ctx context.Context, base, head, headBranch string) (Commit, error) {
+// merger merges commits of a repository.
+type merger struct {
+	mirror *mirror
+	origin origin
+}
+
+func (m *merger) commits(ctx context.Context, base, head, headBranch string) (Commit, error) {
 	for _, hash := range []string{base, head} {
 		if !plumbing.IsHash(hash) {
-			return Commit{}, r.noCommit(hash)
+			return Commit{}, m.mirror.name.noCommit(hash)
 		}
 	}
 	ours, theirs := plumbing.NewHash(base), plumbing.NewHash(head)
-	from, release, err := r.history(ctx, ours, theirs, headBranch)
+	from, release, err := m.origin.history(ctx, ours, theirs, headBranch)
 	if err != nil {
 		return Commit{}, err
 	}
 	defer release()
-	ancestors, err := r.mergeBases(from, ours, theirs)
+	ancestors, err := m.bases(from, ours, theirs)
 	if err != nil {
 		return Commit{}, err
 	}
 
-	if err := r.lockPacks(ctx); err != nil {
+	if err := m.mirror.writing.take(ctx); err != nil {
 		return Commit{}, err
 	}
-	defer r.unlockPacks()
+	defer m.mirror.writing.release()
 	for _, id := range append([]plumbing.Hash{ours, theirs}, ancestors...) {
-		if err := r.copyFrom(ctx, from, id); err != nil {
-			return Commit{}, fmt.Errorf("copy commit %s of repository %s: %w", id, r.options.ID, err)
+		if err := m.mirror.copyFrom(ctx, from, id); err != nil {
+			return Commit{}, fmt.Errorf("copy commit %s of repository %s: %w", id, m.mirror.name.id, err)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	v, done := m.mirror.view()
+	defer done()
 	for _, ancestor := range ancestors {
 		switch ancestor {
 		case theirs:
-			return r.commit(ours)
+			return v.commit(ours)
 		case ours:
-			return r.commit(theirs)
+			return v.commit(theirs)
 		}
 	}
-	return r.merge(ctx, ours, theirs, ancestors)
+	return mergeFrom(ctx, v, ours, theirs, ancestors)
 }
 
-// mergeBases are the newest commits that both hold.
-func (r *Repository) mergeBases(from *objects, ours, theirs plumbing.Hash) ([]plumbing.Hash, error) {
+// bases are the newest commits that both hold.
+func (m *merger) bases(from *objects, ours, theirs plumbing.Hash) ([]plumbing.Hash, error) {
 	if ours == theirs {
 		return []plumbing.Hash{ours}, nil
 	}
 	one, err := object.GetCommit(from, ours)
 	if err != nil {
-		return nil, r.noCommit(ours.String())
+		return nil, m.mirror.name.noCommit(ours.String())
 	}
 	other, err := object.GetCommit(from, theirs)
 	if err != nil {
-		return nil, r.noCommit(theirs.String())
+		return nil, m.mirror.name.noCommit(theirs.String())
 	}
 	found, err := one.MergeBase(other)
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return nil, r.problem(ErrNoHistory, "a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow")
+		return nil, m.mirror.name.problem(ErrNoHistory, "a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow")
 	case err != nil:
-		return nil, fmt.Errorf("find the common history of commits %s and %s of repository %s: %w", ours, theirs, r.options.ID, err)
+		return nil, fmt.Errorf("find the common history of commits %s and %s of repository %s: %w", ours, theirs, m.mirror.name.id, err)
 	case len(found) == 0:
-		return nil, r.problem(ErrNoHistory, fmt.Sprintf("commits %.7s and %.7s have no common ancestor, so they cannot be merged", ours, theirs))
+		return nil, m.mirror.name.problem(ErrNoHistory, fmt.Sprintf("commits %.7s and %.7s have no common ancestor, so they cannot be merged", ours, theirs))
 	}
 	var hashes []plumbing.Hash
 	for _, commit := range found {
@@ -92,12 +99,12 @@ func (r *Repository) mergeBases(from *objects, ours, theirs plumbing.Hash) ([]pl
 	return hashes, nil
 }
 
-// merge writes the merged tree and a commit for it. With several ancestors the result counts only when it is the
+// mergeFrom writes the merged tree and a commit for it. With several ancestors the result counts only when it is the
 // same from each: Git would merge the ancestors first, which can decide otherwise.
-func (r *Repository) merge(ctx context.Context, ours, theirs plumbing.Hash, ancestors []plumbing.Hash) (Commit, error) {
+func mergeFrom(ctx context.Context, v *view, ours, theirs plumbing.Hash, ancestors []plumbing.Hash) (Commit, error) {
 	var tree plumbing.Hash
 	for i, ancestor := range ancestors {
-		merged, err := r.mergeTrees(ctx, ancestor, ours, theirs)
+		merged, err := mergeTrees(ctx, v, ancestor, ours, theirs)
 		if err != nil {
 			return Commit{}, err
 		}
@@ -106,37 +113,36 @@ func (r *Repository) merge(ctx context.Context, ours, theirs plumbing.Hash, ance
 		}
 		tree = merged
 	}
-	other, err := object.GetCommit(r.mirror, theirs)
+	other, err := v.commitObject(theirs)
 	if err != nil {
-		return Commit{}, fmt.Errorf("repository %s: %w", r.options.ID, readError("commit", theirs, err))
+		return Commit{}, err
 	}
-	// The same two commits always make the same one: time and names are those of the head.
+	// The same two commits always give the same one: time and names are those of the head.
 	who := object.Signature{Name: other.Committer.Name, Email: other.Committer.Email, When: other.Committer.When.UTC().Truncate(time.Second)}
 	commit := &object.Commit{
 		Author: who, Committer: who, TreeHash: tree, ParentHashes: []plumbing.Hash{ours, theirs},
-		Message: fmt.Sprintf("Merge commit %s into branch %s\n", theirs, r.options.Branch),
+		Message: fmt.Sprintf("Merge commit %s into branch %s\n", theirs, v.name.branch),
 	}
-	id, err := r.store(commit.Encode)
+	id, err := v.storeCommit(commit)
 	if err != nil {
-		return Commit{}, fmt.Errorf("write a commit to the mirror of repository %s: %w", r.options.ID, err)
+		return Commit{}, err
 	}
-	r.used.add(id)
-	return r.commit(id)
+	return v.commit(id)
 }
 
-func (r *Repository) mergeTrees(ctx context.Context, ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
+func mergeTrees(ctx context.Context, v *view, ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
 	var roots [3]plumbing.Hash
 	for i, id := range []plumbing.Hash{ancestor, ours, theirs} {
-		root, err := r.rootTree(id.String())
+		root, err := v.rootTree(id)
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
 		roots[i] = root
 	}
-	m := &merger{ctx: ctx, r: r}
+	m := &treeMerger{ctx: ctx, view: v}
 	tree, err := m.merge(roots[0], roots[1], roots[2])
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("merge commits %s and %s of repository %s: %w", ours, theirs, r.options.ID, err)
+		return plumbing.ZeroHash, fmt.Errorf("merge commits %s and %s of repository %s: %w", ours, theirs, v.name.id, err)
 	}
 	if len(m.conflicts) > 0 {
 		return plumbing.ZeroHash, &ConflictError{Conflicts: m.conflicts}

@@ -102,7 +102,7 @@ func TestConflictsAreFound(t *testing.T) {
 		path, reason  string
 	}{
 		"the same line":             {map[string]string{"a": lines("1", "A", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a", "the same lines"},
-		"lines beside each other":   {map[string]string{"a": lines("A", "2", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a", "beside each other"},
+		"lines next to each other":  {map[string]string{"a": lines("A", "2", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a", "next to each other"},
 		"added at the same place":   {map[string]string{"a": lines("1", "2", "3", "A")}, map[string]string{"a": lines("1", "2", "3", "B")}, "a", "the same lines"},
 		"changed and removed":       {map[string]string{"b": "B\n"}, map[string]string{"b": ""}, "b", "removed it"},
 		"added differently":         {map[string]string{"n": "1\n"}, map[string]string{"n": "2\n"}, "n", "added it"},
@@ -209,12 +209,13 @@ func TestABranchOfAServerIsMerged(t *testing.T) {
 	_, err = r.Merge(t.Context(), main, strings.Repeat("2", 40), "gone")
 	require.ErrorIs(t, err, ErrNoCommit)
 
-	r.histories <- struct{}{} // somebody else fetches it, from a slow server
+	past := r.origin.(*fetcher).past
+	require.NoError(t, past.using.take(t.Context())) // another caller fetches it, from a slow server
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer stop()
 	_, err = r.Merge(ctx, main, next, "feature")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	<-r.histories
+	past.using.release()
 }
 
 // Random texts are merged as git merge-file does: what it calls a conflict is one here, and clean results are

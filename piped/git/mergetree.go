@@ -18,11 +18,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// merger merges two trees that come from one. It follows files that one side has renamed without changing them;
+// treeMerger merges two trees that come from one. It follows files that one side has renamed without changing them;
 // other renames are a deletion and an addition.
-type merger struct {
+type treeMerger struct {
 	ctx       context.Context
-	r         *Repository
+	view      *view
 	conflicts []Conflict
 }
 
@@ -31,7 +31,7 @@ type edit struct{ before, after object.TreeEntry }
 
 type edits map[string]edit
 
-func (m *merger) merge(ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
+func (m *treeMerger) merge(ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
 	one, other := edits{}, edits{}
 	if err := errors.Join(m.compare(ancestor, ours, "", one), m.compare(ancestor, theirs, "", other)); err != nil {
 		return plumbing.ZeroHash, err
@@ -58,18 +58,18 @@ func (m *merger) merge(ancestor, ours, theirs plumbing.Hash) (plumbing.Hash, err
 }
 
 // compare collects the files in which two trees differ; equal subtrees are not read.
-func (m *merger) compare(from, to plumbing.Hash, prefix string, found edits) error {
+func (m *treeMerger) compare(from, to plumbing.Hash, prefix string, found edits) error {
 	if from == to {
 		return nil
 	}
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	former, err := m.r.entries(from)
+	former, err := m.view.entries(from)
 	if err != nil {
 		return err
 	}
-	present, err := m.r.entries(to)
+	present, err := m.view.entries(to)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (m *merger) compare(from, to plumbing.Hash, prefix string, found edits) err
 }
 
 // follow takes what one side has changed in a file to the place to which the other has moved it.
-func (m *merger) follow(moves, changes edits) {
+func (m *treeMerger) follow(moves, changes edits) {
 	type place struct{ gone, came []string }
 	byContent := map[object.TreeEntry]place{}
 	for _, name := range slices.Sorted(maps.Keys(moves)) {
@@ -137,7 +137,7 @@ func (m *merger) follow(moves, changes edits) {
 }
 
 // file merges what both sides have done to one file.
-func (m *merger) file(name string, ours, theirs edit) (object.TreeEntry, error) {
+func (m *treeMerger) file(name string, ours, theirs edit) (object.TreeEntry, error) {
 	a, b, base := ours.after, theirs.after, ours.before
 	switch {
 	case a == b, b == theirs.before:
@@ -179,17 +179,17 @@ func (m *merger) file(name string, ours, theirs edit) (object.TreeEntry, error) 
 }
 
 // content merges three contents; reason says why that cannot be done.
-func (m *merger) content(base, ours, theirs plumbing.Hash) (id plumbing.Hash, reason string, err error) {
+func (m *treeMerger) content(base, ours, theirs plumbing.Hash) (id plumbing.Hash, reason string, err error) {
 	var texts [3]string
 	for i, hash := range []plumbing.Hash{base, ours, theirs} {
-		blob, err := object.GetBlob(m.r.mirror, hash)
+		blob, err := m.view.file(hash)
 		if err != nil {
-			return ours, "", readError("object", hash, err)
+			return ours, "", err
 		}
 		if blob.Size > maxMergedFile {
 			return ours, fmt.Sprintf("both sides have changed it, and it is larger than the %d MiB up to which files are merged", maxMergedFile>>20), nil
 		}
-		data, err := m.r.blob(hash)
+		data, err := m.view.blob(hash)
 		if err != nil {
 			return ours, "", err
 		}
@@ -200,23 +200,23 @@ func (m *merger) content(base, ours, theirs plumbing.Hash) (id plumbing.Hash, re
 	}
 	merged, clean := mergeText(texts[0], texts[1], texts[2])
 	if !clean {
-		return ours, "both sides have changed the same lines, or lines beside each other", nil
+		return ours, "both sides have changed the same lines, or lines next to each other", nil
 	}
-	id, err = m.r.storeBlob([]byte(merged))
+	id, err = m.view.storeBlob([]byte(merged))
 	return id, "", err
 }
 
-func (m *merger) conflict(name, reason string) {
+func (m *treeMerger) conflict(name, reason string) {
 	m.conflicts = append(m.conflicts, Conflict{Path: name, Reason: reason})
 }
 
 // write stores the tree with the files changed; names are relative to the prefix, an entry without a mode removes.
 // A tree that holds nothing is the zero hash.
-func (m *merger) write(tree plumbing.Hash, files map[string]object.TreeEntry, prefix string) (plumbing.Hash, error) {
+func (m *treeMerger) write(tree plumbing.Hash, files map[string]object.TreeEntry, prefix string) (plumbing.Hash, error) {
 	if len(files) == 0 {
 		return tree, nil
 	}
-	entries, err := m.r.entries(tree)
+	entries, err := m.view.entries(tree)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -251,11 +251,11 @@ func (m *merger) write(tree plumbing.Hash, files map[string]object.TreeEntry, pr
 		return plumbing.ZeroHash, nil
 	}
 	sort.Sort(object.TreeEntrySorter(written.Entries))
-	return m.r.store(written.Encode)
+	return m.view.store(written.Encode)
 }
 
-// writeEntry gives what stands under a name; inside has the file itself under the empty name.
-func (m *merger) writeEntry(name string, entry object.TreeEntry, inside map[string]object.TreeEntry, prefix string) (object.TreeEntry, error) {
+// writeEntry returns what stands under a name; inside has the file itself under the empty name.
+func (m *treeMerger) writeEntry(name string, entry object.TreeEntry, inside map[string]object.TreeEntry, prefix string) (object.TreeEntry, error) {
 	var dir plumbing.Hash
 	file := entry
 	if entry.Mode == filemode.Dir {

@@ -161,7 +161,7 @@ func TestOnlyWhatIsNewComesFromAServer(t *testing.T) {
 	})
 	var counts []int
 	for _, pack := range packsOf(t, r) {
-		objects, err := objectsOf(r.packDir(), pack.id)
+		objects, err := objectsOf(r.mirror.packDir(), pack.id)
 		require.NoError(t, err)
 		counts = append(counts, len(objects))
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,29 +30,29 @@ const (
 // hashLength is the length of the checksums at the end of a pack, and of its index, in bytes.
 const hashLength = 20
 
-// addPack adds what write writes as one pack. The mirror is held only to begin and to take note of the index;
-// writing and indexing happen beside it. The caller holds the packs.
-func (r *Repository) addPack(write func(io.Writer) error) error {
-	r.mu.Lock()
-	writer, err := r.mirror.PackfileWriter()
-	r.mu.Unlock()
+// addPack adds what write writes as one pack. The mirror is locked only to begin and to take note of the index;
+// it stays usable while the pack is written and indexed. The caller has the turn to write.
+func (m *mirror) addPack(write func(io.Writer) error) error {
+	m.mu.Lock()
+	writer, err := m.storage.PackfileWriter()
+	m.mu.Unlock()
 	if err == nil {
-		err = fillPack(writer, func(tell func()) { r.mu.Lock(); defer r.mu.Unlock(); tell() }, write)
+		err = fillPack(writer, func(note func()) { m.mu.Lock(); defer m.mu.Unlock(); note() }, write)
 	}
 	if err != nil {
-		return errors.Join(err, removeUnfinished(r.packDir()))
+		return errors.Join(err, removeUnfinished(m.packDir()))
 	}
 	return nil
 }
 
 // fillPack writes a pack; guard is called around the moment in which the storage takes note of it.
-func fillPack(writer io.WriteCloser, guard func(tell func()), write func(io.Writer) error) error {
+func fillPack(writer io.WriteCloser, guard func(note func()), write func(io.Writer) error) error {
 	pack, ok := writer.(*dotgit.PackWriter)
 	if !ok {
 		return errors.Join(fmt.Errorf("write pack: %T cannot be guarded", writer), writer.Close())
 	}
-	tell := pack.Notify
-	pack.Notify = func(id plumbing.Hash, index *idxfile.Writer) { guard(func() { tell(id, index) }) }
+	note := pack.Notify
+	pack.Notify = func(id plumbing.Hash, index *idxfile.Writer) { guard(func() { note(id, index) }) }
 	err := write(pack)
 	// What is not complete is an error of the index, of which the first error is the cause.
 	if closeErr := pack.Close(); err == nil && closeErr != nil {
@@ -59,8 +60,6 @@ func fillPack(writer io.WriteCloser, guard func(tell func()), write func(io.Writ
 	}
 	return err
 }
-
-func (r *Repository) packDir() string { return filepath.Join(r.options.Dir, "objects", "pack") }
 
 // removeUnfinished removes packs that were not completed.
 func removeUnfinished(dir string) error {
@@ -75,7 +74,7 @@ func removeUnfinished(dir string) error {
 
 // checkPacks removes what a process that was killed has left in a bare repository. A pack that is damaged, as after
 // a power failure, makes all objects doubtful, since what else is there may build upon the pack: drop is called.
-func (r *Repository) checkPacks(repository string, drop func() error) error {
+func checkPacks(repository string, logger *slog.Logger, drop func() error) error {
 	unpacked, err := filepath.Glob(filepath.Join(repository, thinPrefix+"*"))
 	for _, left := range unpacked {
 		err = errors.Join(err, os.RemoveAll(left))
@@ -110,7 +109,7 @@ func (r *Repository) checkPacks(repository string, drop func() error) error {
 		if !isPack || wholePack(pack) {
 			continue
 		}
-		r.logger.Warn("the mirror is damaged; what is missing is fetched again", "pack", name)
+		logger.Warn("the mirror is damaged; what is missing is fetched again", "pack", name)
 		return drop()
 	}
 	return nil

@@ -16,34 +16,34 @@ import (
 // lack what it refers to, and a tree or a commit that is there counts as complete.
 const pruningFile = "pruning"
 
-func (r *Repository) beginPruning(kept plumbing.Hash) error {
-	return os.WriteFile(filepath.Join(r.options.Dir, pruningFile), []byte(kept.String()), 0o600)
+func (m *mirror) beginPruning(kept plumbing.Hash) error {
+	return os.WriteFile(filepath.Join(m.dir, pruningFile), []byte(kept.String()), 0o600)
 }
 
-func (r *Repository) endPruning() error { return os.Remove(filepath.Join(r.options.Dir, pruningFile)) }
+func (m *mirror) endPruning() error { return os.Remove(filepath.Join(m.dir, pruningFile)) }
 
 // finishPruning removes what a process that was killed meanwhile has not. Without the pack that was to stay, which a
 // power failure may cost, nothing does.
-func (r *Repository) finishPruning() error {
-	kept, err := os.ReadFile(filepath.Join(r.options.Dir, pruningFile))
+func (m *mirror) finishPruning() error {
+	kept, err := os.ReadFile(filepath.Join(m.dir, pruningFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	objects, name := filepath.Join(r.options.Dir, "objects"), packPrefix+string(kept)
-	if !plumbing.IsHash(string(kept)) || !wholePack(filepath.Join(r.packDir(), name)) {
-		r.logger.Warn("the mirror is damaged, it is fetched anew", "pack", name)
-		return errors.Join(os.RemoveAll(objects), r.endPruning())
+	objects, name := filepath.Join(m.dir, "objects"), packPrefix+string(kept)
+	if !plumbing.IsHash(string(kept)) || !wholePack(filepath.Join(m.packDir(), name)) {
+		m.logger.Warn("the mirror is damaged; all of it is fetched again", "pack", name)
+		return errors.Join(os.RemoveAll(objects), m.endPruning())
 	}
 	if err := removeBut(objects, "pack"); err != nil { // loose objects
 		return err
 	}
-	if err := removeBut(r.packDir(), name+packSuffix, name+idxSuffix); err != nil {
+	if err := removeBut(m.packDir(), name+packSuffix, name+idxSuffix); err != nil {
 		return err
 	}
-	return r.endPruning()
+	return m.endPruning()
 }
 
 // removeBut empties a directory but for these names.

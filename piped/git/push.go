@@ -16,24 +16,22 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-
-	"github.com/pipedeck/pipedeck/piped/git/address"
 )
 
 // Push moves the branch of the repository from the base of the row to its head. The error is ErrMoved when
-// the branch is somewhere else by now: make the row anew upon the new head.
+// the branch is somewhere else by now: create the row again upon the new head.
 func (d *Draft) Push(ctx context.Context) error {
-	err := d.push(ctx, d.repository.options.Branch, d.base)
+	err := d.push(ctx, d.repository.name.branch, d.base)
 	if err == nil {
-		d.repository.signal()
+		d.repository.watcher.signal()
 	}
 	return err
 }
 
-// PushNew makes a branch at the head of the row. The error is ErrMoved when there is one of that name.
+// PushNew creates a branch at the head of the row. The error is ErrMoved when there is one of that name.
 func (d *Draft) PushNew(ctx context.Context, branch string) error {
 	if err := plumbing.NewBranchReferenceName(branch).Validate(); err != nil {
-		return d.repository.problem(ErrNoBranch, fmt.Sprintf("%q cannot be the name of a branch", branch))
+		return d.repository.name.problem(ErrNoBranch, fmt.Sprintf("%q cannot be the name of a branch", branch))
 	}
 	return d.push(ctx, branch, plumbing.ZeroHash)
 }
@@ -42,18 +40,19 @@ func (d *Draft) PushNew(ctx context.Context, branch string) error {
 const pushTimeout = time.Minute
 
 // push sends what the repository lacks and moves the branch, both or neither. It knows what that is, so the
-// mirror needs no history; the repository itself compares the old place of the branch, so that nothing of
+// mirror needs no history; the repository itself compares the old place of the branch, so that no change of
 // others is lost. The mirror stays usable meanwhile.
 func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) error {
-	r := d.repository
-	seen := r.repairCount()
+	repairer, r := d.repository.repairer, d.repository.remote
+	seen := repairer.repairs()
 	pack, err := d.pack()
 	if err != nil {
-		return fmt.Errorf("pack commits of repository %s: %w", r.options.ID, r.repair(ctx, seen, readError("commit", d.head, err)))
+		err = repairer.repair(ctx, seen, readError("commit", d.head, err))
+		return fmt.Errorf("pack commits of repository %s: %w", r.name.id, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	leave, err := r.options.Hosts.enter(ctx, r.address.Host)
+	leave, err := r.hosts.enter(ctx, r.address.Host)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) erro
 	case now == d.head:
 		return nil // an earlier push got through
 	case now != old:
-		return r.moved(branch)
+		return r.name.problem(ErrMoved, fmt.Sprintf(movedHint, branch))
 	}
 	request := packp.NewReferenceUpdateRequestFromCapabilities(advertised.Capabilities)
 	request.Commands = []*packp.Command{{Name: name, Old: old, New: d.head}}
@@ -90,16 +89,19 @@ func (d *Draft) push(ctx context.Context, branch string, old plumbing.Hash) erro
 
 // pack holds the objects of the row. They are as large as the files that it changes.
 func (d *Draft) pack() (*bytes.Buffer, error) {
-	d.repository.mu.Lock()
-	defer d.repository.mu.Unlock()
+	v, done := d.repository.mirror.view()
+	defer done()
 	pack := &bytes.Buffer{}
-	_, err := packfile.NewEncoder(pack, d.repository.mirror, false).Encode(d.objects, 0)
+	_, err := packfile.NewEncoder(pack, v.storage, false).Encode(d.objects, 0)
 	return pack, err
 }
 
-func (r *Repository) moved(branch string) error {
-	return r.problem(ErrMoved, fmt.Sprintf("somebody else has pushed to %s; do it again upon what is there now", branch))
-}
+// movedHint, movingHint and dirtyHint are next steps for a branch.
+const (
+	movedHint  = "another push has moved %s; repeat the change upon what is there now"
+	movingHint = "another push is moving %s; repeat the change upon what is there then"
+	dirtyHint  = "%s is checked out there with changes that are not committed: commit or stash them"
+)
 
 // refusals are what receive-pack and Git hosts answer, and what it means.
 var refusals = []struct {
@@ -107,23 +109,26 @@ var refusals = []struct {
 	reason error
 	hint   string // %s is the branch
 }{
-	{"branch is currently checked out", ErrCheckedOut, "%s is checked out there: allow it with git config receive.denyCurrentBranch updateInstead in that repository, check out another branch, or have changes pushed to a new branch (makePullRequest)"},
-	{"Working directory has unstaged changes", ErrCheckedOut, "%s is checked out there with changes that are not committed: commit or stash them"},
-	{"Working directory has staged changes", ErrCheckedOut, "%s is checked out there with changes that are not committed: commit or stash them"},
-	{"Working directory not clean", ErrCheckedOut, "%s is checked out there with changes that are not committed: commit or stash them"},
-	{"Up-to-date check failed", ErrCheckedOut, "%s is checked out there with changes that are not committed: commit or stash them"},
-	{"fetch first", ErrMoved, "somebody else has pushed to %s; do it again upon what is there now"},
-	{"non-fast-forward", ErrMoved, "somebody else has pushed to %s; do it again upon what is there now"},
-	{"failed to update ref", ErrMoved, "somebody else is pushing to %s; do it again upon what is there then"},
-	{"incorrect old value", ErrMoved, "somebody else has pushed to %s; do it again upon what is there now"},
-	{"cannot lock ref", ErrMoved, "somebody else is pushing to %s; do it again upon what is there then"},
+	{"branch is currently checked out", ErrCheckedOut, "%s is checked out there: " +
+		"allow it with git config receive.denyCurrentBranch updateInstead in that repository, " +
+		"check out another branch, or have changes pushed to a new branch (makePullRequest)"},
+	{"Working directory has unstaged changes", ErrCheckedOut, dirtyHint},
+	{"Working directory has staged changes", ErrCheckedOut, dirtyHint},
+	{"Working directory not clean", ErrCheckedOut, dirtyHint},
+	{"Up-to-date check failed", ErrCheckedOut, dirtyHint},
+	{"fetch first", ErrMoved, movedHint},
+	{"non-fast-forward", ErrMoved, movedHint},
+	{"failed to update ref", ErrMoved, movingHint},
+	{"incorrect old value", ErrMoved, movedHint},
+	{"cannot lock ref", ErrMoved, movingHint},
 	{"reference already exists", ErrMoved, "there is a branch %s already"},
-	{"protected branch", ErrRefused, "%s is protected: let this piped's account push to it, or have changes pushed to a new branch (makePullRequest)"},
+	{"protected branch", ErrRefused, "%s is protected: " +
+		"let this piped's account push to it, or have changes pushed to a new branch (makePullRequest)"},
 	{"hook declined", ErrRefused, "a hook of the repository declined the push to %s; its own log says why"},
 	{"deny updating a hidden ref", ErrRefused, "the repository hides %s"},
 }
 
-func (r *Repository) pushError(branch string, err error) error {
+func (r *remote) pushError(branch string, err error) error {
 	var known *RepositoryError
 	switch {
 	case err == nil, errors.As(err, &known):
@@ -134,8 +139,8 @@ func (r *Repository) pushError(branch string, err error) error {
 	}
 	for _, refusal := range refusals {
 		if strings.Contains(err.Error(), refusal.answer) {
-			return r.problem(refusal.reason, fmt.Sprintf(refusal.hint, branch))
+			return r.name.problem(refusal.reason, fmt.Sprintf(refusal.hint, branch))
 		}
 	}
-	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, address.WithoutCredentials(r.options.Remote), err)
+	return fmt.Errorf("push to branch %s of git repository %s: %w", branch, r.name.remote, err)
 }

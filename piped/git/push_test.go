@@ -161,7 +161,7 @@ func TestRefusedPushesAreTyped(t *testing.T) {
 	r, err := Open(t.Context(), Options{ID: "apps", Remote: serve(t, filepath.Dir(bare)) + "/bare.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
 	require.NoError(t, err)
 	d := draft(t, r, map[string]string{"a": "2"})
-	r.options.Password = "wrong"
+	r.remote.password = "wrong"
 	require.ErrorIs(t, d.Push(t.Context()), ErrAuth)
 
 	ended, cancel := context.WithCancel(t.Context())

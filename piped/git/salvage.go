@@ -21,41 +21,40 @@ import (
 const damagedFolder = "objects-damaged"
 
 // rebuild sets the objects of the mirror aside and brings those back that are whole: a commit may have been removed
-// from the remote. The caller holds the packs. After an error the mirror holds less, and the next process saves the
-// rest.
-func (r *Repository) rebuild(ctx context.Context) error {
-	r.mu.Lock()
-	err := r.setAside()
-	r.openStorage()
-	r.head = plumbing.ZeroHash
-	r.mu.Unlock()
+// from the remote. The caller has the turn to write. After an error the mirror holds less, and the next process saves
+// the rest.
+func (m *mirror) rebuild(ctx context.Context) error {
+	m.mu.Lock()
+	err := m.setAside()
+	m.openStorage()
+	m.head = plumbing.ZeroHash
+	m.mu.Unlock()
 	if err == nil {
-		err = r.salvage(ctx)
+		err = m.salvage(ctx)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.repairs++
-	r.readHead()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.readHead()
 	return err
 }
 
 // setAside moves the objects of the mirror to the folder for damaged ones.
-func (r *Repository) setAside() error {
-	aside := filepath.Join(r.options.Dir, damagedFolder)
+func (m *mirror) setAside() error {
+	aside := filepath.Join(m.dir, damagedFolder)
 	if err := os.RemoveAll(aside); err != nil {
 		return err
 	}
-	objects := filepath.Join(r.options.Dir, "objects")
+	objects := filepath.Join(m.dir, "objects")
 	if err := os.Rename(objects, aside); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return os.MkdirAll(r.packDir(), 0o755) //nolint:gosec // as Git does
+	return os.MkdirAll(m.packDir(), 0o755) //nolint:gosec // as Git does
 }
 
 // salvage brings the whole objects that were set aside, if any, into the mirror, and removes the others. The caller
-// holds the packs.
-func (r *Repository) salvage(ctx context.Context) error {
-	aside := filepath.Join(r.options.Dir, damagedFolder)
+// has the turn to write.
+func (m *mirror) salvage(ctx context.Context) error {
+	aside := filepath.Join(m.dir, damagedFolder)
 	if _, err := os.Stat(aside); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -63,7 +62,7 @@ func (r *Repository) salvage(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the objects of the damaged mirror: %w", err)
 	}
-	s := &salvager{ctx: ctx, from: newStorage(r.options.Dir, damagedFolder), whole: map[plumbing.Hash]bool{}}
+	s := &salvager{ctx: ctx, from: newStorage(m.dir, damagedFolder), whole: map[plumbing.Hash]bool{}}
 	var keep []plumbing.Hash
 	for id := range ids {
 		whole, err := s.check(id)
@@ -75,11 +74,11 @@ func (r *Repository) salvage(ctx context.Context) error {
 		}
 	}
 	if len(keep) > 0 {
-		if err := r.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, s.from, keep) }); err != nil {
+		if err := m.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, s.from, keep) }); err != nil {
 			return fmt.Errorf("keep the whole objects of the damaged mirror: %w", err)
 		}
 	}
-	r.logger.Info("kept the whole objects of the damaged mirror", "kept", len(keep), "dropped", len(ids)-len(keep))
+	m.logger.Info("kept the whole objects of the damaged mirror", "kept", len(keep), "dropped", len(ids)-len(keep))
 	return os.RemoveAll(aside)
 }
 

@@ -19,12 +19,12 @@ import (
 )
 
 // uploadPack opens a session to fetch from a server. It ends with ctx at the latest.
-func (r *Repository) uploadPack(ctx context.Context) (transport.UploadPackSession, error) {
+func (r *remote) uploadPack(ctx context.Context) (transport.UploadPackSession, error) {
 	switch r.address.Scheme {
 	case "ssh", "git":
 		return r.stream(ctx, transport.UploadPackServiceName)
 	}
-	endpoint, err := transport.NewEndpoint(r.options.Remote)
+	endpoint, err := transport.NewEndpoint(r.url)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (r *Repository) uploadPack(ctx context.Context) (transport.UploadPackSessio
 }
 
 // receivePack opens a session to push. Git's own program receives on this machine.
-func (r *Repository) receivePack(ctx context.Context) (transport.ReceivePackSession, error) {
+func (r *remote) receivePack(ctx context.Context) (transport.ReceivePackSession, error) {
 	switch r.address.Scheme {
 	case "ssh", "git":
 		return r.stream(ctx, transport.ReceivePackServiceName)
@@ -52,7 +52,7 @@ func (r *Repository) receivePack(ctx context.Context) (transport.ReceivePackSess
 		}
 		return way.NewReceivePackSession(endpoint, nil)
 	}
-	endpoint, err := transport.NewEndpoint(r.options.Remote)
+	endpoint, err := transport.NewEndpoint(r.url)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (r *Repository) receivePack(ctx context.Context) (transport.ReceivePackSess
 
 // http is a client for one session: its connections are shared with no other repository, so that a silent
 // server holds up none, and are closed with it.
-func (r *Repository) http() (way transport.Transport, end func()) {
+func (r *remote) http() (way transport.Transport, end func()) {
 	dialer := &net.Dialer{Timeout: connectTimeout}
 	connections := &nethttp.Transport{
 		Proxy: nethttp.ProxyFromEnvironment,
@@ -75,17 +75,17 @@ func (r *Repository) http() (way transport.Transport, end func()) {
 			if err != nil {
 				return nil, err
 			}
-			return &idleConn{Conn: conn, idle: r.options.Idle}, nil
+			return &idleConn{Conn: conn, idle: r.idle}, nil
 		},
 	}
 	return http.NewClient(&nethttp.Client{Transport: connections}), connections.CloseIdleConnections
 }
 
-func (r *Repository) login() transport.AuthMethod {
-	if r.options.Password == "" {
+func (r *remote) login() transport.AuthMethod {
+	if r.password == "" {
 		return nil // an interface without a value, so that the remote's own user counts
 	}
-	return &http.BasicAuth{Username: r.options.Username, Password: r.options.Password}
+	return &http.BasicAuth{Username: r.username, Password: r.password}
 }
 
 type httpUpload struct {
@@ -104,7 +104,7 @@ type httpReceive struct {
 // Close closes the connections as well.
 func (h *httpReceive) Close() error { defer h.end(); return h.ReceivePackSession.Close() }
 
-func (r *Repository) stream(ctx context.Context, service string) (*stream, error) {
+func (r *remote) stream(ctx context.Context, service string) (*stream, error) {
 	if r.address.Scheme == "git" {
 		return r.gitStream(ctx, service)
 	}
@@ -112,7 +112,7 @@ func (r *Repository) stream(ctx context.Context, service string) (*stream, error
 }
 
 // gitStream asks Git's own daemon.
-func (r *Repository) gitStream(ctx context.Context, service string) (*stream, error) {
+func (r *remote) gitStream(ctx context.Context, service string) (*stream, error) {
 	conn, release, err := r.dial(ctx, net.JoinHostPort(r.address.Host, cmp.Or(r.address.Port, "9418")))
 	if err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ type openEnded struct{ net.Conn }
 func (openEnded) Close() error { return nil }
 
 // sshStream runs the service as the server's user.
-func (r *Repository) sshStream(ctx context.Context, service string) (_ *stream, err error) {
-	login, err := r.sshLogin(ctx)
+func (r *remote) sshStream(ctx context.Context, service string) (_ *stream, err error) {
+	login, err := r.ssh.login(ctx, r.address)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 			_, err = r.Update(t.Context())
 			require.ErrorIs(t, err, ErrSilent, "%v", err)
 			require.ErrorContains(t, err, "nothing came for 300ms")
-			unfinished, err := filepath.Glob(filepath.Join(r.packDir(), "*"))
+			unfinished, err := filepath.Glob(filepath.Join(r.mirror.packDir(), "*"))
 			require.NoError(t, err)
 			require.Empty(t, unfinished)
 		})
@@ -164,8 +164,8 @@ func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	second := u.commit("Second")
 
 	address, silent := stall(t, shell.address, 300_000)
-	r.options.KnownHosts = shell.alsoAt(t, address)
-	r.address.Port = address[strings.LastIndex(address, ":")+1:]
+	r.remote.ssh.known.configured = shell.alsoAt(t, address)
+	r.remote.address.Port = address[strings.LastIndex(address, ":")+1:]
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -188,8 +188,8 @@ func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
 
-	r.address.Port = shell.port
-	r.options.KnownHosts = []string{shell.knownHosts}
+	r.remote.address.Port = shell.port
+	r.remote.ssh.known.configured = []string{shell.knownHosts}
 	head, err := r.Update(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, second, head.Hash)
@@ -264,7 +264,7 @@ func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
 		return r
 	}
 	r := repository()
-	require.NoError(t, r.lockPacks(t.Context()))
+	require.NoError(t, r.mirror.writing.take(t.Context()))
 	ended := make(chan error, maxPerHost)
 	for range maxPerHost {
 		go func() {
@@ -279,11 +279,11 @@ func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
 	defer stop()
 	_, err := repository().Update(ctx)
 	require.NoError(t, err, "another repository of the host")
-	r.unlockPacks()
+	r.mirror.writing.release()
 	for range maxPerHost {
 		require.NoError(t, <-ended)
 	}
-	require.True(t, r.hasObject(plumbing.NewHash(head)))
+	require.True(t, r.mirror.has(plumbing.NewHash(head)))
 }
 
 func TestAServerThatIsAwayDoesNotMakeEverythingChanged(t *testing.T) {
@@ -298,17 +298,17 @@ func TestAServerThatIsAwayDoesNotMakeEverythingChanged(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
-	present := r.address.Port
+	present := r.remote.address.Port
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	_, r.address.Port, err = net.SplitHostPort(listener.Addr().String())
+	_, r.remote.address.Port, err = net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	_, err = r.ChangedFiles(t.Context(), first, second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrNoCommit)
 
-	r.address.Port = present
+	r.remote.address.Port = present
 	changed, err := r.ChangedFiles(t.Context(), first, second)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, changed)

@@ -36,7 +36,7 @@ type stream struct {
 	complaint func() string
 	close     func()
 	refs      *packp.AdvRefs
-	// asked tells that the server is not waiting for the first request any more.
+	// asked is set when the server is not waiting for the first request any more.
 	asked bool
 }
 

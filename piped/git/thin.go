@@ -18,15 +18,15 @@ import (
 const thinPrefix = "incoming-"
 
 // addThinPack adds a pack whose objects may be written as differences to objects of the mirror. Git's server
-// leaves out what a shallow client has only when it may send such a pack. The caller holds the packs.
-func (r *Repository) addThinPack(read io.Reader) (err error) {
-	dir, err := os.MkdirTemp(r.options.Dir, thinPrefix)
+// leaves out what a shallow client has only when it may send such a pack. The caller has the turn to write.
+func (m *mirror) addThinPack(read io.Reader) (err error) {
+	dir, err := os.MkdirTemp(m.dir, thinPrefix)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	side := newStorage(dir, "objects")
-	unpacked := &thinObjects{EncodedObjectStorer: side, r: r, has: map[plumbing.Hash]bool{}}
+	unpacked := &thinObjects{EncodedObjectStorer: side, mirror: m, has: map[plumbing.Hash]bool{}}
 	parser, err := packfile.NewParserWithStorage(packfile.NewScanner(read), unpacked)
 	if err == nil {
 		_, err = parser.Parse()
@@ -41,7 +41,7 @@ func (r *Repository) addThinPack(read io.Reader) (err error) {
 	if len(unpacked.ids) == 0 {
 		return nil
 	}
-	return r.addPack(func(w io.Writer) error { return encode(w, side, unpacked.ids) })
+	return m.addPack(func(w io.Writer) error { return encode(w, side, unpacked.ids) })
 }
 
 // encode writes objects as a pack.
@@ -52,12 +52,12 @@ func encode(w io.Writer, from storer.EncodedObjectStorer, ids []plumbing.Hash) e
 	return nil
 }
 
-// thinObjects keeps what comes beside the mirror, and looks in the mirror for the rest.
+// thinObjects keeps what comes next to the mirror, and reads the rest from the mirror.
 type thinObjects struct {
 	storer.EncodedObjectStorer
-	r   *Repository
-	ids []plumbing.Hash
-	has map[plumbing.Hash]bool
+	mirror *mirror
+	ids    []plumbing.Hash
+	has    map[plumbing.Hash]bool
 }
 
 // SetEncodedObject keeps an object.
@@ -70,14 +70,19 @@ func (t *thinObjects) SetEncodedObject(o plumbing.EncodedObject) (plumbing.Hash,
 	return id, err
 }
 
-// EncodedObject looks at both. An object of the mirror is read at once, since the mirror is held only meanwhile.
+// EncodedObject looks at both.
 func (t *thinObjects) EncodedObject(kind plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {
 	if t.has[id] {
 		return t.EncodedObjectStorer.EncodedObject(kind, id)
 	}
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
-	found, err := t.r.mirror.EncodedObject(kind, id)
+	return t.mirror.inMemory(kind, id)
+}
+
+// inMemory reads all of an object, since the mirror is locked only meanwhile.
+func (m *mirror) inMemory(kind plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, err := m.storage.EncodedObject(kind, id)
 	if err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ import (
 // packFrom is the number of objects from which one pack is written instead of a file for each.
 const packFrom = 200
 
-// copyFrom copies one commit from another store. The mirror stays usable meanwhile; the caller holds the packs.
-func (r *Repository) copyFrom(ctx context.Context, from *objects, id plumbing.Hash) error {
-	t := &transfer{from: from, has: r.hasObject, seen: map[plumbing.Hash]bool{}}
+// copyFrom copies one commit from another store. The mirror stays usable meanwhile; the caller has the turn to write.
+func (m *mirror) copyFrom(ctx context.Context, from *objects, id plumbing.Hash) error {
+	t := &transfer{from: from, has: m.has, seen: map[plumbing.Hash]bool{}}
 	err := t.commit(ctx, id)
 	if err != nil || len(t.missing) == 0 {
 		return err
 	}
-	defer r.brought()
+	defer m.loads.add()
 	single, packed := t.missing, []plumbing.Hash(nil)
 	if len(t.missing) >= packFrom {
 		if single, packed, err = divide(from, t.missing); err != nil {
@@ -31,14 +31,14 @@ func (r *Repository) copyFrom(ctx context.Context, from *objects, id plumbing.Ha
 		}
 	}
 	for _, hash := range single {
-		if err := r.copyLoose(ctx, from, hash); err != nil {
+		if err := m.copyLoose(ctx, from, hash); err != nil {
 			return err
 		}
 	}
 	if len(packed) == 0 {
 		return nil
 	}
-	return r.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, from, packed) })
+	return m.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, from, packed) })
 }
 
 // divide takes large objects apart from others. Large ones are files, which need no other object to be complete.
@@ -57,14 +57,8 @@ func divide(from *objects, ids []plumbing.Hash) (large, others []plumbing.Hash, 
 	return large, others, nil
 }
 
-func (r *Repository) hasObject(id plumbing.Hash) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.mirror.HasEncodedObject(id) == nil
-}
-
 // transfer finds what one store has of a commit and another lacks. A tree is written after all that it holds, so
-// a tree that is there is complete, and what two commits share is never looked at twice.
+// a tree that is there is complete, and what two commits share is never read twice.
 type transfer struct {
 	from    *objects
 	has     func(plumbing.Hash) bool

@@ -22,7 +22,7 @@ import (
 
 // bounds say when a mirror is cleaned up, and how far.
 type bounds struct {
-	// look is after how many commits that were brought the mirror is looked at.
+	// look is after how many loads the mirror is inspected.
 	look int
 	// packs and loose are how many small packs, and objects by themselves, are put together to one pack.
 	packs, loose int
@@ -38,76 +38,67 @@ func defaultBounds() bounds {
 	return bounds{look: 16, packs: 50, loose: 2000, small: 32 << 20, prune: 1 << 30, keep: 2 << 30}
 }
 
-// brought is called after objects were brought into the mirror.
-func (r *Repository) brought() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.loads++; r.loads >= r.bounds.look {
-		r.loads = 0
-		r.cleanUpSoon()
-	}
+// cleaner cleans a mirror up.
+type cleaner struct {
+	mirror   *mirror
+	repairer *repairer
+	bounds   bounds
 }
 
-func (r *Repository) cleanUpSoon() {
-	select {
-	case r.due <- struct{}{}:
-	default: // One is waiting already.
-	}
-}
-
-// keepClean cleans the mirror up when that is due, until ctx ends.
-func (r *Repository) keepClean(ctx context.Context) {
-	prune := r.bounds.prune
+// run cleans the mirror up when that is due, until ctx ends.
+func (c *cleaner) run(ctx context.Context) {
+	prune := c.bounds.prune
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.due:
+		case <-c.mirror.loads.due:
 		}
-		seen := r.repairCount()
-		size, err := r.cleanUp(ctx, prune)
-		err = r.repair(ctx, seen, err)
+		seen := c.repairer.repairs()
+		size, err := c.cleanUp(ctx, prune)
+		err = c.repairer.repair(ctx, seen, err)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			r.logger.Warn("cannot clean up the mirror; it stays usable and grows", "error", err)
+			c.mirror.logger.Warn("cannot clean up the mirror; it stays usable and grows", "error", err)
 		case size > 0:
-			prune = max(r.bounds.prune, 2*size) // what has to stay may be that large
+			prune = max(c.bounds.prune, 2*size) // what has to stay may be that large
 		}
 	}
 }
 
 // cleanUp puts small packs and loose objects together, or drops old commits when the packs have that size. It
-// returns the size after the latter. Nobody brings objects meanwhile; the mirror can be read. After a crash there
-// are objects twice, or the next process drops the rest of the old commits.
-func (r *Repository) cleanUp(ctx context.Context, prune int64) (size int64, err error) {
-	if err := r.lockPacks(ctx); err != nil {
+// returns the size after the latter. It holds the turn to write; the mirror can be read. After a crash there are
+// objects twice, or the next process drops the rest of the old commits.
+func (c *cleaner) cleanUp(ctx context.Context, prune int64) (size int64, err error) {
+	m := c.mirror
+	if err := m.writing.take(ctx); err != nil {
 		return 0, err
 	}
-	defer r.unlockPacks()
-	packs, err := listPacks(r.packDir())
+	defer m.writing.release()
+	packs, err := listPacks(m.packDir())
 	if err != nil {
 		return 0, fmt.Errorf("list packs: %w", err)
 	}
-	// A storage of its own: reading takes long, and r.mirror has to be free.
-	c := &cleaning{ctx: ctx, r: r, from: newStorage(r.options.Dir, "objects")}
-	if err := c.from.ForEachObjectHash(func(id plumbing.Hash) error { c.loose = append(c.loose, id); return nil }); err != nil {
+	// A separate storage: reading takes long, and that of the mirror has to be free.
+	run := &cleaning{ctx: ctx, mirror: m, bounds: c.bounds, from: newStorage(m.dir, "objects")}
+	if err := run.from.ForEachObjectHash(func(id plumbing.Hash) error { run.loose = append(run.loose, id); return nil }); err != nil {
 		return 0, fmt.Errorf("list loose objects: %w", err)
 	}
 	var small []packFile
 	for _, pack := range packs {
 		size += pack.size
-		if pack.size < r.bounds.small {
+		if pack.size < c.bounds.small {
 			small = append(small, pack)
 		}
 	}
 	switch {
 	case size >= prune:
-		if err := c.prune(packs); err != nil {
+		if err := run.prune(packs); err != nil {
 			return 0, fmt.Errorf("drop old commits: %w", err)
 		}
-		return packedSize(r.packDir())
-	case len(small) > r.bounds.packs || len(c.loose) > r.bounds.loose:
-		if err := c.gather(small); err != nil {
+		return packedSize(m.packDir())
+	case len(small) > c.bounds.packs || len(run.loose) > c.bounds.loose:
+		if err := run.gather(small); err != nil {
 			return 0, fmt.Errorf("put packs together: %w", err)
 		}
 	}
@@ -124,10 +115,11 @@ func packedSize(dir string) (size int64, err error) {
 
 // cleaning is one clean-up.
 type cleaning struct {
-	ctx   context.Context
-	r     *Repository
-	from  *filesystem.Storage
-	loose []plumbing.Hash
+	ctx    context.Context
+	mirror *mirror
+	bounds bounds
+	from   *filesystem.Storage
+	loose  []plumbing.Hash
 }
 
 // gather makes one pack of several and of the loose objects.
@@ -135,7 +127,7 @@ func (c *cleaning) gather(packs []packFile) error {
 	seen := map[plumbing.Hash]bool{}
 	ids := slices.Clone(c.loose)
 	for _, pack := range packs {
-		list, err := objectsOf(c.r.packDir(), pack.id)
+		list, err := objectsOf(c.mirror.packDir(), pack.id)
 		if err != nil {
 			return err
 		}
@@ -151,9 +143,7 @@ func (c *cleaning) gather(packs []packFile) error {
 
 // prune makes one pack of the commits that stay: the head, those used last, and then the newest.
 func (c *cleaning) prune(packs []packFile) error {
-	c.r.mu.Lock()
-	head, used, count := c.r.head, c.r.used.newest(maxUses), c.r.used.count
-	c.r.mu.Unlock()
+	head, used, count := c.mirror.usage()
 	order, err := c.order(head, used)
 	if err != nil {
 		return err
@@ -161,10 +151,10 @@ func (c *cleaning) prune(packs []packFile) error {
 	k := &keeper{c: c, has: map[plumbing.Hash]bool{}}
 	commits := map[plumbing.Hash]bool{}
 	for _, id := range order {
-		if k.size > c.r.bounds.keep {
+		if k.size > c.bounds.keep {
 			break
 		}
-		bound := c.r.bounds.keep
+		bound := c.bounds.keep
 		if id == head {
 			bound = -1
 		}
@@ -174,14 +164,21 @@ func (c *cleaning) prune(packs []packFile) error {
 		}
 		commits[id] = kept
 	}
-	return c.replace(packs, k.ids, func() error { return c.r.usedSince(count, commits) })
+	return c.replace(packs, k.ids, func() error { return c.mirror.usedSince(count, commits) })
+}
+
+// usage returns the head, the commits used last, and the number of uses so far.
+func (m *mirror) usage() (head plumbing.Hash, used []plumbing.Hash, count uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.head, m.used.newest(maxUses), m.used.count
 }
 
 // usedSince refuses when a commit that does not stay was used after so many uses. The caller holds mu.
-func (r *Repository) usedSince(count uint64, stay map[plumbing.Hash]bool) error {
-	for id, at := range r.used.at {
+func (m *mirror) usedSince(count uint64, stay map[plumbing.Hash]bool) error {
+	for id, at := range m.used.at {
 		if at > count && !stay[id] {
-			return fmt.Errorf("commit %s was used meanwhile; it is tried again later", id)
+			return fmt.Errorf("commit %s was used meanwhile; piped cleans up later", id)
 		}
 	}
 	return nil
@@ -308,7 +305,7 @@ func (c *cleaning) replace(packs []packFile, ids []plumbing.Hash, check func() e
 		return nil
 	}
 	var written plumbing.Hash
-	err := c.r.addPack(func(w io.Writer) (err error) {
+	err := c.mirror.addPack(func(w io.Writer) (err error) {
 		written, err = packfile.NewEncoder(&interruptible{c.ctx, w}, c.from, false).Encode(ids, 0)
 		return readError("objects up to", ids[len(ids)-1], err)
 	})
@@ -316,22 +313,28 @@ func (c *cleaning) replace(packs []packFile, ids []plumbing.Hash, check func() e
 		return err
 	}
 	packs = slices.DeleteFunc(packs, func(pack packFile) bool { return pack.id == written })
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
+	return c.mirror.discard(written, packs, c.loose, check)
+}
+
+// discard removes packs and loose objects that the written pack replaces. With a check, which is called while the
+// mirror is locked, they hold more than that pack, and the next process finishes what this one begins.
+func (m *mirror) discard(written plumbing.Hash, packs []packFile, loose []plumbing.Hash, check func() error) (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if check != nil {
 		if err := check(); err != nil {
 			return err
 		}
-		if err := c.r.beginPruning(written); err != nil {
+		if err := m.beginPruning(written); err != nil {
 			return err
 		}
 	}
-	for _, id := range c.loose {
-		err = errors.Join(err, c.r.mirror.DeleteLooseObject(id))
+	for _, id := range loose {
+		err = errors.Join(err, m.storage.DeleteLooseObject(id))
 	}
-	err = errors.Join(err, removePacks(c.r.packDir(), c.r.mirror, packs))
+	err = errors.Join(err, removePacks(m.packDir(), m.storage, packs))
 	if err == nil && check != nil {
-		err = c.r.endPruning()
+		err = m.endPruning()
 	}
 	return err
 }

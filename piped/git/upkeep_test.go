@@ -25,7 +25,7 @@ func grown(t *testing.T, commits int, change func(u *userRepo, i int)) (u *userR
 	shell := serveSSH(t)
 	r, err := Open(t.Context(), shell.options(t, "ssh://git@"+shell.address+u.dir))
 	require.NoError(t, err)
-	r.bounds.look = 1 << 30
+	r.mirror.loads.every = 1 << 30
 	for i := range commits {
 		change(u, i)
 		hashes = append(hashes, u.commit(fmt.Sprint(i)))
@@ -37,7 +37,7 @@ func grown(t *testing.T, commits int, change func(u *userRepo, i int)) (u *userR
 
 func packsOf(t *testing.T, r *Repository) []packFile {
 	t.Helper()
-	packs, err := listPacks(r.packDir())
+	packs, err := listPacks(r.mirror.packDir())
 	require.NoError(t, err)
 	return packs
 }
@@ -52,12 +52,12 @@ func TestSmallPacksArePutTogetherAndEveryCommitStays(t *testing.T) {
 	u, r, hashes := grown(t, 8, func(u *userRepo, i int) { u.write(fmt.Sprintf("d/%d", i), fmt.Sprint(i)) })
 	draft(t, r, map[string]string{"d/1": "loose"})
 	require.Len(t, packsOf(t, r), 8)
-	r.bounds.packs = 8
-	_, err := r.cleanUp(t.Context(), r.bounds.prune)
+	r.cleaner.bounds.packs = 8
+	_, err := r.cleaner.cleanUp(t.Context(), r.cleaner.bounds.prune)
 	require.NoError(t, err)
 	require.Len(t, packsOf(t, r), 8, "within the bounds nothing is done")
 
-	r.bounds.packs = 7
+	r.cleaner.bounds.packs = 7
 	// The mirror is read meanwhile.
 	ctx, stop := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
@@ -72,7 +72,7 @@ func TestSmallPacksArePutTogetherAndEveryCommitStays(t *testing.T) {
 			}
 		})
 	}
-	_, err = r.cleanUp(t.Context(), r.bounds.prune)
+	_, err = r.cleaner.cleanUp(t.Context(), r.cleaner.bounds.prune)
 	stop()
 	readers.Wait()
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestSmallPacksArePutTogetherAndEveryCommitStays(t *testing.T) {
 	head, err := again.Update(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, next, head.Hash, "the mirror goes on from what it has")
-	objects, err := objectsOf(again.packDir(), newest(t, again, before))
+	objects, err := objectsOf(again.mirror.packDir(), newest(t, again, before))
 	require.NoError(t, err)
 	require.Len(t, objects, 4, "a commit, two trees and a file")
 }
@@ -126,25 +126,25 @@ func TestOldCommitsAreDroppedWhenTheMirrorIsLarge(t *testing.T) {
 	require.NoError(t, err)
 	u.git("reflog", "expire", "--expire=now", "--all")
 	u.git("gc", "-q", "--prune=now")
-	r.bounds.keep = 2*size + size/2
-	before, err := packedSize(r.packDir())
+	r.cleaner.bounds.keep = 2*size + size/2
+	before, err := packedSize(r.mirror.packDir())
 	require.NoError(t, err)
-	after, err := r.cleanUp(t.Context(), size)
+	after, err := r.cleaner.cleanUp(t.Context(), size)
 	require.NoError(t, err)
 	require.Less(t, after, before/2)
 	require.Len(t, packsOf(t, r), 1)
 	kept := 0
 	for i, hash := range hashes {
-		if r.hasObject(plumbing.NewHash(hash)) {
+		if r.mirror.has(plumbing.NewHash(hash)) {
 			kept++
 			_, err := r.Checkout(t.Context(), hash, filepath.Join(t.TempDir(), fmt.Sprint(i)))
 			require.NoError(t, err, "what is kept is complete")
 		}
 	}
 	require.Equal(t, 3, kept)
-	require.True(t, r.hasObject(plumbing.NewHash(hashes[7])), "the head")
-	require.True(t, r.hasObject(plumbing.NewHash(hashes[2])), "the one used last")
-	require.True(t, r.hasObject(plumbing.NewHash(hashes[6])), "the one used before")
+	require.True(t, r.mirror.has(plumbing.NewHash(hashes[7])), "the head")
+	require.True(t, r.mirror.has(plumbing.NewHash(hashes[2])), "the one used last")
+	require.True(t, r.mirror.has(plumbing.NewHash(hashes[6])), "the one used before")
 	_, err = r.Commit(t.Context(), hashes[0])
 	require.ErrorIs(t, err, ErrNoCommit)
 	u.fsck(t, r)
@@ -153,16 +153,16 @@ func TestOldCommitsAreDroppedWhenTheMirrorIsLarge(t *testing.T) {
 func TestNothingIsDroppedThatWasUsedMeanwhile(t *testing.T) {
 	t.Parallel()
 	_, r, hashes := grown(t, 3, func(u *userRepo, i int) { u.write("a", fmt.Sprint(i)) })
-	c := &cleaning{ctx: t.Context(), r: r, from: newStorage(r.options.Dir, "objects")}
+	c := &cleaning{ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds, from: newStorage(r.options.Dir, "objects")}
 	packs := packsOf(t, r)
-	r.mu.Lock()
-	count := r.used.count
-	r.mu.Unlock()
-	require.True(t, r.has(plumbing.NewHash(hashes[0])))
+	_, _, count := r.mirror.usage()
+	require.True(t, r.mirror.use(plumbing.NewHash(hashes[0])))
 	k := &keeper{c: c, has: map[plumbing.Hash]bool{}}
 	_, err := k.commit(plumbing.NewHash(hashes[2]), -1)
 	require.NoError(t, err)
-	err = c.replace(packs, k.ids, func() error { return r.usedSince(count, map[plumbing.Hash]bool{plumbing.NewHash(hashes[2]): true}) })
+	err = c.replace(packs, k.ids, func() error {
+		return r.mirror.usedSince(count, map[plumbing.Hash]bool{plumbing.NewHash(hashes[2]): true})
+	})
 	require.ErrorContains(t, err, "used meanwhile")
 	for _, hash := range hashes {
 		_, err := r.ReadFile(t.Context(), hash, "a")
@@ -180,7 +180,7 @@ func TestDroppingThatWasInterruptedIsFinished(t *testing.T) {
 				u.write("d/same", "same")
 			})
 			draft(t, r, map[string]string{"a": "loose"})
-			c := &cleaning{ctx: t.Context(), r: r, from: newStorage(r.options.Dir, "objects")}
+			c := &cleaning{ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds, from: newStorage(r.options.Dir, "objects")}
 			k := &keeper{c: c, has: map[plumbing.Hash]bool{}}
 			_, err := k.commit(plumbing.NewHash(hashes[2]), -1)
 			require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestDroppingThatWasInterruptedIsFinished(t *testing.T) {
 			kept, err := os.ReadFile(filepath.Join(r.options.Dir, pruningFile))
 			require.NoError(t, err)
 			if lost {
-				require.NoError(t, truncate(filepath.Join(r.packDir(), packPrefix+string(kept)+packSuffix)))
+				require.NoError(t, truncate(filepath.Join(r.mirror.packDir(), packPrefix+string(kept)+packSuffix)))
 			}
 
 			again, err := Open(t.Context(), r.options)
@@ -201,7 +201,7 @@ func TestDroppingThatWasInterruptedIsFinished(t *testing.T) {
 				packs := packsOf(t, again)
 				require.Len(t, packs, 1)
 				require.Equal(t, string(kept), packs[0].id.String())
-				require.True(t, again.hasObject(plumbing.NewHash(hashes[2])))
+				require.True(t, again.mirror.has(plumbing.NewHash(hashes[2])))
 			}
 			for i, hash := range hashes {
 				content, err := again.ReadFile(t.Context(), hash, "a")
@@ -217,7 +217,7 @@ func TestTheMirrorIsCleanedUpByItself(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
 	r := open(t, u.dir)
-	r.bounds.look, r.bounds.loose = 2, 10
+	r.mirror.loads.every, r.cleaner.bounds.loose = 2, 10
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -227,7 +227,7 @@ func TestTheMirrorIsCleanedUpByItself(t *testing.T) {
 		_, err := r.Update(t.Context())
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { packs, err := listPacks(r.packDir()); return err == nil && len(packs) > 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { packs, err := listPacks(r.mirror.packDir()); return err == nil && len(packs) > 0 }, 20*time.Second, time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 	u.fsck(t, r)
@@ -254,7 +254,7 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 			t.Parallel()
 			u, r, hashes := grown(t, 2, func(u *userRepo, i int) { u.write("a", fmt.Sprint(i)) })
 			first := packsOf(t, r)[0]
-			require.NoError(t, c.damage(filepath.Join(r.packDir(), packPrefix+first.id.String())))
+			require.NoError(t, c.damage(filepath.Join(r.mirror.packDir(), packPrefix+first.id.String())))
 			again, err := Open(t.Context(), r.options)
 			require.NoError(t, err)
 			if !c.anew {
@@ -271,7 +271,7 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, next, head.Hash)
 			u.fsck(t, again)
-			entries, err := os.ReadDir(again.packDir())
+			entries, err := os.ReadDir(again.mirror.packDir())
 			require.NoError(t, err)
 			require.Len(t, entries, 2*len(packsOf(t, again)))
 		})

@@ -7,39 +7,52 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// Run feeds Changed until ctx ends: from file events for a local repository, from the clock for others. It keeps
-// the mirror clean as well.
-func (r *Repository) Run(ctx context.Context) error {
-	var cleaner sync.WaitGroup
-	defer cleaner.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	cleaner.Go(func() { r.keepClean(ctx) })
-	r.cleanUpSoon() // what a former process has left
-	if r.local == nil {
-		return r.poll(ctx)
-	}
-	return r.watch(ctx)
+// watcher notices moves of the branch.
+type watcher struct {
+	id string
+	// changed has a value after the branch may have moved.
+	changed chan struct{}
+	// source is a value of its own, whose storage is never opened; nil when the repository is not on this machine.
+	source *local
+	// interval is the polling interval of a repository that is not on this machine.
+	interval time.Duration
+	// report is called when the branch cannot be watched, and with nil when it can again; it may be nil.
+	report func(err error)
+	logger *slog.Logger
 }
 
-func (r *Repository) poll(ctx context.Context) error {
-	ticker := time.NewTicker(r.options.Interval)
+func (w *watcher) run(ctx context.Context) error {
+	if w.source == nil {
+		return w.poll(ctx)
+	}
+	return w.watch(ctx)
+}
+
+func (w *watcher) signal() {
+	select {
+	case w.changed <- struct{}{}:
+	default: // One is waiting already.
+	}
+}
+
+func (w *watcher) poll(ctx context.Context) error {
+	ticker := time.NewTicker(w.interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			r.signal()
+			w.signal()
 		}
 	}
 }
@@ -48,96 +61,93 @@ func (r *Repository) poll(ctx context.Context) error {
 // directory above it was moved, nor changes on network file systems, nor what overflowed its queue.
 const lookInterval = 5 * time.Second
 
-// watch looks at the branch after each event in the directories that can move it. Looking costs one small
+// watch reads the branch after each event in the directories that can move it. Reading costs one small
 // file, so nothing has to be guessed from the kind of event, and a burst of events is one look. The clock
 // is for what the system does not report, and for a system that watches no more directories.
-func (r *Repository) watch(ctx context.Context) error {
-	w := &branchWatch{repository: r, source: &local{path: r.local.path, remote: r.local.remote, branch: r.local.branch}}
-	defer w.close()
+func (w *watcher) watch(ctx context.Context) error {
+	b := &branchWatch{watcher: w}
+	defer b.close()
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
-	w.look()
-	r.signal() // What came before the watch was set up.
+	b.look()
+	w.signal() // What came before the watch was set up.
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-		case _, open := <-w.events:
+		case _, open := <-b.events:
 			if !open {
 				return nil
 			}
-			drain(w.events)
-		case err, open := <-w.errors:
+			drain(b.events)
+		case err, open := <-b.errors:
 			if !open {
 				return nil
 			}
-			r.logger.Debug("a file event was lost", "error", err)
+			w.logger.Debug("a file event was lost", "error", err)
 		}
-		w.look()
+		b.look()
 	}
 }
 
 // branchWatch is the watch of a local repository's branch.
 type branchWatch struct {
-	repository *Repository
-	// source is another value of the storage's location: the one of the repository belongs to Update.
-	source *local
-	// watcher is nil while the system gives none.
-	watcher *fsnotify.Watcher
-	events  <-chan fsnotify.Event
-	errors  <-chan error
+	watcher *watcher
+	// system is nil while the system gives no watcher.
+	system *fsnotify.Watcher
+	events <-chan fsnotify.Event
+	errors <-chan error
 	// last is the state of the branch at the last look, problem why it cannot be watched.
 	last    []byte
 	problem string
 }
 
 // look watches what there is to watch, and signals when the branch has moved.
-func (w *branchWatch) look() {
-	w.report(w.watchDirs())
-	now := w.source.state()
-	if !bytes.Equal(now, w.last) {
-		w.repository.signal()
+func (b *branchWatch) look() {
+	b.report(b.watchDirs())
+	now := b.watcher.source.state()
+	if !bytes.Equal(now, b.last) {
+		b.watcher.signal()
 	}
-	w.last = now
+	b.last = now
 }
 
-// report passes on whether the branch can be watched.
-func (w *branchWatch) report(err error) {
+// report passes on that the branch cannot be watched, and that it can again.
+func (b *branchWatch) report(err error) {
 	problem := ""
 	if err != nil {
 		problem = err.Error()
 	}
-	if problem == w.problem {
+	if problem == b.problem {
 		return
 	}
-	w.problem = problem
-	r := w.repository
+	b.problem = problem
 	if err != nil {
-		r.logger.Warn("cannot watch all of the repository; it is looked at regularly", "interval", lookInterval, "error", err)
+		b.watcher.logger.Warn("cannot watch all of the repository; piped reads it regularly", "interval", lookInterval, "error", err)
 	}
-	if r.options.Watched != nil {
-		r.options.Watched(err)
+	if b.watcher.report != nil {
+		b.watcher.report(err)
 	}
 }
 
-func (w *branchWatch) watchDirs() error {
-	if w.watcher == nil {
-		watcher, err := fsnotify.NewWatcher()
+func (b *branchWatch) watchDirs() error {
+	if b.system == nil {
+		system, err := fsnotify.NewWatcher()
 		if err != nil {
-			return fmt.Errorf("watch repository %s: %w", w.repository.options.ID, err)
+			return fmt.Errorf("watch repository %s: %w", b.watcher.id, err)
 		}
-		w.watcher, w.events, w.errors = watcher, watcher.Events, watcher.Errors
+		b.system, b.events, b.errors = system, system.Events, system.Errors
 	}
-	if err := watchDirs(w.watcher, w.source); err != nil {
-		return fmt.Errorf("watch repository %s: %w", w.repository.options.ID, err)
+	if err := watchDirs(b.system, b.watcher.source); err != nil {
+		return fmt.Errorf("watch repository %s: %w", b.watcher.id, err)
 	}
 	return nil
 }
 
-func (w *branchWatch) close() {
-	if w.watcher != nil {
-		w.watcher.Close()
+func (b *branchWatch) close() {
+	if b.system != nil {
+		b.system.Close()
 	}
 }
 
@@ -156,7 +166,7 @@ func drain(events <-chan fsnotify.Event) {
 
 // watchDirs watches the directories that exist now between the repository and the branch: packed-refs and
 // HEAD are in the first, the branch in the last. Adding a directory again is harmless, and needed after it
-// was removed and made anew. Without a repository the nearest directory above is watched.
+// was removed and created again. Without a repository the nearest directory above is watched.
 func watchDirs(watcher *fsnotify.Watcher, source *local) error {
 	dir, err := source.gitDir()
 	if err != nil {

@@ -5,12 +5,23 @@ package git
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// textOf is what a commit says as UTF-8, which all who are told of it need. Latin-1 is what Git itself takes other
+// Commit is one commit. Its message is split as Git does: Subject is the first paragraph on one line.
+type Commit struct {
+	Hash    string
+	Subject string
+	Body    string
+	// Author is the name, without the e-mail address.
+	Author    string
+	CreatedAt time.Time
+}
+
+// textOf is what a commit says as UTF-8, which all receivers need. Latin-1 is what Git itself takes other
 // bytes for when nothing is said; of other encodings what cannot be read is marked.
 func textOf(commit *object.Commit, said string) string {
 	if utf8.ValidString(said) {

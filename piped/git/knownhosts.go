@@ -29,15 +29,22 @@ func (e *hostKeyError) Error() string { return e.err.Error() }
 // Unwrap is the cause.
 func (e *hostKeyError) Unwrap() error { return e.err }
 
-// hostKeys checks a server against the known hosts, and asks it only for keys of the kinds that are known of
-// it, so that it does not show another.
-func (r *Repository) hostKeys(address string) (gossh.HostKeyCallback, []string, error) {
-	known, err := ssh.NewKnownHostsDb(r.knownHosts()...)
+// knownHosts are the files with the keys of ssh servers.
+type knownHosts struct {
+	name name
+	// configured are the files of the options; empty for those of ssh.
+	configured []string
+}
+
+// check returns what checks a server against the known hosts. The server is asked only for keys of the kinds that are
+// known of it, so that it does not show another.
+func (k *knownHosts) check(address string) (gossh.HostKeyCallback, []string, error) {
+	known, err := ssh.NewKnownHostsDb(k.files()...)
 	if err != nil {
-		if r.knownHostsExist() {
-			return nil, nil, r.problem(ErrHostKey, fmt.Sprintf("the known hosts cannot be read: %v", err))
+		if k.exist() {
+			return nil, nil, k.name.problem(ErrHostKey, fmt.Sprintf("the known hosts cannot be read: %v", err))
 		}
-		// Without a file nobody is known; the key is looked at to say what to add.
+		// Without a file no host is known; the key is inspected to say what to add.
 		return func(_ string, _ net.Addr, key gossh.PublicKey) error {
 			return &hostKeyError{address, key, &sshhosts.KeyError{}}
 		}, shownKeys(), nil
@@ -62,33 +69,36 @@ func shownKeys() []string {
 	}
 }
 
-// hostKeyProblem shows the key: its fingerprint is what operators publish, the line is what known_hosts lacks.
-func (r *Repository) hostKeyProblem(e *hostKeyError) error {
+// problem shows the key: its fingerprint is what operators publish, the line is what known_hosts lacks.
+func (k *knownHosts) problem(e *hostKeyError) error {
 	fingerprint := gossh.FingerprintSHA256(e.key)
 	host := knownhosts.Normalize(e.address)
 	switch {
 	case knownhosts.IsHostKeyChanged(e.err):
-		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is another one than in %s: somebody may be in between. If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' -f %[2]s and add the new one", fingerprint, r.knownHostsFile(), host))
+		return k.name.problem(ErrHostKey, fmt.Sprintf("its key %s is not the one in %s: possible man-in-the-middle. "+
+			"If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' -f %[2]s and add the new one",
+			fingerprint, k.file(), host))
 	case knownhosts.IsHostUnknown(e.err):
-		return r.problem(ErrHostKey, fmt.Sprintf("its key %s is not known: compare it with what its operator publishes, then add to %s the line: %s", fingerprint, r.knownHostsFile(), knownhosts.Line([]string{e.address}, e.key)))
+		return k.name.problem(ErrHostKey, fmt.Sprintf(
+			"its key %s is not known: compare it with what its operator publishes, then add to %s the line: %s", fingerprint, k.file(), knownhosts.Line([]string{e.address}, e.key)))
 	}
 	var revoked *sshhosts.RevokedError
 	if errors.As(e.err, &revoked) {
-		return r.problem(ErrHostKey, "its key "+fingerprint+" is marked as revoked in known_hosts")
+		return k.name.problem(ErrHostKey, "its key "+fingerprint+" is marked as revoked in known_hosts")
 	}
-	return r.problem(ErrHostKey, fmt.Sprintf("its key %s cannot be checked (%v)", fingerprint, e.err))
+	return k.name.problem(ErrHostKey, fmt.Sprintf("its key %s cannot be checked (%v)", fingerprint, e.err))
 }
 
-// knownHostsFile is the file that users add hosts to.
-func (r *Repository) knownHostsFile() string {
-	if len(r.options.KnownHosts) > 0 {
-		return r.options.KnownHosts[0]
+// file is the file that users add hosts to.
+func (k *knownHosts) file() string {
+	if len(k.configured) > 0 {
+		return k.configured[0]
 	}
 	return "~/.ssh/known_hosts"
 }
 
-func (r *Repository) knownHostsExist() bool {
-	for _, file := range r.knownHosts() {
+func (k *knownHosts) exist() bool {
+	for _, file := range k.files() {
 		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 			return true
 		}
@@ -96,10 +106,10 @@ func (r *Repository) knownHostsExist() bool {
 	return false
 }
 
-// knownHosts are the configured files, or ssh's.
-func (r *Repository) knownHosts() []string {
-	if len(r.options.KnownHosts) > 0 {
-		return r.options.KnownHosts
+// files are the configured ones, or ssh's.
+func (k *knownHosts) files() []string {
+	if len(k.configured) > 0 {
+		return k.configured
 	}
 	if files := filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS")); len(files) > 0 {
 		return files
