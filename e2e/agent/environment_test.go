@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package agent_test
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	pipedBinary, pluginBinary = filepath.Join(dir, "piped"), filepath.Join(dir, "testplugin")
-	sources := map[string]string{pipedBinary: ".", pluginBinary: "../../piped/pluginhost/internal/testplugin"}
+	sources := map[string]string{pipedBinary: "../../cmd/piped", pluginBinary: "../../piped/pluginhost/internal/testplugin"}
 	for name := range bundled {
 		bundled[name] = filepath.Join(dir, name)
 		sources[bundled[name]] = "../../plugins/" + name
