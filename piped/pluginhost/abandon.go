@@ -19,13 +19,18 @@ const abandonTime = 5 * time.Second
 
 // Taken is the process that took a call. It belongs to one call; its methods are for after it, apart from Begun.
 type Taken struct {
-	plugin *Plugin
-	proc   *process
-	begun  chan struct{}
-	begin  func()
+	ender ender
+	proc  *process
+	begun chan struct{}
+	begin func()
 }
 
-// NewTaken makes a Taken for one call.
+// ender ends a process that goes on with a stage that was stopped.
+type ender interface {
+	abandon(proc *process, why string)
+}
+
+// NewTaken returns a Taken for one call.
 func NewTaken() *Taken {
 	begun := make(chan struct{})
 	return &Taken{begun: begun, begin: sync.OnceFunc(func() { close(begun) })}
@@ -45,10 +50,10 @@ type takenBy struct {
 type takenKey struct{}
 
 // noteTaken is called with the process that gets a call. The context is for the call.
-func (p *Plugin) noteTaken(ctx context.Context, proc *process, opts []grpc.CallOption) context.Context {
+func noteTaken(ctx context.Context, ender ender, proc *process, opts []grpc.CallOption) context.Context {
 	for _, option := range opts {
 		if o, ok := option.(takenBy); ok {
-			o.taken.plugin, o.taken.proc = p, proc
+			o.taken.ender, o.taken.proc = ender, proc
 			ctx = context.WithValue(ctx, takenKey{}, o.taken)
 		}
 	}
@@ -79,10 +84,10 @@ func (t *Taken) Exited() <-chan struct{} {
 		close(none)
 		return none
 	}
-	return t.proc.exited
+	return t.proc.ending.exited
 }
 
-// Traced tells that a debugger holds the process.
+// Traced reports that a debugger holds the process.
 func (t *Taken) Traced() bool { return t.proc != nil && traced(t.proc.command.Process.Pid) }
 
 // Abandon ends the process with all that it has started, because it goes on with a stage that was stopped. Why says so
@@ -93,37 +98,29 @@ func (t *Taken) Abandon(stageID, why string) []string {
 	if t.proc == nil {
 		return nil
 	}
-	t.plugin.abandon(t.proc, why)
-	return stackOf(stageID, t.proc.stacks)
+	t.ender.abandon(t.proc, why)
+	return stackOf(stageID, t.proc.ending.stacks)
 }
 
-func (p *Plugin) abandon(proc *process, why string) {
-	proc.abandoning.Do(func() {
+func (s *supervisor) abandon(proc *process, why string) {
+	proc.ending.abandoning.Do(func() {
 		select {
-		case <-proc.exited: // by itself; its number may be another's by now
+		case <-proc.ending.exited: // by itself; its number may be another's by now
 			return
 		default:
 		}
-		p.logger.Warn("a plugin process is ended", "pid", proc.command.Process.Pid, "reason", why)
-		p.mu.Lock()
-		p.abandoned = fmt.Sprintf("process %d was ended at %s: %s", proc.command.Process.Pid, time.Now().Format(time.TimeOnly), why)
-		p.mu.Unlock()
-		proc.abandoned.Store(true)
-		stop := p.output.follow(&proc.stacks)
+		pid := proc.command.Process.Pid
+		s.logger.Warn("a plugin process is ended", "pid", pid, "reason", why)
+		s.condition.setAbandoned(fmt.Sprintf("process %d was ended at %s: %s", pid, time.Now().Format(time.TimeOnly), why))
+		proc.ending.abandoned.Store(true)
+		stop := s.output.follow(&proc.ending.stacks)
 		proc.abortWithin(why, abandonTime)
-		<-proc.exited
+		<-proc.ending.exited
 		proc.drained.Wait() // the stacks are in the output
 		stop()
-		p.changes.notify()
+		s.condition.changes.notify()
 	})
-	<-proc.exited
-}
-
-// forgetAbandoned is called when the process that followed an abandoned one has ended, too.
-func (p *Plugin) forgetAbandoned() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.abandoned = ""
+	<-proc.ending.exited
 }
 
 // Bounds of the stacks of an abandoned process that are read, and of those that a stage log gets.

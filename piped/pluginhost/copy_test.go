@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // A copy is known by its name, and its size is as it should be; only its content says that it is not the plugin.
@@ -51,14 +49,12 @@ func TestACopyThatIsNotTheBinaryIsReplacedBeforeItRuns(t *testing.T) {
 		for _, remembered := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				options := &Options{BinaryDir: t.TempDir()}
-				newPlugin := func() *Plugin {
-					return &Plugin{config: config.Plugin{Name: "p"}, options: options, logger: slog.New(slog.DiscardHandler)}
-				}
+				dir := t.TempDir()
+				start := func() *binaries { return &binaries{dir: dir, logger: slog.New(slog.DiscardHandler)} }
 				source := filepath.Join(t.TempDir(), "plugin")
 				require.NoError(t, os.WriteFile(source, []byte("content"), 0o700))
-				p := newPlugin()
-				first, err := p.localBinary("p", source)
+				p := start()
+				first, err := p.local("p", source)
 				require.NoError(t, err)
 				if remembered {
 					now, found := identify(source)
@@ -67,10 +63,10 @@ func TestACopyThatIsNotTheBinaryIsReplacedBeforeItRuns(t *testing.T) {
 					require.True(t, found)
 					p.scanned.Store(&scanned{identity: now, binary: first, copied: copied}) // as after a while
 				} else {
-					p = newPlugin()
+					p = start()
 				}
 				spoil(t, first.path)
-				again, err := p.localBinary("p", source)
+				again, err := p.local("p", source)
 				require.NoError(t, err)
 				require.Equal(t, first, again)
 				info, err := os.Lstat(again.path)

@@ -37,18 +37,18 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 	if timeout <= 0 {
 		return
 	}
-	p.guarded.Go(func() {
+	p.watch.running.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		said, counted := false, time.Now()
 		for {
 			select {
-			case <-p.exited:
+			case <-p.ending.exited:
 				return
 			case <-ticker.C:
-			case <-p.suspect:
+			case <-p.watch.suspect:
 			}
-			if p.stopping.Load() {
+			if p.ending.stopping.Load() {
 				continue
 			}
 			kills, recount := uint64(0), time.Since(counted) > recountAfter
@@ -58,7 +58,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			health := p.ask(timeout)
 			if recount && health == answer {
 				counted = time.Now()
-				p.memoryKills.Store(kills) // none of them was this one
+				p.watch.memoryKills.Store(kills) // none of them was this one
 			}
 			if health == noConnection && p.endsWithin(closeNotice) {
 				return
@@ -66,13 +66,13 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			if health == noAnswer || health == noConnection {
 				health = p.ask(min(timeout, secondTimeout))
 			}
-			if notServing := health == answerNotServing; notServing != said && !p.stopping.Load() {
+			if notServing := health == answerNotServing; notServing != said && !p.ending.stopping.Load() {
 				said = notServing
 				unwell(said)
 			}
 			pid := p.command.Process.Pid
 			switch {
-			case p.stopping.Load() || traced(pid):
+			case p.ending.stopping.Load() || traced(pid):
 			case health == noConnection:
 				p.abort("it has closed its connection to piped")
 				return
@@ -94,7 +94,7 @@ const (
 	noConnection
 )
 
-// ask asks once. A process that ends meanwhile counts as one that answers: its end is told elsewhere.
+// ask asks once. A process that ends meanwhile counts as one that answers: its end is reported elsewhere.
 func (p *process) ask(timeout time.Duration) health {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -117,20 +117,20 @@ func (p *process) ask(timeout time.Duration) health {
 	select {
 	case h := <-asked:
 		select {
-		case <-p.exited:
+		case <-p.ending.exited:
 			return answer
 		default:
 			return h
 		}
-	case <-p.exited:
+	case <-p.ending.exited:
 		cancel()
 		<-asked
 		return answer
 	}
 }
 
-// recountAfter is how old the count of the processes that the kernel has ended for want of memory may be: it is not
-// told which they were.
+// recountAfter is how old the count of the processes that the kernel has ended for want of memory may be: the kernel
+// does not say which they were.
 const recountAfter = 30 * time.Second
 
 // closeNotice is how long the end of the connections of a process may precede its own.
@@ -140,40 +140,40 @@ func (p *process) endsWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 		return true
 	case <-timer.C:
 		return false
 	}
 }
 
-// abort ends a process that is of no use any more, with the reason that its callers are given. A Go program
+// abort ends a process that is of no use any more, with the reason that its callers get. A Go program
 // writes the stacks of its goroutines first.
 func (p *process) abort(reason string) { p.abortWithin(reason, stackTime) }
 
 // abortWithin is abort with the time for the stacks.
 func (p *process) abortWithin(reason string, patience time.Duration) {
-	p.reason.Store(&reason)
-	p.stopping.Store(true)
+	p.ending.reason.Store(&reason)
+	p.ending.stopping.Store(true)
 	pid := p.command.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGQUIT)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 	case <-timer.C:
 		p.signalGroup(syscall.SIGKILL)
 	}
 }
 
-// goroutinesTrailer is what plugins of our SDK tell beside their health; others need not.
+// goroutinesTrailer is what plugins of our SDK report with their health; others need not.
 const goroutinesTrailer = "pipedeck-goroutines"
 
 func (p *process) noteGoroutines(trailer metadata.MD) {
-	if told := trailer.Get(goroutinesTrailer); len(told) == 1 {
-		if n, err := strconv.ParseUint(told[0], 10, 32); err == nil {
-			p.goroutines.Store(uint32(n))
+	if values := trailer.Get(goroutinesTrailer); len(values) == 1 {
+		if n, err := strconv.ParseUint(values[0], 10, 32); err == nil {
+			p.watch.goroutines.Store(uint32(n))
 		}
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	// ProcessTree holds the plugin processes and what they start. Run ends what an earlier process has left in it. Nil
 	// for a new one, which no later process knows.
 	ProcessTree *processtree.Tree
-	// BinaryDir keeps the copies of the plugin binaries, named by content. It is made when missing.
+	// BinaryDir keeps the copies of the plugin binaries, named by content. It is created when missing.
 	BinaryDir string
 	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").
 	ServiceAddress string
@@ -81,7 +81,7 @@ type Host struct {
 	tree    *processtree.Tree
 }
 
-// New makes a Host; nothing is started before Run. It fails on two plugins with one name.
+// New returns a Host; nothing is started before Run. It fails on two plugins with one name.
 func New(options Options) (*Host, error) {
 	if options.StartTimeout <= 0 {
 		options.StartTimeout = DefaultStartTimeout
@@ -119,12 +119,12 @@ func New(options Options) (*Host, error) {
 // when the last process is gone.
 func (h *Host) Run(ctx context.Context) error {
 	if err := os.MkdirAll(h.options.BinaryDir, 0o700); err != nil {
-		return fmt.Errorf("make the directory for plugin binaries: %w", err)
+		return fmt.Errorf("create the directory for plugin binaries: %w", err)
 	}
 	// Every plugin holds the read end; all of them see its end when this process is gone.
 	lifeline, keep, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("make the pipe that tells plugins of the end of piped: %w", err)
+		return fmt.Errorf("create the pipe that tells plugins of the end of piped: %w", err)
 	}
 	defer keep.Close()
 	defer lifeline.Close()
@@ -138,7 +138,7 @@ func (h *Host) Run(ctx context.Context) error {
 		running.Go(func() { watch.run(ctx) })
 	}
 	for _, p := range h.plugins {
-		running.Go(func() { p.run(ctx, lifeline) })
+		running.Go(func() { p.supervisor.run(ctx, lifeline) })
 	}
 	running.Wait()
 	return nil
@@ -172,7 +172,7 @@ func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 		case h.mayBeNamed(stage):
 		case len(owners) > 1:
 			return nil, &StageConflictError{Stage: stage, Plugins: names(owners)}
-		case len(owners) == 1 && !slices.ContainsFunc(h.plugins, (*Plugin).starting):
+		case len(owners) == 1 && !slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return p.condition.starting() }):
 			return owners[0], nil
 		case len(owners) == 0 && h.settled():
 			return nil, h.unknownStage(stage)
@@ -206,7 +206,7 @@ func (h *Host) Restart(name string) error {
 	if err != nil {
 		return err
 	}
-	p.requestRestart()
+	signal(p.supervisor.restart)
 	return nil
 }
 
@@ -255,7 +255,7 @@ func (h *Host) find(name string) *Plugin {
 func (h *Host) owners(stage string) []*Plugin {
 	var offering, named []*Plugin
 	for _, p := range h.plugins {
-		if !slices.Contains(p.stageNames(), stage) {
+		if !slices.Contains(p.condition.abilities().stages, stage) {
 			continue
 		}
 		offering = append(offering, p)
@@ -271,22 +271,22 @@ func (h *Host) owners(stage string) []*Plugin {
 
 func (h *Host) settled(names ...string) bool {
 	return !slices.ContainsFunc(h.plugins, func(p *Plugin) bool {
-		return (len(names) == 0 || slices.Contains(names, p.Name())) && !p.hasSettled()
+		return (len(names) == 0 || slices.Contains(names, p.Name())) && !p.condition.hasSettled()
 	})
 }
 
 // mayBeNamed tells whether the stage is given by the configuration to a plugin of which nobody knows yet whether it
 // offers it.
 func (h *Host) mayBeNamed(stage string) bool {
-	return slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return slices.Contains(p.config.Stages, stage) && !p.hasSettled() })
+	return slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return slices.Contains(p.config.Stages, stage) && !p.condition.hasSettled() })
 }
 
 func (h *Host) unknownStage(stage string) error {
 	unknown := &UnknownStageError{Stage: stage}
 	for _, p := range h.plugins {
-		stages := p.stageNames()
+		stages := p.condition.abilities().stages
 		unknown.Known = append(unknown.Known, stages...)
-		if err := p.notRunning(); len(stages) == 0 && err != nil {
+		if _, err := p.condition.answering(); len(stages) == 0 && err != nil {
 			unknown.Down = append(unknown.Down, err)
 		}
 	}
@@ -320,6 +320,14 @@ func (b *broadcast) notify() {
 	defer b.mu.Unlock()
 	close(b.ch)
 	b.ch = make(chan struct{})
+}
+
+// signal never blocks: one value that waits stands for all that follow it.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 var errStopped = errors.New("piped is stopping")

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // limits are what one plugin may use; zero is no limit.
@@ -59,31 +58,16 @@ func (h *Host) confine(ctx context.Context) {
 	}
 	groups, err := openCgroups()
 	if err != nil {
-		h.options.Logger.Info("limits of plugins are held by looking at them every second: memory and threads of the plugin's own process, while cpu is only told to it",
-			"reason", err)
+		h.options.Logger.Info("piped holds the limits of plugins by measuring them every second: "+
+			"memory and threads of the plugin's own process, while it only gets the limit of cpu as a setting", "reason", err)
 		return
 	}
 	h.noteEnded(groups.inherit(ctx))
 	for _, p := range h.plugins {
 		if p.limits.any() {
-			p.groups = groups
+			p.launcher.groups = groups
 		}
 	}
-}
-
-// confine creates the room for a new process. Without a control group bound holds the limits.
-func (p *Plugin) confine(tree *processtree.Tree) confinement {
-	room := confinement{limits: p.limits}
-	if p.groups == nil {
-		return room
-	}
-	group, err := p.groups.create(tree, p.limits)
-	if err != nil {
-		p.logger.Warn("cannot create a control group; limits are held by looking at the process", "error", err)
-		return room
-	}
-	room.group = group
-	return room
 }
 
 // boundInterval is how often a process without a control group is looked at.
@@ -94,18 +78,18 @@ func (p *process) bound(l limits) {
 	if p.room.group != nil || l.memory == 0 && l.pids == 0 {
 		return
 	}
-	p.guarded.Go(func() {
+	p.watch.running.Go(func() {
 		ticker := time.NewTicker(boundInterval)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-p.exited:
+			case <-p.ending.exited:
 				return
 			case <-ticker.C:
 			}
 			used, ok := measure(int32(p.command.Process.Pid), usage{})
 			switch {
-			case !ok || p.stopping.Load():
+			case !ok || p.ending.stopping.Load():
 			case l.memory > 0 && used.rss > l.memory:
 				p.abort(fmt.Sprintf("it used %s of memory, more than its limit of %s", mebibytes(used.rss), mebibytes(l.memory)))
 				return

@@ -57,7 +57,7 @@ func launched(t *testing.T, program string, tree *processtree.Tree, room confine
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { reader.Close(); writer.Close() })
-	p, err := launch(start{
+	p, err := startProcess(start{
 		binary: program, config: config.Plugin{Name: "p"}, port: 1, serviceAddress: "localhost:1", lifeline: reader, tree: tree, room: room,
 	}, newOutput("", "p", nil))
 	require.NoError(t, err)
@@ -95,12 +95,12 @@ func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 	}
 	p := launched(t, script(t, eat), tree, room)
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 	case <-time.After(longEnough):
 		require.Fail(t, "the kernel has not ended it")
 	}
-	require.Equal(t, "SIGKILL", p.exit.Signal, p.exit)
-	require.EqualError(t, p.exit, `plugin "p" was ended by the kernel, for `+want+`; it wrote no output`)
+	require.Equal(t, "SIGKILL", p.ending.exit.Signal, p.ending.exit)
+	require.EqualError(t, p.ending.exit, `plugin "p" was ended by the kernel, for `+want+`; it wrote no output`)
 }
 
 // groupsWithControllers is a group of cgroup v2 in which groups for plugins can be made, or why there is none.
@@ -152,7 +152,7 @@ func TestGroupsThatAnEarlierPipedHasLeftAreEmptiedAndRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, ended, 1)
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 	case <-time.After(longEnough):
 		require.Fail(t, "what was left still runs")
 	}

@@ -41,33 +41,53 @@ type process struct {
 
 	// release ends what the plugin service grants to the process.
 	release func()
-
 	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
 	finishLogs atomic.Pointer[func()]
 
+	calls   sync.WaitGroup // those that a successor waits for
+	inputs  inputs
+	drained sync.WaitGroup // done when the output has been read to its end
+	mark    int            // of the output, at the start
+	watch   watch
+	ending  ending
+}
+
+// watch is what piped knows of a process that runs.
+type watch struct {
+	// running are the goroutines that watch.
+	running sync.WaitGroup
+	suspect chan struct{} // gets a value when a call has found no connection
+	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
+	memoryKills atomic.Uint64
+	goroutines  atomic.Uint32 // that it reported last
+}
+
+// ending is how and why a process ends.
+type ending struct {
 	// stopping is set before piped sends a signal, reason before that when it is not a user who wants it.
 	stopping atomic.Bool
+	reason   atomic.Pointer[string]
 	// gone is set when the process itself has ended, which may be before what it started has.
-	gone   atomic.Bool
-	reason atomic.Pointer[string]
+	gone atomic.Bool
 	// abandoned is set before piped ends the process for a stage that goes on though it was stopped; stacks are what the
 	// process wrote then, valid after abandoning.
 	abandoned  atomic.Bool
 	abandoning sync.Once
 	stacks     stackLines
-	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
-	memoryKills atomic.Uint64
-	goroutines  atomic.Uint32  // that it told last
-	calls       sync.WaitGroup // those that a successor waits for
-	inputs      inputs
-	guarded     sync.WaitGroup
-	drained     sync.WaitGroup // done when the output has been read to its end
-	mark        int            // of the output, at the start
-	suspect     chan struct{}  // gets a value when a call has found no connection
-	exited      chan struct{}
-	exit        *ExitError // valid once exited is closed
+	exited     chan struct{}
+	exit       *ExitError // valid once exited is closed
 	// left says what the process has started and could not be ended; valid once exited is closed, nil for nothing.
 	left error
+}
+
+// over reports whether the process has ended or is being ended.
+func (e *ending) over() bool {
+	select {
+	case <-e.exited:
+		return true
+	default:
+		return e.stopping.Load()
+	}
 }
 
 // start is what a process is started from.
@@ -98,97 +118,108 @@ func (s *start) command(argument string, output *os.File) *exec.Cmd {
 	return command
 }
 
-// launch starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
+// startProcess starts the binary with the arguments that PipeCD v1 gives, and additionally the read end of a
 // pipe as descriptor 3, named by PIPEDECK_PARENT_FD: it ends when piped has died. A plugin with a link gets
 // its configuration and its connections as descriptors, and a command line without secrets.
-func launch(s start, out *output) (*process, error) {
-	c, private := s.config, s.link
+func startProcess(s start, out *output) (*process, error) {
+	c := s.config
 	configuration, err := configArgument(c, s.port)
 	if err != nil {
 		return nil, err
 	}
 	argument := configuration
-	if private != nil {
+	if s.link != nil {
 		if argument, err = configArgument(config.Plugin{Name: c.Name, URL: c.URL}, s.port); err != nil {
 			return nil, err
 		}
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make a pipe for the output of plugin %q: %w", c.Name, err)
+		return nil, fmt.Errorf("create a pipe for the output of plugin %q: %w", c.Name, err)
 	}
 	pump, err := newPump(reader, out)
 	if err != nil {
 		return nil, errors.Join(err, reader.Close(), writer.Close())
 	}
-	p := &process{
-		plugin: c.Name, port: s.port, link: private, tree: s.tree, room: s.room, started: time.Now(),
-		suspect: make(chan struct{}, 1), exited: make(chan struct{}),
-	}
+	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room, started: time.Now()}
+	p.watch.suspect, p.ending.exited = make(chan struct{}, 1), make(chan struct{})
 	p.mark = out.begin()
-	startResult := make(chan error)
+	started := make(chan error)
 	p.drained.Go(func() {
 		// Linux sends the parent-death signal when the starting *thread* ends, so it must live as long
 		// as the plugin.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		p.memoryKills.Store(kernelMemoryKills())
-		var err error
-		p.command, err = s.tree.Start(func() *exec.Cmd { return s.command(argument, writer) })
+		defer reader.Close()
+		err := p.exec(s, func() *exec.Cmd { return s.command(argument, writer) })
 		writer.Close()
-		if s.tree.Group() == "" {
-			p.room.group = nil // the system refused to start the process in it
+		started <- err
+		if err == nil {
+			p.live(s, []byte(configuration), reader, pump, out)
 		}
-		startResult <- err
-		if err != nil {
-			s.tree.RemoveGroups()
-			reader.Close()
-			return
-		}
-		command, room := p.command, p.room
-		room.started(command.Process.Pid)
-		drained, configured := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(drained)
-			pump.run()
-		}()
-		go func() {
-			defer close(configured)
-			if private != nil {
-				private.started([]byte(configuration))
-			}
-		}()
-		err = command.Wait()
-		p.gone.Store(true)
-		p.endTree()
-		if finish := p.finishLogs.Load(); finish != nil {
-			(*finish)()
-		}
-		_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
-		pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
-		p.exit = p.exitError(err, out.since(p.mark), out.crash())
-		p.exit.Exhausted = room.exhausted(p.exit)
-		if p.exit.Exhausted == "" && p.exit.Signal == "SIGKILL" && !p.exit.Requested && p.exit.Reason == "" && kernelMemoryKills() > p.memoryKills.Load() {
-			p.exit.Exhausted = "this machine, or the container that piped runs in, had no memory left, as it seems"
-		}
-		if s.ended != nil {
-			s.ended(p)
-		}
-		if p.left == nil {
-			s.tree.RemoveGroups()
-		}
-		close(p.exited)
-		<-drained
-		if private != nil {
-			_ = private.config.SetWriteDeadline(time.Now()) // its reader is gone
-		}
-		<-configured
-		reader.Close()
 	})
-	if err := <-startResult; err != nil {
+	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start the binary of plugin %q: %w", c.Name, err)
 	}
 	return p, nil
+}
+
+func (p *process) exec(s start, command func() *exec.Cmd) (err error) {
+	p.watch.memoryKills.Store(kernelMemoryKills())
+	p.command, err = s.tree.Start(command)
+	if s.tree.Group() == "" {
+		p.room.group = nil // the system refused to start the process in it
+	}
+	if err != nil {
+		s.tree.RemoveGroups()
+		return err
+	}
+	return nil
+}
+
+// live is the life of a started process, up to the end of its output.
+func (p *process) live(s start, configuration []byte, reader *os.File, pump *pump, out *output) {
+	p.room.started(p.command.Process.Pid)
+	var drained, configured sync.WaitGroup
+	drained.Go(pump.run)
+	if p.link != nil {
+		configured.Go(func() { p.link.started(configuration) })
+	}
+	err := p.command.Wait()
+	p.ending.gone.Store(true)
+	p.endTree()
+	if finish := p.finishLogs.Load(); finish != nil {
+		(*finish)()
+	}
+	_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
+	pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
+	p.ending.exit = p.exitError(err, out.since(p.mark), out.crash())
+	p.ending.exit.Exhausted = p.exhausted()
+	if s.ended != nil {
+		s.ended(p)
+	}
+	if p.ending.left == nil {
+		s.tree.RemoveGroups()
+	}
+	close(p.ending.exited)
+	drained.Wait()
+	if p.link != nil {
+		_ = p.link.config.SetWriteDeadline(time.Now()) // its reader is gone
+	}
+	configured.Wait()
+}
+
+// exhausted is the limit that has ended the process; empty for none.
+func (p *process) exhausted() string {
+	exit := p.ending.exit
+	if limit := p.room.exhausted(exit); limit != "" {
+		return limit
+	}
+	byKernel := exit.Signal == "SIGKILL" && !exit.Requested && exit.Reason == ""
+	if byKernel && kernelMemoryKills() > p.watch.memoryKills.Load() {
+		return "this machine, or the container that piped runs in, had no memory left, as it seems"
+	}
+	return ""
 }
 
 // endTree ends what the process has started, whatever session it is in: the next attempt of a stage must not run beside
@@ -196,22 +227,22 @@ func launch(s start, out *output) (*process, error) {
 func (p *process) endTree() {
 	ctx, cancel := context.WithTimeout(context.Background(), processtree.EndTimeout)
 	defer cancel()
-	_, p.left = p.tree.End(ctx)
+	_, p.ending.left = p.tree.End(ctx)
 }
 
 // signalGroup signals the process and what is in its process group, while the number is the process's own.
 func (p *process) signalGroup(signal syscall.Signal) {
-	if !p.gone.Load() {
+	if !p.ending.gone.Load() {
 		_ = syscall.Kill(-p.command.Process.Pid, signal)
 	}
 }
 
-// stop asks the whole process group to end and makes it after the grace period. It returns when the
+// stop asks the whole process group to end and ends it after the grace period. It returns when the
 // process is gone.
 func (p *process) stop(grace time.Duration) {
-	p.stopping.Store(true)
+	p.ending.stopping.Store(true)
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 		return // its number may be another's by now
 	default:
 	}
@@ -219,27 +250,17 @@ func (p *process) stop(grace time.Duration) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
-	case <-p.exited:
+	case <-p.ending.exited:
 		return
 	case <-timer.C:
 	}
 	p.signalGroup(syscall.SIGKILL)
-	<-p.exited
-}
-
-// over tells whether the process has ended or is being made to.
-func (p *process) over() bool {
-	select {
-	case <-p.exited:
-		return true
-	default:
-		return p.stopping.Load()
-	}
+	<-p.ending.exited
 }
 
 // close ends the connections of a process that is gone.
 func (p *process) close() {
-	p.guarded.Wait()
+	p.watch.running.Wait()
 	p.drained.Wait()
 	p.release()
 	if p.conn != nil {
@@ -251,7 +272,7 @@ func (p *process) close() {
 	}
 }
 
-// place tells where the plugin should have answered.
+// place says where the plugin should have answered.
 func (p *process) place() string {
 	if p.link != nil {
 		return ""
@@ -263,12 +284,12 @@ func (p *process) exitError(err error, lastOutput, crash []string) *ExitError {
 	exit := &ExitError{
 		Plugin:     p.plugin,
 		Uptime:     time.Since(p.started),
-		Requested:  p.stopping.Load(),
-		Abandoned:  p.abandoned.Load(),
+		Requested:  p.ending.stopping.Load(),
+		Abandoned:  p.ending.abandoned.Load(),
 		LastOutput: lastOutput,
 		Crash:      crash,
 	}
-	if reason := p.reason.Load(); reason != nil {
+	if reason := p.ending.reason.Load(); reason != nil {
 		exit.Requested, exit.Reason, exit.Crash = false, *reason, nil
 	}
 	var failed *exec.ExitError
@@ -312,7 +333,7 @@ func configArgument(c config.Plugin, port int) (string, error) {
 		DeployTargets []target        `json:"deployTargets,omitempty"`
 	}{Name: c.Name, URL: c.URL, Port: port, Config: c.Config}
 	if fetch.Remote(c.URL) {
-		argument.URL = fetch.Redact(c.URL) // a plugin has no use for it, and everybody can read its command line
+		argument.URL = fetch.Redact(c.URL) // a plugin has no use for it, and every user can read its command line
 	}
 	for _, t := range c.DeployTargets {
 		argument.DeployTargets = append(argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config})

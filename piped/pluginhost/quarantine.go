@@ -49,7 +49,9 @@ func inputOf(method string, request any) (key inputKey, ok bool) {
 		GetInput() *deployment.PlanPluginInput
 	}:
 		input := request.GetInput()
-		parts = [][]byte{[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetTargetDeploymentSource().GetCommitHash())}
+		parts = [][]byte{
+			[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetTargetDeploymentSource().GetCommitHash()),
+		}
 	case proto.Message:
 		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
 		if err != nil {
@@ -76,6 +78,8 @@ type strikes struct {
 
 // suspicion holds the inputs during which processes of a plugin have ended.
 type suspicion struct {
+	plugin string
+
 	mu      sync.Mutex
 	strikes map[inputKey]*strikes
 	order   []inputKey
@@ -83,8 +87,8 @@ type suspicion struct {
 	turn chan struct{}
 }
 
-func newSuspicion() *suspicion {
-	return &suspicion{strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1)}
+func newSuspicion(plugin string) *suspicion {
+	return &suspicion{plugin: plugin, strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1)}
 }
 
 // InputQuarantinedError is given for a call with an input during which processes of this build have ended several
@@ -97,7 +101,8 @@ type InputQuarantinedError struct {
 }
 
 func (e *InputQuarantinedError) Error() string {
-	return fmt.Sprintf("plugin %q (build %s) ended %d times while it did just this, so this is not tried again: %s; fix the plugin or change the stage, or try once more after: pipedeck restart %s",
+	return fmt.Sprintf("plugin %q (build %s) ended %d times while it did just this, so this is not tried again: %s; "+
+		"fix the plugin or change the stage, or try once more after: pipedeck restart %s",
 		e.Plugin, e.Build, e.Crashes, e.Last, e.Plugin)
 }
 
@@ -108,8 +113,7 @@ func (e *InputQuarantinedError) GRPCStatus() *status.Status {
 
 // admit refuses a call with a quarantined input, and lets one that is under suspicion wait for its turn. Leave is
 // called after the call.
-func (p *Plugin) admit(ctx context.Context, key inputKey, build string) (leave func(), err error) {
-	s := p.suspicion
+func (s *suspicion) admit(ctx context.Context, key inputKey, build string) (leave func(), err error) {
 	s.mu.Lock()
 	known := s.strikes[key]
 	if known != nil && known.build != build {
@@ -117,7 +121,7 @@ func (p *Plugin) admit(ctx context.Context, key inputKey, build string) (leave f
 		known = nil
 	}
 	if known != nil && known.count >= strikeLimit {
-		err = &InputQuarantinedError{Plugin: p.Name(), Build: shortBuild(build), Crashes: known.count, Last: known.last}
+		err = &InputQuarantinedError{Plugin: s.plugin, Build: shortBuild(build), Crashes: known.count, Last: known.last}
 	}
 	s.mu.Unlock()
 	if err != nil || known == nil {
@@ -139,29 +143,28 @@ func (p *Plugin) admit(ctx context.Context, key inputKey, build string) (leave f
 func shortBuild(path string) string { return path[strings.LastIndexByte(path, '-')+1:] }
 
 // acquit forgets the strikes of an input: the plugin has answered.
-func (p *Plugin) acquit(key inputKey) {
-	p.suspicion.mu.Lock()
-	defer p.suspicion.mu.Unlock()
-	delete(p.suspicion.strikes, key)
+func (s *suspicion) acquit(key inputKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.strikes, key)
 }
 
 // pardon forgets all strikes.
-func (p *Plugin) pardon() {
-	p.suspicion.mu.Lock()
-	defer p.suspicion.mu.Unlock()
-	clear(p.suspicion.strikes)
-	p.suspicion.order = nil
+func (s *suspicion) pardon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.strikes)
+	s.order = nil
 }
 
 // blame counts the end of a process against the inputs of its calls. When some were under suspicion before, it was one
 // of those that were most often. It returns false when the process had no calls, was stopped on purpose or was ended
 // because of a stage that did not stop.
-func (p *Plugin) blame(proc *process) bool {
-	inputs := proc.inputs.running()
-	if len(inputs) == 0 || proc.exit.Requested || proc.exit.Abandoned {
+func (s *suspicion) blame(proc *process) bool {
+	inputs, exit := proc.inputs.running(), proc.ending.exit
+	if len(inputs) == 0 || exit.Requested || exit.Abandoned {
 		return false
 	}
-	s := p.suspicion
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	build := proc.command.Path
@@ -178,7 +181,7 @@ func (p *Plugin) blame(proc *process) bool {
 		}
 		if known.count == most {
 			known.count++
-			known.last = proc.exit.Error()
+			known.last = exit.Error()
 			s.remember(key, known)
 		}
 	}
@@ -187,7 +190,8 @@ func (p *Plugin) blame(proc *process) bool {
 
 func (s *suspicion) remember(key inputKey, known *strikes) {
 	s.strikes[key] = known
-	s.order = append(slices.DeleteFunc(s.order, func(other inputKey) bool { return other == key || s.strikes[other] == nil }), key)
+	forgotten := func(other inputKey) bool { return other == key || s.strikes[other] == nil }
+	s.order = append(slices.DeleteFunc(s.order, forgotten), key)
 	if len(s.order) > maxStrikes {
 		delete(s.strikes, s.order[0])
 		s.order = s.order[1:]

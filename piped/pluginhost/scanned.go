@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity tells files, and states of one file, apart without reading them.
+// identity distinguishes files, and states of one file, without reading them.
 type identity struct {
 	device, inode uint64
 	size          int64
-	// modified and changed are times of the content and of anything about the file; nobody can set the latter.
+	// modified and changed are times of the content and of anything about the file; no one can set the latter.
 	modified, changed time.Time
 }
 
@@ -28,7 +28,7 @@ func identify(path string) (identity, bool) {
 	}, true
 }
 
-// scanned is what reading a file has told.
+// scanned is what was found in a file.
 type scanned struct {
 	identity identity
 	binary   binary
@@ -44,23 +44,23 @@ func (i identity) settled() bool { return time.Since(i.changed) > settledAfter }
 
 // store is the function of that name, without reading files that have not changed since this process read them. The
 // first start of a process reads both, the binary and its copy.
-func (p *Plugin) store(plugin, source string) (binary, error) {
+func (s *binaries) store(plugin, source string) (binary, error) {
 	now, found := identify(source)
-	if last := p.scanned.Load(); found && last != nil && last.identity == now {
+	if last := s.scanned.Load(); found && last != nil && last.identity == now {
 		if copied, there := identify(last.binary.path); there && copied == last.copied {
 			return last.binary, nil
 		}
 	}
-	b, replaced, err := store(p.options.BinaryDir, plugin, source)
+	b, replaced, err := store(s.dir, plugin, source)
 	if err != nil {
 		return b, err
 	}
 	if replaced {
-		p.logger.Warn("the copy of the plugin's binary was damaged or exchanged, and is replaced", "plugin", plugin, "file", b.path)
+		s.logger.Warn("the copy of the plugin's binary was damaged or exchanged, and is replaced", "plugin", plugin, "file", b.path)
 	}
 	copied, there := identify(b.path)
 	if after, same := identify(source); found && same && after == now && there && now.settled() && copied.settled() {
-		p.scanned.Store(&scanned{now, b, copied})
+		s.scanned.Store(&scanned{now, b, copied})
 	}
 	return b, nil
 }

@@ -13,18 +13,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	t.Parallel()
-	options := &Options{BinaryDir: t.TempDir()}
-	p := &Plugin{config: config.Plugin{Name: "p"}, options: options, logger: slog.New(slog.DiscardHandler)}
+	p := &binaries{dir: t.TempDir(), logger: slog.New(slog.DiscardHandler)}
 	source := filepath.Join(t.TempDir(), "plugin")
 	begun := time.Now()
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o700))
-	first, err := p.localBinary("p", source)
+	first, err := p.local("p", source)
 	require.NoError(t, err)
 	if time.Since(begun) < settledAfter { // else this machine was too busy to see it
 		require.Nil(t, p.scanned.Load(), "it has changed a moment ago, and may do so again in the same moment")
@@ -32,18 +29,18 @@ func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 
 	// As time passes the result counts.
 	require.Eventually(t, func() bool {
-		_, err := p.localBinary("p", source)
+		_, err := p.local("p", source)
 		require.NoError(t, err)
 		return p.scanned.Load() != nil
 	}, time.Minute, 50*time.Millisecond)
 	known := p.scanned.Load()
-	again, err := p.localBinary("p", source)
+	again, err := p.local("p", source)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Same(t, known, p.scanned.Load(), "it was not read")
 
 	require.NoError(t, os.Remove(first.path))
-	again, err = p.localBinary("p", source)
+	again, err = p.local("p", source)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.FileExists(t, first.path, "a copy that is gone is made again")
@@ -53,7 +50,7 @@ func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(source, []byte("two"), 0o700))
 	require.NoError(t, os.Chtimes(source, info.ModTime(), info.ModTime()))
-	other, err := p.localBinary("p", source)
+	other, err := p.local("p", source)
 	require.NoError(t, err)
 	require.NotEqual(t, first, other)
 	text, err := os.ReadFile(other.path)
@@ -79,10 +76,10 @@ func TestACopyThatWasDamagedOrExchangedIsNotRun(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			options := &Options{BinaryDir: t.TempDir()}
+			dir := t.TempDir()
 			start := func() binary {
-				p := &Plugin{config: config.Plugin{Name: "p"}, options: options, logger: slog.New(slog.NewTextHandler(&said, nil))}
-				b, err := p.localBinary("p", source)
+				p := &binaries{dir: dir, logger: slog.New(slog.NewTextHandler(&said, nil))}
+				b, err := p.local("p", source)
 				require.NoError(t, err)
 				return b
 			}

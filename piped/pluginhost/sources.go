@@ -11,28 +11,25 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-// abilities are what a plugin process tells about itself at its start.
+// abilities are what a plugin process says about itself at its start.
 type abilities struct {
 	stages []string
-	// sources is nil when it has not told: it looks into all of them.
+	// sources is nil when it does not say: it reads all of them.
 	sources *deployment.GetSourceUseResponse
 }
 
-// StageSources tells into which sources the plugin of a stage looks: all of them, unless it says something else.
+// StageSources returns which sources the plugin of a stage reads: all of them, unless it says something else.
 func (h *Host) StageSources(stage string) deployment.SourceUse {
 	if owners := h.owners(stage); len(owners) == 1 {
-		return owners[0].sourceUse().GetStages()[stage]
+		return owners[0].condition.sourceUse().GetStages()[stage]
 	}
 	return deployment.SourceUse_SOURCE_USE_UNSPECIFIED
 }
 
-// Reentrant tells whether a stage of the plugin may be executed again when its process has ended during it.
-func (p *Plugin) Reentrant(stage string) bool {
-	return !slices.Contains(p.sourceUse().GetOnce(), stage)
-}
+func (a abilities) reentrant(stage string) bool { return !slices.Contains(a.sources.GetOnce(), stage) }
 
-// Prepared makes a call for a stage conditional: the process that gets it looks into no more than these sources.
-// One that has replaced the process asked before may look into others; the call then fails with a
+// Prepared makes a call for a stage conditional: the process that gets it reads no more than these sources.
+// A process that has replaced the one asked before may read others; the call then fails with a
 // SourcesChangedError and was not made.
 func Prepared(stage string, use deployment.SourceUse) grpc.CallOption {
 	return prepared{stage: stage, use: use}
@@ -44,7 +41,7 @@ type prepared struct {
 	use   deployment.SourceUse
 }
 
-// enough is nil when a process that tells this of itself finds all that it looks into.
+// enough is nil when a process that reads these sources finds all of them.
 func enough(plugin string, sources *deployment.GetSourceUseResponse, opts []grpc.CallOption) error {
 	for _, option := range opts {
 		// The values are in order, the most first.
@@ -53,13 +50,4 @@ func enough(plugin string, sources *deployment.GetSourceUseResponse, opts []grpc
 		}
 	}
 	return nil
-}
-
-// PlanningSources tells the same of the questions for versions and for a strategy.
-func (p *Plugin) PlanningSources() deployment.SourceUse { return p.sourceUse().GetPlanning() }
-
-func (p *Plugin) sourceUse() *deployment.GetSourceUseResponse {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sources
 }

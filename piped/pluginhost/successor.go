@@ -24,45 +24,45 @@ type successor struct {
 // errAbandoned ends the start of a successor to a process that has ended itself.
 var errAbandoned = errors.New("the process that should be replaced has ended")
 
-// succeed starts a process of a changed binary beside the present one. A configured port is taken by the
+// succeed starts a process of a changed binary alongside the present one. A configured port is taken by the
 // present one, so the new process gets another.
-func (p *Plugin) succeed(ctx context.Context, lifeline *os.File, present *process) (result successor) {
-	program, _ := identify(p.program())
+func (s *supervisor) succeed(ctx context.Context, lifeline *os.File, present *process) (result successor) {
+	program, _ := identify(s.builds.program)
 	defer func() { result.program = program }()
-	b, err := p.fetchBinary(ctx)
+	b, err := s.binaries.fetch(ctx)
 	if err != nil {
 		return successor{err: err}
 	}
 	if b.path == present.command.Path {
 		return successor{}
 	}
-	p.logger.Info("plugin binary has changed; it is started beside the running one")
-	proc, err := p.launch(b, 0, lifeline)
+	s.logger.Info("plugin binary has changed; the new one is started alongside the running one")
+	proc, err := s.launcher.launch(b, 0, lifeline)
 	if err != nil {
 		return successor{err: err}
 	}
-	able, err := p.awaitReady(ctx, proc)
+	able, err := s.launcher.awaitReady(ctx, proc)
 	if err != nil {
-		p.discard(proc)
+		s.discard(proc)
 		return successor{err: err}
 	}
 	return successor{proc: proc, abilities: able}
 }
 
 // discard ends a process that never got a call.
-func (p *Plugin) discard(proc *process) {
-	proc.stop(min(p.options.GracePeriod, startGrace))
-	p.noteLeft(proc)
+func (s *supervisor) discard(proc *process) {
+	proc.stop(min(s.options.GracePeriod, startGrace))
+	s.remains.note(proc)
 	proc.close()
 }
 
 // retire lets a replaced process finish the calls it has, and then stops it.
-func (p *Plugin) retire(ctx context.Context, proc *process) {
+func (s *supervisor) retire(ctx context.Context, proc *process) {
 	name := fmt.Sprint("pid ", proc.command.Process.Pid)
-	p.setLeaving(func(leaving []string) []string { return append(leaving, name) })
-	p.retired.Go(func() {
+	s.condition.setLeaving(func(leaving []string) []string { return append(leaving, name) })
+	s.retired.Go(func() {
 		defer proc.close()
-		defer p.setLeaving(func(leaving []string) []string {
+		defer s.condition.setLeaving(func(leaving []string) []string {
 			return slices.DeleteFunc(leaving, func(other string) bool { return other == name })
 		})
 		finished := make(chan struct{})
@@ -72,19 +72,12 @@ func (p *Plugin) retire(ctx context.Context, proc *process) {
 		}()
 		select {
 		case <-finished:
-		case <-proc.exited:
+		case <-proc.ending.exited:
 		case <-ctx.Done():
 		}
-		proc.stop(p.options.GracePeriod)
-		p.noteLeft(proc)
+		proc.stop(s.options.GracePeriod)
+		s.remains.note(proc)
 		<-finished // its calls end with it
-		p.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
+		s.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
 	})
-}
-
-func (p *Plugin) setLeaving(change func([]string) []string) {
-	p.mu.Lock()
-	p.leaving = change(p.leaving)
-	p.mu.Unlock()
-	p.changes.notify()
 }

@@ -22,33 +22,14 @@ type usage struct {
 }
 
 // Sample measures memory and CPU of all plugin processes for the next Status. It costs a few file reads
-// per plugin, so it is done only while somebody looks.
+// per plugin, so it is done only while it is reported.
 func (h *Host) Sample() {
 	for _, p := range h.plugins {
-		p.sample()
+		p.condition.sample()
 	}
 }
 
-func (p *Plugin) sample() {
-	p.mu.Lock()
-	proc, before := p.process, p.usage
-	p.mu.Unlock()
-	// Reports follow changes, of which there may be many at once; a look at each process costs some file reads.
-	if proc == nil || before.pid == int32(proc.command.Process.Pid) && time.Since(before.at) < shortestInterval {
-		return
-	}
-	now, ok := measure(int32(proc.command.Process.Pid), before)
-	if !ok {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.process == proc {
-		p.usage = now
-	}
-}
-
-// measure looks at a process; false when it is gone.
+// measure measures a process; false when it is gone.
 func measure(pid int32, before usage) (usage, bool) {
 	now, ok := look(pid)
 	if !ok || before.pid != pid {

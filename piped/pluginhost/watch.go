@@ -20,7 +20,7 @@ import (
 // pieces. One that is looked at too early does not start, and is looked at again after the next piece.
 const settle = 50 * time.Millisecond
 
-// binaryWatch tells plugins that the file of their url may have changed.
+// binaryWatch notifies plugins that the file of their url may have changed.
 type binaryWatch struct {
 	logger  *slog.Logger
 	watcher *fsnotify.Watcher
@@ -55,7 +55,7 @@ func (h *Host) watchBinaries() *binaryWatch {
 				continue
 			}
 			w.plugins[path] = append(w.plugins[path], p)
-			p.watched.Store(true)
+			p.supervisor.watched.Store(true)
 		}
 	}
 	return w
@@ -104,7 +104,7 @@ func (w *binaryWatch) run(ctx context.Context) {
 			due.Reset(settle)
 		case <-due.C:
 			for p := range changed {
-				signal(p.renewed)
+				signal(p.supervisor.renewed)
 			}
 			clear(changed)
 		}

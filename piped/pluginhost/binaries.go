@@ -10,14 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/system/owned"
@@ -32,94 +33,89 @@ type binary struct {
 	hash string
 }
 
-// fetchBinary copies the binary that the plugin's url names into the directory for binaries and returns the
+// binaries brings the program of a plugin to this machine.
+type binaries struct {
+	config config.Plugin
+	// dir keeps the copies, index is where a url that is a name is looked up.
+	dir, index string
+	fetcher    *fetch.Fetcher
+	condition  *condition
+	logger     *slog.Logger
+	// scanned is the binary that was read last; nil for none.
+	scanned atomic.Pointer[scanned]
+}
+
+func newBinaries(c config.Plugin, options *Options, fetcher *fetch.Fetcher, condition *condition, logger *slog.Logger) *binaries {
+	return &binaries{
+		config: c, dir: options.BinaryDir, index: options.PluginIndex, fetcher: fetcher, condition: condition, logger: logger,
+	}
+}
+
+// fetch copies the binary that the plugin's url names into the directory for binaries and returns the
 // copy, after a download where the url leads to another machine. Copies are named by their content, so that a
 // changed file is a changed plugin (PipeCD v1 caches by plugin name and keeps running the old one), and a file
 // that is replaced while it runs does no harm.
-func (p *Plugin) fetchBinary(ctx context.Context) (binary, error) {
-	p.setFetching(true)
-	defer p.setFetching(false)
-	wanted, err := p.fetcher.Resolve(ctx, p.options.PluginIndex, p.config)
+func (s *binaries) fetch(ctx context.Context) (binary, error) {
+	if programOf(s.config.URL) == "" {
+		s.condition.setFetching(true)
+		defer s.condition.setFetching(false)
+	}
+	wanted, err := s.fetcher.Resolve(ctx, s.index, s.config)
 	if err != nil {
 		return binary{}, err
 	}
-	b, note, err := p.copyBinary(ctx, wanted.Plugin)
+	b, note, err := s.copy(ctx, wanted.Plugin)
 	if err != nil {
 		return b, err
 	}
 	if wanted.Stale != nil && note == "" {
 		note = fmt.Sprintf("its version is from the plugin index as it was fetched before, for its url cannot be asked: %s", wanted.Stale)
 	}
-	verified, err := p.fetcher.Verify(ctx, wanted.Plugin, b.path) // the copy: nobody but this user changes it
+	verified, err := s.fetcher.Verify(ctx, wanted.Plugin, b.path) // the copy: no one but this user changes it
 	if err != nil {
-		_ = os.Remove(b.path) // the copy may have been damaged: the next start makes another
+		_ = os.Remove(b.path) // the copy may have been damaged: the next start copies it again
 	}
 	if verified.Warning != nil {
 		note = fmt.Sprintf("it is not signed as it should be: %s", verified.Warning)
 	}
-	p.mu.Lock()
-	p.note = note
-	p.mu.Unlock()
+	s.condition.setNote(note)
 	return b, err
 }
 
-// copyBinary returns what there is to tell of the binary, too.
-func (p *Plugin) copyBinary(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
+// copy returns a note for users about the binary, too.
+func (s *binaries) copy(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
 	plugin, address := wanted.Name, wanted.URL
 	if fetch.Remote(address) {
-		return p.download(ctx, wanted)
+		return s.download(ctx, wanted)
 	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return binary{}, "", fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
 	}
 	if u.Scheme != "file" {
-		return binary{}, "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://", address, plugin)
+		return binary{}, "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://",
+			address, plugin)
 	}
-	b, err := p.localBinary(plugin, u.Path)
+	b, err := s.local(plugin, u.Path)
 	return b, "", err
 }
 
 // download fetches the binary, unless it is here and its server has no other.
-func (p *Plugin) download(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
+func (s *binaries) download(ctx context.Context, wanted config.Plugin) (_ binary, note string, err error) {
 	request := fetch.RequestOf(wanted)
-	request.Progress = p.downloading
-	file, err := p.fetcher.Fetch(ctx, request)
+	request.Progress = s.condition.downloading
+	file, err := s.fetcher.Fetch(ctx, request)
 	if err != nil {
 		return binary{}, "", err
 	}
 	if file.Stale != nil {
 		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
 	}
-	b, err := p.store(wanted.Name, file.Path)
+	b, err := s.store(wanted.Name, file.Path)
 	return b, note, err
 }
 
-// setFetching tells those who wait for the plugin that it may take long, unless its binary is a file here.
-func (p *Plugin) setFetching(fetching bool) {
-	if u, err := url.Parse(p.config.URL); err == nil && u.Scheme == "file" {
-		return
-	}
-	p.mu.Lock()
-	p.fetching = fetching
-	p.mu.Unlock()
-	p.changes.notify()
-}
-
-// downloading shows how far the download for a first start is.
-func (p *Plugin) downloading(done, total int64) {
-	p.mu.Lock()
-	starting := p.state == agentv1.Plugin_STATE_STARTING
-	if starting {
-		p.detail = downloadDetail(done, total)
-	}
-	p.mu.Unlock()
-	if starting {
-		p.changes.notify()
-	}
-}
-
-// downloadDetail takes bytes; total is -1 when the server does not tell it.
+// downloadDetail takes bytes; total is -1 when the server does not say it.
 func downloadDetail(done, total int64) string {
 	unit, name := int64(1<<20), "MiB"
 	if max(done, total) < 10<<20 {
@@ -131,11 +127,12 @@ func downloadDetail(done, total int64) string {
 	return fmt.Sprintf("downloading: %d of %d %s (%d %%)", done/unit, total/unit, name, done*100/total)
 }
 
-func (p *Plugin) localBinary(plugin, source string) (binary, error) {
+func (s *binaries) local(plugin, source string) (binary, error) {
 	info, err := os.Stat(source)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return binary{}, fmt.Errorf("the binary of plugin %q is missing: there is no file %s; build it or correct the url in the piped configuration", plugin, source)
+		return binary{}, fmt.Errorf("the binary of plugin %q is missing: there is no file %s; "+
+			"build it or correct the url in the piped configuration", plugin, source)
 	case err != nil:
 		return binary{}, fmt.Errorf("look at the binary of plugin %q: %w", plugin, err)
 	case !info.Mode().IsRegular():
@@ -143,7 +140,7 @@ func (p *Plugin) localBinary(plugin, source string) (binary, error) {
 	case info.Mode().Perm()&0o111 == 0:
 		return binary{}, fmt.Errorf("the binary of plugin %q is not executable: run chmod +x %s", plugin, source)
 	}
-	return p.store(plugin, source)
+	return s.store(plugin, source)
 }
 
 // store copies source to <dir>/<plugin>-<hash> unless it is there already, with the same content. The name is made from

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -34,35 +36,54 @@ func (h *Host) noteEnded(ended []processtree.Process, err error) {
 	}
 }
 
-// newTree is the tree of one process.
-func (p *Plugin) newTree() *processtree.Tree {
-	tree := p.tree.Child()
-	if outer := p.tree.Group(); outer != "" && p.groups == nil {
+// remains are what ended processes of a plugin have started and could not be ended with them.
+type remains struct {
+	plugin string
+	// outer is the tree of all plugins.
+	outer  *processtree.Tree
+	logger *slog.Logger
+
+	mu    sync.Mutex
+	trees []*processtree.Tree
+}
+
+// newTree is the tree of one process, with a control group if that is wanted and there are such groups.
+func (r *remains) newTree(group bool) *processtree.Tree {
+	tree := r.outer.Child()
+	if outer := r.outer.Group(); outer != "" && group {
 		_ = tree.CreateGroup(outer)
 	}
 	return tree
 }
 
-// noteLeft remembers what an ended process has left.
-func (p *Plugin) noteLeft(proc *process) {
-	if proc.left == nil {
+// note remembers what an ended process has left.
+func (r *remains) note(proc *process) {
+	if proc.ending.left == nil {
 		return
 	}
-	p.logger.Error("a plugin process has left processes that do not end", "pid", proc.command.Process.Pid, "error", proc.left)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.left = append(p.left, proc.tree)
+	r.logger.Error("a plugin process has left processes that do not end", "pid", proc.command.Process.Pid, "error", proc.ending.left)
+	r.add(proc.tree)
 }
 
-// endLeft ends what earlier processes of the plugin have started and could not be ended then. The plugin is not started
-// while something is left: a stage would run twice at the same time.
-func (p *Plugin) endLeft() error {
-	p.mu.Lock()
-	trees := p.left
-	p.left = nil
-	p.mu.Unlock()
+func (r *remains) add(tree *processtree.Tree) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trees = append(r.trees, tree)
+}
+
+func (r *remains) take() []*processtree.Tree {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	trees := r.trees
+	r.trees = nil
+	return trees
+}
+
+// end ends what earlier processes of the plugin have left. The plugin is not started while something is left: a stage
+// would run twice at the same time.
+func (r *remains) end() error {
 	var errs []error
-	for _, tree := range trees {
+	for _, tree := range r.take() {
 		ctx, cancel := context.WithTimeout(context.Background(), processtree.EndTimeout)
 		_, err := tree.End(ctx)
 		cancel()
@@ -71,12 +92,10 @@ func (p *Plugin) endLeft() error {
 			continue
 		}
 		errs = append(errs, err)
-		p.mu.Lock()
-		p.left = append(p.left, tree)
-		p.mu.Unlock()
+		r.add(tree)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("plugin %q is not started beside what its last process has left: %w", p.Name(), err)
+		return fmt.Errorf("plugin %q is not started beside what its last process has left: %w", r.plugin, err)
 	}
 	return nil
 }

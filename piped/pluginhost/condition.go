@@ -1,0 +1,321 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+)
+
+// condition is what a plugin is doing now, and which process answers its calls. Every change is announced.
+type condition struct {
+	plugin  string
+	changes *broadcast
+
+	mu      sync.Mutex
+	state   agentv1.Plugin_State
+	detail  string
+	problem problem // why it does not work as it should; zero when it does
+	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
+	abandoned string
+	note      string // the detail of a running plugin that has no other
+	settled   bool   // the outcome of the first start is known
+	// fetching is set while the binary may be on its way from another machine.
+	fetching bool
+	starts   int
+	able     abilities
+	process  *process // set while one exists
+	ready    bool     // process answers
+	leaving  []string // replaced processes that have calls, as "pid 5"
+	usage    usage
+}
+
+func newCondition(plugin string, changes *broadcast) *condition {
+	return &condition{plugin: plugin, changes: changes, state: agentv1.Plugin_STATE_STARTING}
+}
+
+// change makes one change and announces it.
+func (c *condition) change(change func()) {
+	c.mu.Lock()
+	change()
+	c.mu.Unlock()
+	c.changes.notify()
+}
+
+// set changes the state of a plugin that works; a first start that was decided is remembered.
+func (c *condition) set(state agentv1.Plugin_State, detail string) { c.fail(state, detail, problem{}) }
+
+// fail is set for a plugin that has a problem.
+func (c *condition) fail(state agentv1.Plugin_State, detail string, why problem) {
+	c.change(func() {
+		c.state, c.detail, c.problem = state, detail, why
+		if state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {
+			c.settled = true
+		}
+	})
+}
+
+func (c *condition) began(proc *process) {
+	c.change(func() {
+		c.process, c.ready = proc, false
+		c.starts++
+	})
+}
+
+// serving makes a process the one that new calls go to.
+func (c *condition) serving(proc *process, able abilities) {
+	c.change(func() {
+		if c.process != proc { // it replaces another one
+			c.process = proc
+			c.starts++
+		}
+		c.usage = usage{} // what it took in its start says little
+		c.ready, c.able, c.settled = true, able, true
+		c.state, c.detail, c.problem = agentv1.Plugin_STATE_RUNNING, "", problem{}
+	})
+}
+
+// changedDoesNotStart begins the detail of a plugin that goes on although its binary was changed.
+const changedDoesNotStart = "its changed binary does not start, the one before it goes on"
+
+// keeps withdraws what was said of a changed binary: the file holds the program that runs again.
+func (c *condition) keeps(proc *process) {
+	c.change(func() {
+		if c.process == proc && c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(c.detail, changedDoesNotStart) {
+			c.detail, c.problem = "", problem{}
+		}
+	})
+}
+
+// unwell shows what a plugin says of its own health; only an author knows what follows from it.
+func (c *condition) unwell(proc *process, unwell bool) {
+	c.change(func() {
+		if c.process != proc || c.state != agentv1.Plugin_STATE_RUNNING {
+			return
+		}
+		c.detail, c.problem = "", problem{}
+		if unwell {
+			c.detail = "it says of its own health that it does not serve"
+			c.problem = problem{c.detail, readOutput(c.plugin)}
+		}
+	})
+}
+
+// ended forgets a process that is gone. The next state is announced with what follows.
+func (c *condition) ended(proc *process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.process, c.ready, c.usage = nil, false, usage{}
+	if c.state == agentv1.Plugin_STATE_RUNNING {
+		exit := proc.ending.exit
+		c.state, c.detail, c.problem = agentv1.Plugin_STATE_RESTARTING, exit.Error(), restarting(c.plugin, exit)
+	}
+}
+
+func (c *condition) setLeaving(change func([]string) []string) {
+	c.change(func() { c.leaving = change(c.leaving) })
+}
+
+// setFetching tells those who wait for the plugin that it may take long.
+func (c *condition) setFetching(fetching bool) { c.change(func() { c.fetching = fetching }) }
+
+// downloading shows how far the download for a first start is.
+func (c *condition) downloading(done, total int64) {
+	c.mu.Lock()
+	starting := c.state == agentv1.Plugin_STATE_STARTING
+	if starting {
+		c.detail = downloadDetail(done, total)
+	}
+	c.mu.Unlock()
+	if starting {
+		c.changes.notify()
+	}
+}
+
+// setNote sets what a running plugin is shown with, from its next state on.
+func (c *condition) setNote(note string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.note = note
+}
+
+// setAbandoned notes why piped ended a process, shown with the next ones; empty when it has no meaning any more.
+func (c *condition) setAbandoned(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.abandoned = why
+}
+
+func (c *condition) now() agentv1.Plugin_State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+func (c *condition) abilities() abilities {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.able
+}
+
+func (c *condition) hasSettled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settled
+}
+
+// starting reports whether the plugin is in its first start and its binary is here.
+func (c *condition) starting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.settled && !c.fetching
+}
+
+// await returns when the plugin answers.
+func (c *condition) await(ctx context.Context) error {
+	for {
+		changed := c.changes.next()
+		_, err := c.answering()
+		if err == nil {
+			return nil
+		}
+		if state := c.now(); state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// answering is the process that answers calls, or a NotRunningError.
+func (c *condition) answering() (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answeringLocked()
+}
+
+func (c *condition) answeringLocked() (*process, error) {
+	if c.ready && !c.process.ending.over() {
+		return c.process, nil
+	}
+	words := map[agentv1.Plugin_State]string{
+		agentv1.Plugin_STATE_STARTING:   "is starting",
+		agentv1.Plugin_STATE_RUNNING:    "has just ended",
+		agentv1.Plugin_STATE_RESTARTING: "is being started again",
+		agentv1.Plugin_STATE_FAILED:     "has failed",
+		agentv1.Plugin_STATE_STOPPED:    "is stopped",
+	}
+	return nil, &NotRunningError{Plugin: c.plugin, State: words[c.state], Detail: c.detail}
+}
+
+// hold is answering for a call: the process is not stopped for another one before done is called.
+func (c *condition) hold(method string, opts []grpc.CallOption) (_ *process, done func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	proc, err := c.answeringLocked()
+	if err == nil {
+		err = enough(c.plugin, c.able.sources, opts)
+	}
+	if err != nil || !outlasts(method) {
+		return proc, func() {}, err
+	}
+	proc.calls.Add(1)
+	return proc, proc.calls.Done, nil
+}
+
+// hasAnswered reports whether there is a process that answers.
+func (c *condition) hasAnswered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ready
+}
+
+// build is the path of the binary that calls go to; empty for none.
+func (c *condition) build() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.process == nil {
+		return ""
+	}
+	return c.process.command.Path
+}
+
+// status fills in what the condition knows.
+func (c *condition) status(s *agentv1.Plugin) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.State, s.Detail = c.state, c.detail
+	s.Restarts = int32(max(0, c.starts-1))
+	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
+	s.Stages = slices.Clone(c.able.stages)
+	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
+		s.Detail = c.runningDetail()
+	}
+	if c.process != nil {
+		s.Pid = int32(c.process.command.Process.Pid)
+		s.StartedAt = timestamppb.New(c.process.started)
+		s.Linked = c.process.link != nil
+		s.Goroutines = c.process.watch.goroutines.Load()
+	}
+}
+
+// runningDetail is what is to be said of a plugin that runs without a problem.
+func (c *condition) runningDetail() string {
+	switch {
+	case len(c.leaving) > 0:
+		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
+	case c.abandoned != "":
+		return c.abandoned
+	default:
+		return c.note
+	}
+}
+
+func (c *condition) currentProblem(now time.Time) problem {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil && now.Sub(c.process.started) > slowStart
+	if c.problem == (problem{}) && slow {
+		return problem{
+			fmt.Sprintf("its process (pid %d) does not answer %s after its start", c.process.command.Process.Pid, slowStart),
+			readOutput(c.plugin),
+		}
+	}
+	return c.problem
+}
+
+// sample measures the present process.
+func (c *condition) sample() {
+	c.mu.Lock()
+	proc, before := c.process, c.usage
+	c.mu.Unlock()
+	// Reports follow changes, of which there may be many at once; measuring a process costs some file reads.
+	if proc == nil || before.pid == int32(proc.command.Process.Pid) && time.Since(before.at) < shortestInterval {
+		return
+	}
+	now, ok := measure(int32(proc.command.Process.Pid), before)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.process == proc {
+		c.usage = now
+	}
+}
+
+func (c *condition) sourceUse() *deployment.GetSourceUseResponse { return c.abilities().sources }
