@@ -16,6 +16,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
 // linkVariable tells a plugin the descriptors of its link, as "config,serve,service". Plugins that can use
@@ -26,9 +28,9 @@ const linkVariable = "PIPEDECK_PLUGIN_LINK_V1"
 // linkValue names the descriptors after the pipe at 3 that tells of the end of piped.
 const linkValue = linkVariable + "=4,5,6"
 
-// logsValue names the descriptor of the pipe for stage logs, after those of the link. Plugins that do not know it
+// logsValue names the descriptor of the memory for stage logs, after those of the link. Plugins that do not know it
 // ignore it.
-const logsValue = "PIPEDECK_STAGE_LOG_FD=7"
+const logsValue = "PIPEDECK_STAGE_LOG_MEMORY_FD=7"
 
 // link is the private connection of piped and one plugin process: two pairs of sockets without a name, so
 // that there is nothing for anybody else to connect to, and a pipe for the configuration, which holds
@@ -39,7 +41,7 @@ type link struct {
 	config *os.File
 	serve  net.Conn // piped calls the plugin
 	called net.Conn // the plugin calls piped
-	// logs is where the plugin writes what it passes to stage logs, before it reports that.
+	// logs is memory where the plugin keeps what it passes to stage logs until it has reported that.
 	logs *os.File
 }
 
@@ -62,10 +64,11 @@ func newLink() (_ *link, err error) {
 	if l.called, err = l.pair(); err != nil {
 		return nil, err
 	}
-	if l.logs, writer, err = os.Pipe(); err != nil {
+	var shared *os.File
+	if l.logs, shared, err = sharedMemory("stage logs", pluginservice.JournalSize); err != nil {
 		return nil, err
 	}
-	l.theirs = append(l.theirs, writer)
+	l.theirs = append(l.theirs, shared)
 	return l, nil
 }
 

@@ -4,16 +4,17 @@
 package pluginservice
 
 import (
-	"bufio"
 	"context"
-	"fmt"
+	"encoding/binary"
+	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -21,16 +22,19 @@ import (
 )
 
 const (
-	// maxRecord bounds one record of a journal in bytes; the SDK writes entries of at most 10 KiB.
-	maxRecord = 256 << 10
-	// maxJournal bounds what is kept of one stage in bytes; the SDK queues at most 4 MiB.
-	maxJournal = 8 << 20
-	// maxJournals bounds the stages that are kept for one process.
-	maxJournals = 1000
+	// journalHeader is the size of the header of the memory that the SDK fills; secondHalf marks the half in use, and
+	// recordPrefix is the size of what precedes a record for the SDK's own use. See logJournal there.
+	journalHeader = 4096
+	secondHalf    = 1 << 63
+	recordPrefix  = 24
+	// JournalSize is the size in bytes of the memory that a plugin process shares with piped: two halves, of which one
+	// holds what its stages have written and not reported. The SDK queues at most 4 MiB for a stage. The system provides
+	// only what is written to.
+	JournalSize = journalHeader + 2<<24
+	// maxStages bounds the attempts at stages that are known of one process.
+	maxStages = 1000
 	// maxBlock bounds the text of the blocks that are made of entries; see the SDK for the reason.
 	maxBlock = 10 << 10
-	// lastRead is how long an ended process may hold its journal open through something that it has started.
-	lastRead = time.Second
 	// reportTimeout bounds a report of log blocks that goes on without its caller.
 	reportTimeout = 10 * time.Second
 )
@@ -39,14 +43,13 @@ const (
 type journal struct {
 	server *Server
 	plugin string
-	pipe   *os.File
-	read   chan struct{} // closed when the pipe was read to its end
+	memory *os.File
 	calls  sync.WaitGroup
 
 	mu     sync.Mutex
 	stages map[stageKey]*stageJournal
-	order  []stageKey
-	// finished is set when the process is gone and its logs were completed.
+	order  []stageKey // of stages, oldest first
+	// finished is set when the process is gone.
 	finished bool
 }
 
@@ -57,9 +60,8 @@ type stageKey struct {
 
 // stageJournal is what is known of the log of one attempt at a stage.
 type stageJournal struct {
-	// entries were written and not reported; bytes is their size, dropped how many did not fit.
-	entries        []*agentv1.StageLogRecord
-	bytes, dropped int
+	// entries were written and not reported. They are read when the process is gone, as are starts.
+	entries []*agentv1.StageLogRecord
 	// through is the number of the last entry that was reported.
 	through int64
 	// starts are the lines that have not ended, by writer, in the order of writers.
@@ -71,84 +73,94 @@ type stageJournal struct {
 	completed bool
 }
 
-func newJournal(s *Server, plugin string, pipe *os.File) *journal {
-	j := &journal{server: s, plugin: plugin, pipe: pipe, read: make(chan struct{}), stages: map[stageKey]*stageJournal{}}
-	go j.run()
-	return j
+func newJournal(s *Server, plugin string, memory *os.File) *journal {
+	return &journal{server: s, plugin: plugin, memory: memory, stages: map[stageKey]*stageJournal{}}
 }
 
-// run reads all records: a plugin waits when the pipe is full.
-func (j *journal) run() {
-	defer close(j.read)
-	reader := bufio.NewReaderSize(j.pipe, 64<<10)
-	for {
-		record := &agentv1.StageLogRecord{}
-		if err := (protodelim.UnmarshalOptions{MaxSize: maxRecord}).UnmarshalFrom(reader, record); err != nil {
-			_, _ = io.Copy(io.Discard, reader) // of a plugin that writes something else
-			return
-		}
-		j.take(record)
-	}
-}
-
-func (j *journal) take(record *agentv1.StageLogRecord) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	key := stageKey{record.GetDeploymentId(), record.GetStageId(), record.GetRetriedCount()}
-	if record.GetDone() {
-		delete(j.stages, key)
-		return
-	}
-	if stage := j.stage(key); stage != nil {
-		stage.take(record)
-	}
-}
-
-// stage returns nil when there are too many. It is called with mu held.
+// stage returns nil when there are too many that are not completed. It is called with mu held.
 func (j *journal) stage(key stageKey) *stageJournal {
-	stage := j.stages[key]
-	if stage == nil && len(j.stages) < maxJournals {
-		stage = &stageJournal{starts: map[int64]*agentv1.StageLogRecord{}}
-		j.stages[key] = stage
-		j.order = append(j.order, key)
-		if len(j.order) > 2*maxJournals {
-			j.forget()
-		}
+	if stage := j.stages[key]; stage != nil {
+		return stage
 	}
+	if len(j.stages) >= maxStages {
+		oldest := slices.IndexFunc(j.order, func(k stageKey) bool { return j.stages[k].completed })
+		if oldest < 0 {
+			return nil
+		}
+		delete(j.stages, j.order[oldest])
+		j.order = slices.Delete(j.order, oldest, oldest+1)
+	}
+	stage := &stageJournal{starts: map[int64]*agentv1.StageLogRecord{}}
+	j.stages[key] = stage
+	j.order = append(j.order, key)
 	return stage
 }
 
-// forget removes the stages that are done from the order.
-func (j *journal) forget() {
-	kept := j.order[:0]
-	seen := map[stageKey]bool{}
-	for _, key := range j.order {
-		if j.stages[key] != nil && !seen[key] {
-			kept, seen[key] = append(kept, key), true
-		}
+// read takes the records of a process that is gone.
+func (j *journal) read(memory io.ReaderAt) error {
+	var header [8]byte
+	if _, err := memory.ReadAt(header[:], 0); err != nil {
+		return err
 	}
-	j.order = kept
+	word := binary.NativeEndian.Uint64(header[:])
+	start, length := int64(journalHeader), int64(word&^secondHalf)
+	if length < 0 || length > (JournalSize-journalHeader)/2 {
+		return errors.New("the memory that it shared holds something else")
+	}
+	if word&secondHalf != 0 {
+		start += (JournalSize - journalHeader) / 2
+	}
+	records := make([]byte, length)
+	if _, err := memory.ReadAt(records, start); err != nil {
+		return err
+	}
+	for len(records) > 0 {
+		record, rest, err := cutRecord(records)
+		if err != nil {
+			return err
+		}
+		j.take(record)
+		records = rest
+	}
+	return nil
+}
+
+func cutRecord(records []byte) (*agentv1.StageLogRecord, []byte, error) {
+	if len(records) < recordPrefix {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	size := int64(binary.NativeEndian.Uint32(records))
+	if records = records[recordPrefix:]; size > int64(len(records)) {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	record := &agentv1.StageLogRecord{}
+	err := proto.Unmarshal(records[:size], record)
+	return record, records[size:], err
+}
+
+func (j *journal) take(record *agentv1.StageLogRecord) {
+	stage := j.stage(stageKey{record.GetDeploymentId(), record.GetStageId(), record.GetRetriedCount()})
+	switch {
+	case stage == nil || stage.completed:
+	case record.GetDone():
+		stage.completed = true
+	default:
+		stage.take(record)
+	}
 }
 
 func (s *stageJournal) take(record *agentv1.StageLogRecord) {
 	writer := record.GetWriter()
 	if record.GetSequence() == 0 {
-		if s.starts[writer] == nil && len(s.writers) < maxJournals {
+		if s.starts[writer] == nil {
 			s.writers = append(s.writers, writer)
 		}
 		s.starts[writer] = record
 		return
 	}
 	s.starts[writer] = nil
-	if record.GetSequence() <= s.through {
-		return // it was reported before it was read here
-	}
-	s.entries = append(s.entries, record)
-	s.bytes += len(record.GetText())
-	for s.bytes > maxJournal {
-		s.bytes -= len(s.entries[0].GetText())
-		s.entries = s.entries[1:]
-		s.dropped++
+	if record.GetSequence() > s.through {
+		s.entries = append(s.entries, record)
 	}
 }
 
@@ -178,42 +190,34 @@ func (j *journal) report(ctx context.Context, key stageKey, through int64, block
 	if err != nil && checkpoint || temporary(err) {
 		return err
 	}
-	stage.reported(through)
-	if checkpoint {
+	stage.through = max(stage.through, through)
+	switch {
+	case completed && err == nil:
+		*stage = stageJournal{through: stage.through, completed: true}
+	case checkpoint:
 		stage.since = nil
-	} else {
+	default:
 		stage.since = append(stage.since, blocks...) // also what was refused: it comes again with the checkpoint
 	}
-	stage.completed = stage.completed || completed
 	return err
-}
-
-func (s *stageJournal) reported(through int64) {
-	s.through = max(s.through, through)
-	for len(s.entries) > 0 && s.entries[0].GetSequence() <= s.through {
-		s.bytes -= len(s.entries[0].GetText())
-		s.entries = s.entries[1:]
-	}
-	if len(s.entries) == 0 {
-		s.entries = nil // lets the array go
-	}
 }
 
 // finish reports what the process has written and not reported. It is called when the process is gone. It does not
 // complete the logs, because the scheduler adds how the process ended, and a completed log takes no more.
 func (j *journal) finish() {
-	_ = j.pipe.SetReadDeadline(time.Now().Add(lastRead))
-	<-j.read
-	_ = j.pipe.Close()
 	j.mu.Lock()
 	if j.finished {
 		j.mu.Unlock()
 		return
 	}
 	j.finished = true
-	j.forget()
 	j.mu.Unlock()
-	j.calls.Wait() // each has its own limit
+	j.calls.Wait() // each has its own limit; nothing else uses the journal after them
+	err := j.read(j.memory)
+	_ = j.memory.Close()
+	if err != nil {
+		j.server.options.Logger.Error("cannot read what a plugin that has died wrote to stage logs", "plugin", j.plugin, "error", err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
 	for _, key := range j.order {
@@ -246,9 +250,6 @@ func (s *stageJournal) rest() []*model.LogBlock {
 		}
 		s.lastIndex++
 		blocks = append(blocks, &model.LogBlock{Index: s.lastIndex, Log: text, Severity: severity, CreatedAt: createdAt})
-	}
-	if s.dropped > 0 {
-		add(model.LogSeverity_ERROR, fmt.Sprintf("%d entries of this log are missing here: the plugin wrote faster than piped could report", s.dropped), time.Now().Unix())
 	}
 	for _, entry := range s.entries {
 		add(entry.GetSeverity(), entry.GetText(), entry.GetCreatedAt())

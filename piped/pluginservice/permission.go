@@ -116,9 +116,9 @@ func (s *Server) guard(ctx context.Context, request any, _ *grpc.UnaryServerInfo
 	return handle(ctx, request)
 }
 
-// Attach serves a plugin process over its private connection until that closes. Logs is the read end of the pipe to
-// which the process writes what it passes to stage logs (agentv1.StageLogRecord); Attach owns it. Finish is called when
-// the process is gone: it reports what the process has written and not reported, and returns when that is done.
+// Attach serves a plugin process over its private connection until that closes. Logs is the
+// memory of JournalSize bytes in which the process keeps what it passes to stage logs (agentv1.StageLogRecord); Attach
+// owns it. Finish is called when the process is gone: it reports what the process has written and not reported.
 func (s *Server) Attach(plugin string, conn net.Conn, logs *os.File) (finish func()) {
 	j := newJournal(s, plugin, logs)
 	s.links.add(linkConn{conn, plugin, j})

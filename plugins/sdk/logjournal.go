@@ -4,37 +4,68 @@
 package sdk
 
 import (
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"unsafe"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
 const (
-	// logEnv names the descriptor of a pipe to piped for what is written to stage logs. The pipe keeps it when this
-	// process dies before it was reported.
-	logEnv = "PIPEDECK_STAGE_LOG_FD"
+	// logEnv names the descriptor of a file in memory that this process shares with piped. What is in it outlasts this
+	// process, so piped can report what a dead plugin could not.
+	logEnv = "PIPEDECK_STAGE_LOG_MEMORY_FD"
 	// sequenceKey is the gRPC metadata of a report of log blocks: the number of the last entry in it.
 	sequenceKey = "pipedeck-log-sequence"
+
+	// journalHeader is the size of the header of the file. Two halves of equal size follow it, and one of them is in use.
+	// The first 8 bytes of the header say which: its number in the highest bit, its length in bytes in the others.
+	journalHeader = 4096
+	secondHalf    = 1 << 63
+	// minTidy is the length in bytes from which a half is tidied when a report was made.
+	minTidy = 2 << 20
+	// recordPrefix is the size of what precedes each record: its length in bytes and the number of its stage, 4 bytes
+	// each; the numbers of the entry and of the writer, 8 bytes each.
+	recordPrefix = 24
 )
 
-// logJournal writes what is passed to stage logs to piped before anything else is done with it. A nil one, under a
-// piped that offers no pipe, writes nothing.
+// logJournal keeps what is passed to stage logs and has not been reported in memory that piped can read when this process
+// has died. Writing to it needs no call of the system. A nil one, under a piped that offers no memory, keeps nothing.
 type logJournal struct {
 	mu     sync.Mutex
-	pipe   *os.File
-	buffer []byte
-	// broken is set when piped is gone.
-	broken bool
+	mapped []byte
+	halves [2][]byte
+	// state is the first word of the file: the half in use and its length. piped never sees a part of a record, because
+	// the word changes after the record is complete.
+	state *uint64
+	half  int
+	tail  int
+	// tidyAt is the length from which a half is tidied; it grows with what has to be kept.
+	tidyAt int
+	// full is set while more than half of the memory has to be kept: then only a report makes tidying worth its time.
+	full   bool
+	stages map[uint32]*journalStage
+	last   uint32
 }
 
-// openJournal returns nil when piped offers no pipe. The variable is removed and the pipe is closed in programs that
+// journalStage is what the journal knows of the log of one attempt at a stage. Its journal's lock guards it.
+type journalStage struct {
+	number uint32
+	// through is the number of the last entry that was reported.
+	through int64
+	// abandoned is set when the rest can only be reported after the end of this process.
+	abandoned bool
+}
+
+// openJournal returns nil when piped offers no memory. The variable is removed and the file is closed in programs that
 // the plugin starts.
 func openJournal() (*logJournal, error) {
 	value := os.Getenv(logEnv)
@@ -46,32 +77,195 @@ func openJournal() (*logJournal, error) {
 	}
 	fd, err := strconv.Atoi(value)
 	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("%s is %q, want the number of an open pipe", logEnv, value)
+		return nil, fmt.Errorf("%s is %q, want the number of an open file", logEnv, value)
 	}
 	syscall.CloseOnExec(fd)
-	return &logJournal{pipe: os.NewFile(uintptr(fd), "stage logs")}, nil
+	file := os.NewFile(uintptr(fd), "stage logs")
+	defer file.Close() // the mapping stays
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	half := int(info.Size()-journalHeader) / 2
+	if half < minTidy || half > 1<<30 {
+		return nil, fmt.Errorf("%s names a file of %d bytes, which is not the memory for stage logs", logEnv, info.Size())
+	}
+	mapped, err := syscall.Mmap(fd, 0, journalHeader+2*half, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the memory for stage logs: %w", err)
+	}
+	return newLogJournal(mapped, half), nil
 }
 
-// write returns when the system has the record.
-func (j *logJournal) write(record *agentv1.StageLogRecord) {
+func newLogJournal(mapped []byte, half int) *logJournal {
+	return &logJournal{
+		mapped: mapped, halves: [2][]byte{mapped[journalHeader:][:half], mapped[journalHeader+half:][:half]},
+		state: (*uint64)(unsafe.Pointer(&mapped[0])), tidyAt: minTidy, stages: map[uint32]*journalStage{},
+	}
+}
+
+// stage starts to keep the log of an attempt at a stage.
+func (j *logJournal) stage() *journalStage {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	stage := &journalStage{number: j.last}
+	j.stages[j.last] = stage
+	return stage
+}
+
+// write keeps a record of a stage. A record without a sequence is the start of a line; a later record with the same writer
+// replaces it.
+//
+// When as much waits to be reported as fits into the memory, the record is left out: it is then lost if the process dies
+// before it is reported. The queues of more than two stages have to be full for that.
+func (j *logJournal) write(stage *journalStage, record *agentv1.StageLogRecord) {
 	if j == nil {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.broken {
+	size := proto.Size(record)
+	if j.mapped == nil || !j.room(recordPrefix+size) {
 		return
 	}
-	j.buffer = protowire.AppendVarint(j.buffer[:0], uint64(proto.Size(record)))
-	var err error
-	if j.buffer, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(j.buffer, record); err == nil {
-		_, err = j.pipe.Write(j.buffer)
+	place := j.halves[j.half][j.tail : j.tail+recordPrefix+size]
+	written, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(place[recordPrefix:recordPrefix], record)
+	if err != nil || len(written) != size {
+		return
 	}
-	j.broken = err != nil
+	binary.NativeEndian.PutUint32(place, uint32(size))
+	binary.NativeEndian.PutUint32(place[4:], stage.number)
+	binary.NativeEndian.PutUint64(place[8:], uint64(record.GetSequence()))
+	binary.NativeEndian.PutUint64(place[16:], uint64(record.GetWriter()))
+	j.publish(j.half, j.tail+len(place))
+}
+
+// reported says that the entries of a stage up to a number need not be kept any more.
+func (j *logJournal) reported(stage *journalStage, through int64) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	stage.through = max(stage.through, through)
+	if j.mapped != nil && (j.full || j.tail >= j.tidyAt) {
+		j.tidy()
+	}
+}
+
+// done says that the whole log of a stage was reported. The record says so to piped.
+func (j *logJournal) done(stage *journalStage, record *agentv1.StageLogRecord) {
+	if j == nil {
+		return
+	}
+	j.write(stage, record)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.stages, stage.number)
+	if j.mapped != nil && len(j.stages) == 0 {
+		j.publish(j.half, 0)
+		j.tidyAt, j.full = minTidy, false
+	}
+}
+
+// abandon says that nothing more of a stage will be reported by this process. What is left is kept while there is room.
+func (j *logJournal) abandon(stage *journalStage) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	stage.abandoned = true
+}
+
+// room reports whether n bytes fit, after tidying if need be.
+func (j *logJournal) room(n int) bool {
+	size := len(j.halves[0])
+	if j.tail+n > size && !j.full {
+		j.tidy()
+	}
+	return j.tail+n <= size
+}
+
+// tidy copies what has to be kept to the other half, and then puts that in use. A process that dies meanwhile leaves the
+// first half in use.
+func (j *logJournal) tidy() {
+	if j.full {
+		maps.DeleteFunc(j.stages, func(_ uint32, stage *journalStage) bool { return stage.abandoned })
+	}
+	from, to := j.halves[j.half][:j.tail], j.halves[1-j.half]
+	starts := lineStarts(from)
+	kept := 0
+	for at := 0; at < len(from); {
+		r := recordAt(from, at)
+		if stage := j.stages[r.stage]; stage != nil && (r.sequence > stage.through || r.sequence == 0 && starts[r.line()] == at) {
+			kept += copy(to[kept:], from[at:r.end])
+		}
+		at = r.end
+	}
+	j.publish(1-j.half, kept)
+	j.tidyAt, j.full = max(minTidy, 2*kept), 2*kept > len(to)
+}
+
+// line identifies what a LineWriter of a stage writes.
+type line struct {
+	stage  uint32
+	writer int64
+}
+
+// lineStarts are the places of the starts of lines that have not ended.
+func lineStarts(records []byte) map[line]int {
+	starts := map[line]int{}
+	for at := 0; at < len(records); {
+		r := recordAt(records, at)
+		if r.sequence == 0 {
+			starts[r.line()] = at
+		} else {
+			delete(starts, r.line())
+		}
+		at = r.end
+	}
+	return starts
+}
+
+type journalRecord struct {
+	stage            uint32
+	sequence, writer int64
+	end              int
+}
+
+func (r journalRecord) line() line { return line{r.stage, r.writer} }
+
+func recordAt(records []byte, at int) journalRecord {
+	prefix := records[at:]
+	return journalRecord{
+		stage:    binary.NativeEndian.Uint32(prefix[4:]),
+		sequence: int64(binary.NativeEndian.Uint64(prefix[8:])),
+		writer:   int64(binary.NativeEndian.Uint64(prefix[16:])),
+		end:      at + recordPrefix + int(binary.NativeEndian.Uint32(prefix)),
+	}
+}
+
+// publish puts a half with a length in use, in one step for a reader.
+func (j *logJournal) publish(half, tail int) {
+	j.half, j.tail = half, tail
+	word := uint64(tail)
+	if half == 1 {
+		word |= secondHalf
+	}
+	atomic.StoreUint64(j.state, word)
 }
 
 func (j *logJournal) close() {
-	if j != nil {
-		_ = j.pipe.Close()
+	if j == nil {
+		return
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_ = syscall.Munmap(j.mapped)
+	j.mapped = nil
 }

@@ -62,6 +62,7 @@ func (e entry) size() int { return len(e.text) + blockOverhead }
 type logSender struct {
 	piped        pluginservice.PluginServiceClient
 	journal      *logJournal
+	kept         *journalStage // nil without a journal
 	deploymentID string
 	stageID      string
 	retriedCount int32
@@ -97,7 +98,7 @@ func startLogSender(piped pluginservice.PluginServiceClient, journal *logJournal
 	ctx, cancel := context.WithCancel(context.Background())
 	now := time.Now()
 	s := &logSender{
-		piped: piped, journal: journal, deploymentID: deploymentID, stageID: stage.GetId(), retriedCount: stage.GetRetriedCount(),
+		piped: piped, journal: journal, kept: journal.stage(), deploymentID: deploymentID, stageID: stage.GetId(), retriedCount: stage.GetRetriedCount(),
 		logger: logger, ctx: ctx, giveUp: cancel, done: make(chan struct{}),
 		nextIndex: now.UnixMicro(), lastCheckpoint: now,
 	}
@@ -146,7 +147,7 @@ func (s *logSender) note(e entry) {
 	}
 	record := s.record()
 	record.Sequence, record.Severity, record.Text, record.CreatedAt, record.Writer = e.sequence, e.severity, string(e.text), e.createdAt, e.writer
-	s.journal.write(record)
+	s.journal.write(s.kept, record)
 }
 
 // noteStart has piped know the start of a line that has not ended.
@@ -156,7 +157,7 @@ func (s *logSender) noteStart(writer int64, text []byte) {
 	}
 	record := s.record()
 	record.Text, record.CreatedAt, record.Writer = string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), time.Now().Unix(), writer
-	s.journal.write(record)
+	s.journal.write(s.kept, record)
 }
 
 // noteDone has piped forget what it knows of this log.
@@ -166,7 +167,7 @@ func (s *logSender) noteDone() {
 	}
 	record := s.record()
 	record.Done = true
-	s.journal.write(record)
+	s.journal.done(s.kept, record)
 }
 
 func (s *logSender) record() *agentv1.StageLogRecord {
@@ -227,6 +228,7 @@ func (s *logSender) close() {
 	if s.lost == 0 {
 		s.noteDone()
 	} else {
+		s.journal.abandon(s.kept)
 		s.logger.Warn("piped did not take the whole stage log", "deployment", s.deploymentID, "stage", s.stageID, "lost_entries", s.lost)
 	}
 }
@@ -318,6 +320,7 @@ func (s *logSender) send(call func(context.Context) error) error {
 		err := call(ctx)
 		cancel()
 		if err == nil || refused(err) {
+			s.journal.reported(s.kept, s.through)
 			return err
 		}
 		pause(s.ctx, backoff)

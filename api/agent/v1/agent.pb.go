@@ -1088,9 +1088,9 @@ func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
 	return nil
 }
 
-// StageLogRecord is what a plugin of our SDK writes about the log of a stage to the descriptor that piped names in
-// PIPEDECK_STAGE_LOG_FD, each after its length as a varint. It is written before the entry is queued for
-// ReportStageLogs; so piped has what a plugin could not report before its end.
+// StageLogRecord is what a plugin of our SDK keeps about the log of a stage in the memory that piped shares with it
+// (PIPEDECK_STAGE_LOG_MEMORY_FD). It is kept from before the entry is queued for ReportStageLogs until it was reported;
+// so piped has what a plugin could not report before its end.
 type StageLogRecord struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
