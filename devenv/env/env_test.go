@@ -361,21 +361,10 @@ func TestAForeignPipedStartsWhenTheClustersAreReady(t *testing.T) {
 	o.Clusters = append(o.Clusters, Cluster{"late", func(Hooks) (cluster.Provider, error) { return late, nil }})
 	o.ForeignPiped = true
 	r := up(t, o)
-	key, err := w.APIKey()
-	require.NoError(t, err)
-	conn, err := client.Dial(r.address, key)
-	require.NoError(t, err)
-	defer conn.Close()
-	stream, err := deckv1.NewDeckServiceClient(conn).Watch(t.Context(), &deckv1.WatchRequest{})
-	require.NoError(t, err)
-	for waiting := false; !waiting; {
-		response, err := stream.Recv()
-		require.NoError(t, err)
-		for _, event := range response.GetEvents() {
-			c := event.GetComponent()
-			waiting = waiting || c.GetName() == componentPiped && strings.Contains(c.GetDetail(), "kubernetes late is ready")
-		}
-	}
+	h := watchHealth(t, deck(t, w, r.address))
+	h.until(t, "piped that waits", func() bool {
+		return strings.Contains(h.components[componentPiped].GetDetail(), "kubernetes late is ready")
+	})
 	require.NoFileExists(t, w.Path("piped", "tmp", "pids"), "it would give up")
 	close(late.now)
 	pids(t, w, 1)
@@ -386,23 +375,7 @@ func TestAPipedThatReportsNoApplicationIsAProblem(t *testing.T) {
 	w := newWorkspace(t, "run")
 	o := options(w)
 	o.silence = time.Millisecond
-	r := up(t, o)
-	key, err := w.APIKey()
-	require.NoError(t, err)
-	conn, err := client.Dial(r.address, key)
-	require.NoError(t, err)
-	defer conn.Close()
-	stream, err := deckv1.NewDeckServiceClient(conn).Watch(t.Context(), &deckv1.WatchRequest{})
-	require.NoError(t, err)
-	for {
-		response, err := stream.Recv()
-		require.NoError(t, err)
-		for _, event := range response.GetEvents() {
-			if p := event.GetProblem(); p.GetPart() == partApplications {
-				require.Equal(t, "piped has reported no application for 1ms, see "+w.Path("logs", "piped.log"), p.GetReason())
-				require.Equal(t, componentPiped, p.GetComponent())
-				return
-			}
-		}
-	}
+	problem := watchHealth(t, deck(t, w, up(t, o).address)).untilProblem(t, partApplications, "no application")
+	require.Equal(t, "piped has reported no application for 1ms, see "+w.Path("logs", "piped.log"), problem.GetReason())
+	require.Equal(t, componentPiped, problem.GetComponent())
 }
