@@ -92,45 +92,6 @@ func TestTheNextPipedeckGoesOnWithWhatAKilledOneWasDoing(t *testing.T) {
 	e.leavesNothing()
 }
 
-// A stopped process acts on no signal but SIGKILL, and sees neither the end of its input nor that of its parent.
-func TestDownEndsWhatWasStoppedWhenItsParentsWereKilled(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ stopPiped, killPiped bool }{
-		"a plugin, while piped and the host are killed": {killPiped: true},
-		"a plugin and piped, while the host is killed":  {stopPiped: true},
-		"a plugin and piped, while all else is killed":  {stopPiped: true, killPiped: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := newEnvironment(t)
-			repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", pipeline("WAIT", "duration: 1ms"))})
-			s := e.start("up", repo, "--cluster", "none")
-			s.await("it is deployed", func(ev event) bool { return ev.is("deployment", "app", "note", "status", "SUCCESS") })
-			piped, plugins := e.child("piped"), []int{e.pluginPID("wait"), e.pluginPID("waitapproval")}
-			for _, pid := range plugins {
-				require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-			}
-			if c.stopPiped {
-				require.NoError(t, syscall.Kill(piped, syscall.SIGSTOP))
-			}
-			if c.killPiped {
-				require.NoError(t, syscall.Kill(piped, syscall.SIGKILL))
-			}
-			require.NoError(t, s.cmd.Process.Kill())
-			s.wait()
-			for _, pid := range plugins {
-				require.True(t, alive(pid), "otherwise this test shows nothing")
-			}
-			down := e.pipedeck("down")
-			require.Zero(t, down.code, down.stderr)
-			for _, pid := range append(plugins, piped) {
-				require.False(t, alive(pid))
-			}
-			e.leavesNothing()
-		})
-	}
-}
-
 func TestTheUIMayBeKilledWithoutHarm(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
