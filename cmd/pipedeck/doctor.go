@@ -18,7 +18,7 @@ func newDoctorCommand(t *target) *cobra.Command {
 	flags := &clusterFlags{}
 	var output string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check this machine; each failing line carries the command that mends it", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check this machine and name the commands that fix it", Args: cobra.NoArgs,
 		Long: `Check what an environment with the given clusters needs of this machine, and what earlier ones have
 left. Nothing is changed. Exit code 0: nothing fails; 3: an environment could not start. up and ci
 make the same checks, as far as they matter, before they do anything slow.`,
@@ -65,7 +65,7 @@ func rows(checks []doctor.Check) [][]string {
 	for _, c := range checks {
 		found := c.Found
 		if c.State != doctor.OK {
-			found = fmt.Sprintf("%s: %s; to mend it: %s", c.Found, c.Why, c.Mend)
+			found = fmt.Sprintf("%s: %s; to fix it: %s", c.Found, c.Why, c.Fix)
 		}
 		body = append(body, []string{c.Name, string(c.State), found})
 	}

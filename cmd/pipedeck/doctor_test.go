@@ -53,11 +53,11 @@ func TestAFailingLineCarriesItsRemedy(t *testing.T) {
 	t.Parallel()
 	checks := []doctor.Check{
 		{Name: "git", State: doctor.OK, Found: "git version 2"},
-		{Name: "ports", State: doctor.Fail, Found: "no loopback", Why: "all talk over it", Mend: "ip link set lo up"},
+		{Name: "ports", State: doctor.Fail, Found: "no loopback", Why: "all talk over it", Fix: "ip link set lo up"},
 	}
 	require.Equal(t, [][]string{
 		{"git", "ok", "git version 2"},
-		{"ports", "fail", "no loopback: all talk over it; to mend it: ip link set lo up"},
+		{"ports", "fail", "no loopback: all talk over it; to fix it: ip link set lo up"},
 	}, rows(checks))
 }
 

@@ -52,12 +52,12 @@ func (p *preflight) run(ctx context.Context, logger *slog.Logger, warn func(line
 	}
 	var failed []doctor.Check
 	for _, c := range found {
-		logger.Warn("preflight", "check", c.Name, "state", c.State, "found", c.Found, "why", c.Why, "mend", c.Mend)
+		logger.Warn("preflight", "check", c.Name, "state", c.State, "found", c.Found, "why", c.Why, "fix", c.Fix)
 		if c.State == doctor.Fail {
 			failed = append(failed, c)
 			continue
 		}
-		warn("warning: " + c.String() + " (" + c.Mend + ")")
+		warn("warning: " + c.String() + " (" + c.Fix + ")")
 	}
 	if len(failed) > 0 {
 		return failures(failed)
@@ -66,13 +66,13 @@ func (p *preflight) run(ctx context.Context, logger *slog.Logger, warn func(line
 	return nil
 }
 
-// failures is the error of checks that failed; its hint mends them one after the other.
+// failures is the error of checks that failed; its hint fixes them one after the other.
 func failures(failed []doctor.Check) *env.StartError {
-	var said, mend []string
+	var said, fix []string
 	for _, c := range failed {
-		said, mend = append(said, c.String()), append(mend, c.Mend)
+		said, fix = append(said, c.String()), append(fix, c.Fix)
 	}
-	return &env.StartError{Component: "this machine", Err: errors.New(strings.Join(said, "; ")), Hint: strings.Join(mend, "; then: ")}
+	return &env.StartError{Component: "this machine", Err: errors.New(strings.Join(said, "; ")), Hint: strings.Join(fix, "; then: ")}
 }
 
 // gate makes clusters wait.

@@ -5,6 +5,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -38,8 +39,17 @@ type Check struct {
 	Found string `json:"found"`
 	// Why says why it matters; empty when the state is OK.
 	Why string `json:"why,omitempty"`
-	// Mend is the command, or the short instruction, that mends it; empty when the state is OK.
-	Mend string `json:"mend,omitempty"`
+	// Fix is the command, or the short instruction, that fixes it; empty when the state is OK.
+	Fix string `json:"fix,omitempty"`
+}
+
+// MarshalJSON adds the key mend, the earlier name of fix, because programs may read it.
+func (c Check) MarshalJSON() ([]byte, error) {
+	type fields Check
+	return json.Marshal(struct {
+		fields
+		Mend string `json:"mend,omitempty"`
+	}{fields(c), c.Fix})
 }
 
 // String is the check in one line.
@@ -120,7 +130,7 @@ func examine(ctx context.Context, examinations []examination) []Check {
 		running.Go(func() {
 			c := e.run(ctx)
 			if ctx.Err() != nil && c.State != OK {
-				c = Check{State: Warn, Found: fmt.Sprintf("no answer within %s", checkWithin), Why: "what it would tell is not known", Mend: "pipedeck doctor"}
+				c = Check{State: Warn, Found: fmt.Sprintf("no answer within %s", checkWithin), Why: "its result is not known", Fix: "pipedeck doctor"}
 			}
 			c.Name = e.name
 			checks[i] = c

@@ -95,20 +95,20 @@ func TestAHealthyMachineIsOKInOneLineForEachCheck(t *testing.T) {
 		require.Equal(t, OK, c.State, "%v", c)
 		require.NotEmpty(t, c.Found, c.Name)
 		require.NotContains(t, c.String(), "\n")
-		require.Empty(t, c.Why+c.Mend)
+		require.Empty(t, c.Why+c.Fix)
 	}
 	require.Empty(t, healthy(t).Preflight(t.Context()))
 }
 
-func TestEachFindingSaysWhatItIsAndHowToMendIt(t *testing.T) {
+func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 	t.Parallel()
 	silent := func(words string) error { return &engine.NotAnsweringError{Engine: "docker", Err: errors.New(words)} }
 	cgroup1 := engine.Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 1}
 	for name, c := range map[string]struct {
-		change      func(*Doctor)
-		check       string
-		state       State
-		found, mend string
+		change     func(*Doctor)
+		check      string
+		state      State
+		found, fix string
 	}{
 		"no engine":             {func(d *Doctor) { d.Engine = failing(engine.ErrNone) }, "container engine", Fail, "none is installed", installEngine},
 		"no engine, auto":       {func(d *Doctor) { d.Engine, d.Clusters = failing(engine.ErrNone), []cluster.Kind{auto.Kind} }, "container engine", OK, "auto uses the embedded", ""},
@@ -123,7 +123,7 @@ func TestEachFindingSaysWhatItIsAndHowToMendIt(t *testing.T) {
 		"an image unnamed":      {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node" }, "cgroups", Warn, "version 1", oldNodeImage},
 		"a configured kind":     {func(d *Doctor) { d.Engine, d.KindConfig = found(cgroup1), "kind.yaml" }, "cgroups", Warn, "version 1", oldNodeImage},
 		"an old node image":     {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), oldNodeImage+"@sha256:1.40" }, "cgroups", OK, "1.34 takes", ""},
-		"unknown cgroups":       {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl"}) }, "cgroups", OK, "does not tell", ""},
+		"unknown cgroups":       {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl"}) }, "cgroups", OK, "does not report", ""},
 		"a full disk":           {func(d *Doctor) { d.Free = free(100 * mib) }, "disk", Fail, "100 MiB free", "--state-dir"},
 		"a narrow disk":         {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.Embedded} }, "disk", Warn, "3.0 GiB free", "go clean -cache"},
 		"wide enough without":   {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.None} }, "disk", OK, "3.0 GiB free", ""},
@@ -155,11 +155,11 @@ func TestEachFindingSaysWhatItIsAndHowToMendIt(t *testing.T) {
 			got := check(t, d.Examine(t.Context()), c.check)
 			require.Equal(t, c.state, got.State, "%v", got)
 			require.Contains(t, got.Found, c.found)
-			require.Contains(t, got.Mend, c.mend)
-			require.NotContains(t, got.String()+got.Mend, "secret")
+			require.Contains(t, got.Fix, c.fix)
+			require.NotContains(t, got.String()+got.Fix, "secret")
 			if c.state != OK {
 				require.NotEmpty(t, got.Why)
-				require.NotEmpty(t, got.Mend)
+				require.NotEmpty(t, got.Fix)
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func TestKilledEnvironmentsAreFound(t *testing.T) {
 	c := check(t, d.Examine(t.Context()), "environments")
 	require.Equal(t, Warn, c.State)
 	require.Equal(t, "killed: killed (pid 4711 is gone; it left kubernetes, piped)", c.Found)
-	require.Equal(t, "pipedeck down --name killed --state-dir "+d.StateDir, c.Mend)
+	require.Equal(t, "pipedeck down --name killed --state-dir "+d.StateDir, c.Fix)
 }
 
 func TestARecordedKindClusterIsNotLeftOver(t *testing.T) {
@@ -262,7 +262,7 @@ func TestThisMachineIsExamined(t *testing.T) {
 		for _, c := range checks {
 			require.Contains(t, []State{OK, Warn, Fail}, c.State)
 			require.NotEmpty(t, c.Found, c.Name)
-			require.Equal(t, c.State != OK, c.Why != "" && c.Mend != "", "%v", c)
+			require.Equal(t, c.State != OK, c.Why != "" && c.Fix != "", "%v", c)
 			data, err := json.Marshal(c)
 			require.NoError(t, err)
 			require.Contains(t, string(data), `"name":"`)
@@ -272,4 +272,14 @@ func TestThisMachineIsExamined(t *testing.T) {
 		}
 		require.NoDirExists(t, d.StateDir, "nothing is made")
 	}
+}
+
+func TestTheJSONOfACheckAlsoHasTheEarlierNameOfItsFix(t *testing.T) {
+	t.Parallel()
+	got, err := json.Marshal([]Check{
+		{Name: "ports", State: Fail, Found: "none", Why: "all talk over it", Fix: "ip link set lo up"}, {Name: "git", State: OK, Found: "2"},
+	})
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"name":"ports","state":"fail","found":"none","why":"all talk over it","fix":"ip link set lo up","mend":"ip link set lo up"},
+		{"name":"git","state":"ok","found":"2"}]`, string(got))
 }

@@ -36,15 +36,15 @@ func (d *Doctor) containerEngine(ctx context.Context) Check {
 	case errors.Is(err, engine.ErrNone) && !d.asks(cluster.InDocker):
 		return ok("none is installed; auto uses the embedded Kubernetes")
 	case errors.Is(err, engine.ErrNone):
-		return Check{State: Fail, Found: "none is installed", Why: "kind runs its nodes as containers", Mend: installEngine}
+		return Check{State: Fail, Found: "none is installed", Why: "kind runs its nodes as containers", Fix: installEngine}
 	case errors.As(err, &silent):
-		c := Check{State: Fail, Found: err.Error(), Why: "kind runs its nodes as containers", Mend: startEngine(silent)}
+		c := Check{State: Fail, Found: err.Error(), Why: "kind runs its nodes as containers", Fix: startEngine(silent)}
 		if !d.asks(cluster.InDocker) {
 			c.State, c.Why = Warn, "auto uses the embedded Kubernetes, where no container runs"
 		}
 		return c
 	default:
-		return Check{State: Warn, Found: err.Error(), Why: "kind runs its nodes as containers", Mend: "pipedeck doctor"}
+		return Check{State: Warn, Found: err.Error(), Why: "kind runs its nodes as containers", Fix: "pipedeck doctor"}
 	}
 }
 
@@ -53,7 +53,7 @@ func checkVersion(e *engine.Engine) Check {
 	if is, readable := parseVersion(e.Version); known && readable && is.before(least) {
 		return Check{
 			State: Warn, Found: e.String(), Why: fmt.Sprintf("kind is known to work from %s on", least),
-			Mend: "install a newer " + e.Name + ", or use --cluster embedded",
+			Fix: "install a newer " + e.Name + ", or use --cluster embedded",
 		}
 	}
 	return ok("%s", e)
@@ -80,7 +80,7 @@ func (d *Doctor) cgroups(ctx context.Context) Check {
 	case err != nil:
 		return Check{}
 	case e.CgroupVersion == 0:
-		return ok("%s does not tell their version", e.Name)
+		return ok("%s does not report their version", e.Name)
 	case e.CgroupVersion == 2:
 		return ok("version 2")
 	}
@@ -94,8 +94,8 @@ func (d *Doctor) cgroups(ctx context.Context) Check {
 	}
 	c := Check{
 		State: Warn, Found: "version 1",
-		Why:  fmt.Sprintf("the kubelet of Kubernetes %s and later refuses it unless the node image adapts", version{lastWithCgroup1.major, lastWithCgroup1.minor + 1}),
-		Mend: "pipedeck up --node-image " + oldNodeImage + ", or --cluster embedded; or boot with systemd.unified_cgroup_hierarchy=1",
+		Why: fmt.Sprintf("the kubelet of Kubernetes %s and later refuses it unless the node image adapts", version{lastWithCgroup1.major, lastWithCgroup1.minor + 1}),
+		Fix: "pipedeck up --node-image " + oldNodeImage + ", or --cluster embedded; or boot with systemd.unified_cgroup_hierarchy=1",
 	}
 	// kind's own image does not adapt; a configuration may tell it to.
 	if d.NodeImage == "" && d.KindConfig == "" && d.asks(cluster.InDocker) {

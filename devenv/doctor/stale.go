@@ -22,14 +22,14 @@ const maxListed = 5
 func (d *Doctor) environments(context.Context) Check {
 	all, _, err := workspace.List(d.StateDir)
 	if err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "environments live there", Mend: "choose another place with --state-dir"}
+		return Check{State: Warn, Found: err.Error(), Why: "environments live there", Fix: "choose another place with --state-dir"}
 	}
 	running := 0
 	var killed, names []string
 	for _, w := range all {
 		alive, err := w.Alive()
 		if err != nil {
-			return Check{State: Warn, Found: err.Error(), Why: "it may be left over", Mend: d.down(w.Name)}
+			return Check{State: Warn, Found: err.Error(), Why: "it may be left over", Fix: d.down(w.Name)}
 		}
 		published, err := w.Published()
 		switch {
@@ -46,11 +46,11 @@ func (d *Doctor) environments(context.Context) Check {
 	if len(killed) == 0 {
 		return ok("%d, of which %d run", len(all), running)
 	}
-	mend := d.down(names[0])
+	fix := d.down(names[0])
 	if len(names) > 1 {
-		mend += ", the same for the others"
+		fix += ", the same for the others"
 	}
-	return Check{State: Warn, Found: "killed: " + some(killed), Why: "their clusters and data take up room; up goes on with them", Mend: mend}
+	return Check{State: Warn, Found: "killed: " + some(killed), Why: "their clusters and data take up room; up goes on with them", Fix: fix}
 }
 
 func (d *Doctor) down(name string) string {
@@ -65,7 +65,7 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 	}
 	out, err := d.Run(ctx, e.Name, "ps", "-a", "--filter", "label=io.x-k8s.kind.cluster", "--format", "{{.Names}}")
 	if err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "clusters may be left over", Mend: "kind get clusters"}
+		return Check{State: Warn, Found: err.Error(), Why: "clusters may be left over", Fix: "kind get clusters"}
 	}
 	all, _, err := workspace.List(d.StateDir)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 	}
 	return Check{
 		State: Warn, Found: "no environment in " + d.StateDir + " knows " + some(left), Why: "they take up memory",
-		Mend: e.Name + " rm -f -v " + strings.Join(left, " ") + " (unless an environment in another --state-dir has them)",
+		Fix: e.Name + " rm -f -v " + strings.Join(left, " ") + " (unless an environment in another --state-dir has them)",
 	}
 }
 

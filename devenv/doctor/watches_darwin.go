@@ -11,7 +11,7 @@ func (d *Doctor) platform() []examination {
 
 func (d *Doctor) fileWatches(context.Context) Check {
 	if err := d.Watch(); err != nil {
-		return Check{State: Fail, Found: err.Error(), Why: "commits are seen by file watches", Mend: "ulimit -n 4096"}
+		return Check{State: Fail, Found: err.Error(), Why: "commits are seen by file watches", Fix: "ulimit -n 4096"}
 	}
 	return ok("files can be watched")
 }

@@ -30,12 +30,12 @@ func (d *Doctor) inotify(context.Context) Check {
 	instances, instancesErr := d.number(inotifyDir + "max_user_instances")
 	watches, watchesErr := d.number(inotifyDir + "max_user_watches")
 	if err := errors.Join(instancesErr, watchesErr); err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "commits are seen by file watches", Mend: "sysctl fs.inotify"}
+		return Check{State: Warn, Found: err.Error(), Why: "commits are seen by file watches", Fix: "sysctl fs.inotify"}
 	}
 	c := ok("%d watches, %d instances", watches, instances)
-	mend := fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d fs.inotify.max_user_instances=%d", max(watches, watchesForSeveral), max(instances, instancesForSeveral))
+	fix := fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d fs.inotify.max_user_instances=%d", max(watches, watchesForSeveral), max(instances, instancesForSeveral))
 	if err := d.Watch(); err != nil {
-		c.State, c.Found, c.Mend = Fail, c.Found+", and none is left", mend
+		c.State, c.Found, c.Fix = Fail, c.Found+", and none is left", fix
 		if !errors.Is(err, syscall.EMFILE) {
 			c.Found = err.Error()
 		}
@@ -50,7 +50,7 @@ func (d *Doctor) inotify(context.Context) Check {
 		needInstances, needWatches = instancesForOne, watchesForOne
 	}
 	if instances < needInstances || watches < needWatches {
-		c.State, c.Why, c.Mend = Warn, `nodes of kind end with "too many open files"`, mend
+		c.State, c.Why, c.Fix = Warn, `nodes of kind end with "too many open files"`, fix
 	}
 	return c
 }

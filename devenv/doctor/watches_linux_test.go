@@ -51,7 +51,7 @@ func TestLimitsOfFileWatches(t *testing.T) {
 			}
 			got := check(t, d.Examine(t.Context()), "inotify")
 			require.Equal(t, c.state, got.State, "%v", got)
-			require.Contains(t, got.String()+got.Mend, c.says)
+			require.Contains(t, got.String()+got.Fix, c.says)
 		})
 	}
 }
