@@ -93,7 +93,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.exitWithStdin, "exit-with-stdin", false, "stop when standard input ends, and so with the parent process")
 	flags.DurationVar(&f.pluginStartTimeout, "plugin-start-timeout", pluginhost.DefaultStartTimeout, "time for a plugin to answer after its start")
 	flags.DurationVar(&f.pluginHangTimeout, "plugin-hang-timeout", pluginhost.DefaultHangTimeout, "time for a plugin to answer a question for its health, before it is started again; negative for ever")
-	flags.BoolVar(&f.pluginReload, "plugin-reload", true, "start a plugin whose binary has changed beside the running one, which then only finishes its stages")
+	flags.BoolVar(&f.pluginReload, "plugin-reload", true, "start a plugin whose binary has changed next to the running one, which then only finishes its stages")
 	flags.StringVar(&f.logFileDir, "log-file-dir", "", "directory for one file of output per plugin (default plugin-logs in WORK-DIR, and piped's own log)")
 
 	// PipeCD's launcher passes on what it does not know; a flag of v0 gets a better answer than "unknown".

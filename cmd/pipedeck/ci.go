@@ -29,7 +29,7 @@ func newCICommand(t *target) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down", Args: cobra.MaximumNArgs(1),
-		Long: `Bring up an environment of its own, deploy every application at HEAD, wait for all of them, tear
+		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
 configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
 the environment is degraded.`,
@@ -159,7 +159,7 @@ func incomplete(err error, left string) error {
 		// For whoever asked it to end that is no error, but nobody may take it for a success.
 		return &exitError{exitInterrupted, errors.New("the environment was ended before everything was deployed"), "run it again"}
 	case errors.Is(err, context.DeadlineExceeded) && left != "":
-		return &exitError{exitTimedOut, fmt.Errorf("timed out: %s", left), "mend what it waited for, or give more time with --timeout"}
+		return &exitError{exitTimedOut, fmt.Errorf("timed out: %s", left), "fix what it waited for, or give more time with --timeout"}
 	default:
 		return err
 	}

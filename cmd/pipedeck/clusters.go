@@ -52,7 +52,7 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (default: the one that kubectl uses)")
 	flags.StringVar(&f.nodeImage, "node-image", "", "node image for kind")
 	flags.StringVar(&f.kindConfig, "kind-config", "", "configuration file for kind; name and kubeconfig stay ours")
-	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false, "also make the kind cluster the current context of your own kubeconfig; down undoes it")
+	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false, "also make the kind cluster the current context of your kubeconfig; down undoes it")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
 

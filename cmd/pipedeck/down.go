@@ -30,8 +30,8 @@ const downTimeout = 3 * time.Minute
 func newDownCommand(t *target) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "down", Short: "Stop and remove what up made", Args: cobra.NoArgs,
-		Long:    "Stop the environment and remove its cluster, its data and its sample repository.\nA repository of your own is left as it is.",
+		Use: "down", Short: "Stop and remove what up created", Args: cobra.NoArgs,
+		Long:    "Stop the environment and remove its cluster, its data and its sample repository.\nYour own repository is left as it is.",
 		Example: "  pipedeck down\n  pipedeck down --name demo\n  pipedeck down --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all {

@@ -79,7 +79,7 @@ func notEncrypted(err error) error {
 	hint := "see pipedeck status"
 	switch s.Code() {
 	case codes.FailedPrecondition:
-		hint = "an environment that is still starting has not told its key yet: see pipedeck status, and try again in a moment"
+		hint = "an environment that is still starting has not published its key yet: see pipedeck status, and try again in a moment"
 	case codes.Unavailable, codes.DeadlineExceeded:
 		return &exitError{exitNotStarted, errors.New("the environment does not answer"), hint}
 	}

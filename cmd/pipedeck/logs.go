@@ -27,7 +27,7 @@ func newLogsCommand(t *target) *cobra.Command {
 	var stage, plugin string
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "logs [APP]", Short: "Print the stage logs of an application's newest deployment, or a plugin's output", Args: cobra.MaximumNArgs(1),
+		Use: "logs [APP]", Short: "Print the logs of a deployment's stages, or of a plugin", Args: cobra.MaximumNArgs(1),
 		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage K8S_PRIMARY_ROLLOUT -f\n  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plugin != "" {

@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipedeck",
-		Short: "Run piped and its plugins against a local Kubernetes, and watch them in a terminal",
+		Short: "Run piped and its plugins against a local Kubernetes",
 		Example: `  pipedeck up --sample hello-world   a sample repository
   pipedeck up                        the repository you are in
   pipedeck up ~/src/my-app           a repository of yours

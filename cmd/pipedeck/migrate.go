@@ -25,7 +25,7 @@ func newMigrateCommand() *cobra.Command {
 	var plugins map[string]string
 	cmd := &cobra.Command{
 		Use:   "migrate PATH",
-		Short: "Turn configuration of PipeCD v0 into v1",
+		Short: "Migrate configuration of PipeCD v0 to v1",
 		Long: `Turn a piped or application configuration of PipeCD v0, or all of them below a directory, into v1.
 Comments, order and layout stay. Without --write, the changes are printed as a unified diff and no
 file is touched. What cannot be carried over is reported with its line.`,

@@ -26,8 +26,8 @@ func newPipedCommand(t *target) *cobra.Command {
 func newPipedRegisterCommand(t *target) *cobra.Command {
 	var keyFile, description string
 	cmd := &cobra.Command{
-		Use: "register NAME", Short: "Let a further piped work for the environment", Args: cobra.ExactArgs(1),
-		Long: `Let a further piped work for the environment, of this version or of PipeCD v0 or v1. Its key is written to
+		Use: "register NAME", Short: "Register a further piped at the environment", Args: cobra.ExactArgs(1),
+		Long: `Register a further piped at the environment, of this version or of PipeCD v0 or v1. Its key is written to
 a file that only you can read, and kept nowhere else. The output is the beginning of its configuration.`,
 		Example: "  pipedeck piped register legacy\n  pipedeck piped register legacy --key-file ~/legacy.key",
 		RunE: func(cmd *cobra.Command, args []string) error {

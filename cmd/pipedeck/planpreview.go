@@ -32,7 +32,7 @@ func newPlanPreviewCommand(t *target) *cobra.Command {
 	wish := previewWish{}
 	var output string
 	cmd := &cobra.Command{
-		Use: "plan-preview", Short: "Show what merging a branch would deploy, without deploying it", Args: cobra.NoArgs,
+		Use: "plan-preview", Short: "Show what merging a branch would deploy", Args: cobra.NoArgs,
 		Long: `Merge a commit of the watched repository into the branch that the environment watches, in a copy,
 and show for each application that it concerns the strategy of its deployment and what would change in
 the cluster. Nothing is merged, committed or applied. Without --branch and --commit it is what you have

@@ -62,7 +62,7 @@ func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin c
 		b.Reference, b.Version = plugin.URL, resolved.Version
 	}
 	if resolved.Stale != nil && b.Warning == "" {
-		b.Warning = "the plugin index is as it was fetched before, for its url cannot be asked: " + resolved.Stale.Error()
+		b.Warning = "the plugin index is as it was fetched before, because its url cannot be reached: " + resolved.Stale.Error()
 	}
 	return b
 }

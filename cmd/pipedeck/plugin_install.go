@@ -37,7 +37,7 @@ func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Pl
 			b.State = "downloaded"
 		case file.Stale != nil:
 			b.State = "stale"
-			b.Warning = "it is as it was fetched before, for its url cannot be asked: " + file.Stale.Error()
+			b.Warning = "it is as it was fetched before, because its url cannot be reached: " + file.Stale.Error()
 		}
 		b.verify(ctx, fetcher, plugin)
 		return b

@@ -42,7 +42,7 @@ type scaffold struct {
 func newPluginNewCommand() *cobra.Command {
 	var modulePath, sdk string
 	cmd := &cobra.Command{
-		Use: "new NAME [DIR]", Short: "Write a new plugin that works", Args: cobra.RangeArgs(1, 2),
+		Use: "new NAME [DIR]", Short: "Create a new plugin that works", Args: cobra.RangeArgs(1, 2),
 		Long: `Write a plugin in Go with one stage, a test, a README and an application to try it with. DIR must
 not exist or be empty; without it, it is a directory NAME here.`,
 		Example: `  pipedeck plugin new greeter
@@ -113,7 +113,7 @@ func (s *scaffold) write(dir string) error {
 	case err == nil && len(entries) > 0:
 		return usageError(fmt.Errorf("%s is not empty", dir), "give another directory: pipedeck plugin new "+s.Name+" DIR")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("look into the directory of the plugin: %w", err)
+		return fmt.Errorf("read the directory of the plugin: %w", err)
 	}
 	const root = "plugintemplate"
 	templates, err := fs.Sub(pluginTemplate, root)

@@ -21,7 +21,7 @@ import (
 
 func newPluginProtosCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "protos FILE", Short: "Write the plugin protocol, for plugins in other languages than Go", Args: cobra.ExactArgs(1),
+		Use: "protos FILE", Short: "Write the plugin protocol for other languages than Go", Args: cobra.ExactArgs(1),
 		Long: `Write the messages and services between piped and its plugins to FILE, with all that they import:
 a FileDescriptorSet, which protoc takes with --descriptor_set_in and gRPC libraries of several
 languages load as it is.`,

@@ -17,7 +17,7 @@ func newPluginPushCommand() *cobra.Command {
 	var files map[string]string
 	var output, signKey, comment string
 	cmd := &cobra.Command{
-		Use: "push URL", Short: "Put a plugin into a registry", Args: cobra.ExactArgs(1),
+		Use: "push URL", Short: "Push a plugin to a registry", Args: cobra.ExactArgs(1),
 		Long: `Put the binaries of a plugin into a registry as PipeCD does, so that any piped can fetch the one for its
 platform. Logins are those of docker login. It prints a url with the digest, which always names this content.
 With --sign-key the binaries are signed as pipedeck plugin sign does, before the tag is set.`,

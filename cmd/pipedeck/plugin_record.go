@@ -31,7 +31,7 @@ type recordFlags struct {
 func newPluginRecordCommand(t *target) *cobra.Command {
 	flags := &recordFlags{}
 	cmd := &cobra.Command{
-		Use: "record NAME=PROGRAM|DIR [REPOSITORY]", Short: "Write down the calls between piped and a plugin",
+		Use: "record NAME=PROGRAM|DIR [REPOSITORY]", Short: "Record the calls between piped and a plugin",
 		Long: `Bring up an environment, deploy every application at HEAD as pipedeck ci does, and write every call between piped and
 the plugin to a file: JSON lines, of which the last are those of the end. pipedeck plugin replay plays them.
 

@@ -28,7 +28,7 @@ func newPluginReplayCommand() *cobra.Command {
 	var repository string
 	var verbose bool
 	cmd := &cobra.Command{
-		Use: "replay FILE PROGRAM|DIR", Short: "Play recorded calls to a plugin and compare what it does", Args: cobra.ExactArgs(2),
+		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results", Args: cobra.ExactArgs(2),
 		Long: `Call a plugin as in a recording of pipedeck plugin record, one call after the other, and compare its answers, the
 logs and metadata of its stages, and how each stage ended. Ids, times, durations and local addresses may differ. The
 plugin is really run: one that deploys does so again. Exit code 1: there are differences.

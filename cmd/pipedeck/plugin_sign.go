@@ -38,9 +38,9 @@ type signedBinary struct {
 func newPluginSignCommand() *cobra.Command {
 	var flags signFlags
 	cmd := &cobra.Command{
-		Use: "sign [FILE|URL]", Short: "Sign the binary of a plugin, or make the key for that", Args: cobra.MaximumNArgs(1),
+		Use: "sign [FILE|URL]", Short: "Sign the binary of a plugin, or create the key for that", Args: cobra.MaximumNArgs(1),
 		Long: `Sign a binary with a key of minisign, or with one of cosign for a bundle of Sigstore. The signature of FILE is
-written beside it. With the oci:// URL of a plugin, the binaries of all its platforms are signed as the registry
+written next to it. With the oci:// URL of a plugin, the binaries of all its platforms are signed as the registry
 has them, and the signatures are put there; give the URL that push printed, with the digest.
 
 --generate-key makes the key: FILE of --key, which is private, and FILE.pub. The password of a key is asked for on

@@ -13,7 +13,7 @@ import (
 )
 
 func newPluginVerifyCommand() *cobra.Command {
-	return pluginCommand("verify", "Check the plugins of a piped configuration that are on this machine",
+	return pluginCommand("verify", "Check the plugins of a piped configuration",
 		`Check digest and signature of the binaries that are on this machine, as piped does before each start. Binaries
 are not downloaded; a signature is when it is not here.`,
 		`  pipedeck plugin verify --config-file piped.yaml

@@ -24,7 +24,7 @@ func newUpCommand(t *target) *cobra.Command {
 	var output string
 	var keep bool
 	cmd := &cobra.Command{
-		Use: "up [DIR]", Short: "Start the environment, or attach to the running one, and open the terminal UI", Args: cobra.MaximumNArgs(1),
+		Use: "up [DIR]", Short: "Start the environment, or attach to the running one", Args: cobra.MaximumNArgs(1),
 		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
 show its deployments. DIR is the repository; without it, the one you are in, which has to hold
 application configurations. --sample makes a sample repository for the purpose.
