@@ -30,7 +30,7 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 		var err error
 		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
 			if !pause(ctx, identityPause) {
-				e.Logger.Warn("the cluster cannot be told from others; nothing is deployed again because of it", "cluster", c.name, "error", err)
+				e.Logger.Warn("the cluster cannot be distinguished from others; nothing is deployed again because of it", "cluster", c.name, "error", err)
 				return
 			}
 		}

@@ -122,7 +122,7 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 	e.server.SetProblem(store.Problem{
 		Part: partApplications, Component: componentPiped,
 		Reason:   fmt.Sprintf("piped has reported no application for %s, see %s", tooLong, log),
-		NextStep: "read " + log + " and the logs of the plugins beside it, fix the cause, then run: pipedeck down; pipedeck up",
+		NextStep: "read " + log + " and the logs of the plugins next to it, fix the cause, then run: pipedeck down; pipedeck up",
 	})
 	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
 }

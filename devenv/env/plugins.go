@@ -65,7 +65,7 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 			e.components.ready(component, fmt.Sprintf("%s, built in %s; saving a file builds it again", plugin.Source, took))
 		default:
 			e.Logger.Warn("plugin does not compile", "plugin", plugin.Name, "error", err)
-			hint := "save a mended file: it is built again"
+			hint := "save a corrected file: it is built again"
 			if built {
 				hint = "the plugin runs as it compiled last; " + hint
 			}

@@ -36,9 +36,9 @@ func TestAPluginIsBuiltFromItsPackageBeforePipedStartsAndAgainWhenItChanges(t *t
 	}
 	broken := await(deckv1.Component_STATE_FAILED)
 	require.Contains(t, broken.GetDetail(), "main.go:3:15: undefined: moon")
-	require.Equal(t, "save a mended file: it is built again", broken.GetHint())
+	require.Equal(t, "save a corrected file: it is built again", broken.GetHint())
 	problem := h.untilProblem(t, "plugin moon", "undefined: moon")
-	require.Equal(t, "save a mended file: it is built again", problem.GetNextStep())
+	require.Equal(t, "save a corrected file: it is built again", problem.GetNextStep())
 	pids(t, w, 1) // piped starts all the same
 	require.NoFileExists(t, w.PluginProgram("moon"))
 

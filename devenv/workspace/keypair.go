@@ -71,7 +71,7 @@ func readPrivateKey(path string) (*rsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications anew", path)
+		return nil, fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications again", path)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -79,7 +79,7 @@ func readPrivateKey(path string) (*rsa.PrivateKey, error) {
 	}
 	private, ok := key.(*rsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s is no RSA key; move it away, and encrypt the secrets of your applications anew", path)
+		return nil, fmt.Errorf("%s is no RSA key; move it away, and encrypt the secrets of your applications again", path)
 	}
 	return private, nil
 }

@@ -44,7 +44,7 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 	require.Equal(t, public, read(w.PublicKeyFile()))
 
 	require.NoError(t, os.WriteFile(w.PrivateKeyFile(), []byte("gone"), 0o600))
-	require.ErrorContains(t, w.EnsureKeyPair(), "encrypt the secrets of your applications anew", "never replaced")
+	require.ErrorContains(t, w.EnsureKeyPair(), "encrypt the secrets of your applications again", "never replaced")
 
 	repository := &workspace.Repository{Root: "/r", Branch: "main"}
 	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{Address: "127.0.0.1:1", Repository: repository}))

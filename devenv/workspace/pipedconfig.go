@@ -120,7 +120,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 	if err != nil {
 		return err
 	}
-	header := "# Made by pipedeck for the environment " + w.Name + "; it is written anew at every start.\n"
+	header := "# Made by pipedeck for the environment " + w.Name + "; it is written again at every start.\n"
 	if err := WriteFile(w.PipedConfig(), append([]byte(header), data...)); err != nil {
 		return fmt.Errorf("write the piped configuration: %w", err)
 	}

@@ -61,7 +61,7 @@ func (p *Provider) Describe() cluster.Description {
 func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
 	settled, err := p.settled()
 	if err != nil {
-		return &cluster.HintError{Err: err, Hint: "begin anew after: pipedeck down"}
+		return &cluster.HintError{Err: err, Hint: "start again after: pipedeck down"}
 	}
 	if settled != nil {
 		return p.runSettled(ctx, settled, progress, ready)
@@ -125,7 +125,7 @@ func (p *Provider) runSettled(ctx context.Context, settled *choice, progress clu
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	hint := "to begin anew without it: pipedeck down"
+	hint := "to start again without it: pipedeck down"
 	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
 		hint = known.Hint + "; " + hint
 	}

@@ -213,7 +213,7 @@ func TestAKeptEnvironmentDoesNotChangeItsKind(t *testing.T) {
 	require.ErrorContains(t, err, "docker does not answer")
 	var hint *cluster.HintError
 	require.ErrorAs(t, err, &hint)
-	require.Equal(t, "start it; to begin anew without it: pipedeck down", hint.Hint)
+	require.Equal(t, "start it; to start again without it: pipedeck down", hint.Hint)
 	require.FileExists(t, s.kind.record())
 	require.Zero(t, s.kind.deleted, "its applications are still there")
 }

@@ -153,7 +153,7 @@ func ask(ctx context.Context, run Command, name string) (*Engine, error) {
 	case runErr != nil:
 		return nil, runErr
 	case info.ServerVersion == "":
-		return nil, errors.New("its server tells no version")
+		return nil, errors.New("its server reports no version")
 	}
 	return &Engine{
 		Name: name, Version: info.ServerVersion, CgroupVersion: cgroupVersion(info.CgroupVersion),

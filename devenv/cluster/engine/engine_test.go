@@ -86,7 +86,7 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 	for name, c := range map[string]struct{ info, says string }{
 		"no server":              {`!{"ServerErrors":["Cannot connect to the Docker daemon"]}`, "Cannot connect to the Docker daemon"},
 		"no server, exit code 0": {`{"ServerErrors":["permission denied"]}`, "permission denied"},
-		"no version":             {`{}`, "tells no version"},
+		"no version":             {`{}`, "reports no version"},
 		"failure in words":       {"!", "exit status 1"},
 		"no JSON":                {"hello", "read its answer"},
 	} {

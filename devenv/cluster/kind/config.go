@@ -61,7 +61,7 @@ func (p *Provider) configuration() (*v1alpha4.Cluster, error) {
 			return nil, err
 		}
 		if wanted, err = decodeConfig(p.File, content, p.NodeImage); err != nil {
-			return nil, &cluster.HintError{Err: err, Hint: "mend the file given by --kind-config"}
+			return nil, &cluster.HintError{Err: err, Hint: "fix the file given by --kind-config"}
 		}
 	}
 	p.complete(wanted)

@@ -32,7 +32,7 @@ func (e *foreignError) Error() string {
 func foreign(engine *engineCommand, name string, nodes []string) error {
 	return &cluster.HintError{
 		Err: &foreignError{name},
-		Hint: fmt.Sprintf("if nobody needs it, remove it with %s rm -f -v %s; or choose another --name",
+		Hint: fmt.Sprintf("if it is not needed, remove it with %s rm -f -v %s; or choose another --name",
 			engine.name, strings.Join(nodes, " ")),
 	}
 }

@@ -31,7 +31,7 @@ func (p *Provider) checkExport() error {
 	if _, err := clientcmd.LoadFromFile(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return &cluster.HintError{
 			Err:  fmt.Errorf("read your kubeconfig %s: %w", path, err),
-			Hint: "mend the file, or leave --export-kubeconfig out",
+			Hint: "fix the file, or leave --export-kubeconfig out",
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (p *Provider) export(library *kindcluster.Provider, made *record) error {
 	if err := library.ExportKubeConfig(p.name, made.ExportedTo, false); err != nil {
 		return &cluster.HintError{
 			Err:  fmt.Errorf("add the context %s to %s: %w", contextName(p.name), made.ExportedTo, err),
-			Hint: "mend the file, or leave --export-kubeconfig out",
+			Hint: "fix the file, or leave --export-kubeconfig out",
 		}
 	}
 	return nil

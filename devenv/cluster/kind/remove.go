@@ -104,7 +104,7 @@ func withdraw(engine *engineCommand, known *record) error {
 	if err != nil {
 		return &cluster.HintError{
 			Err:  fmt.Errorf("take the context %s out of %s: %w", contextName(known.Cluster), known.ExportedTo, err),
-			Hint: "mend the file, then run pipedeck down",
+			Hint: "fix the file, then run pipedeck down",
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository
 	}
 	switch {
 	case len(watched) == 0:
-		return nil, status.Error(codes.FailedPrecondition, "no piped has told which repositories it watches; wait until it has started")
+		return nil, status.Error(codes.FailedPrecondition, "no piped has reported which repositories it watches; wait until it has started")
 	case len(found) == 0:
 		return nil, status.Errorf(codes.FailedPrecondition, "no piped watches repository %q; choose one of: %s", named, strings.Join(names, ", "))
 	case len(found) > 1:

@@ -19,9 +19,9 @@ import (
 
 const (
 	logText = "This pod is simulated: no container runs, so there are no logs. " +
-		"Real containers run in a cluster of your own, for example one made by kind.\n"
+		"Real containers run in your own cluster, for example one created by kind.\n"
 	streamText = "this pod is simulated: no container runs, so there is nothing to exec into, attach to or forward a port to; " +
-		"real containers run in a cluster of your own, for example one made by kind"
+		"real containers run in your own cluster, for example one created by kind"
 
 	// The API server sends its requests at once, over connections it keeps.
 	headerTimeout = 5 * time.Second
