@@ -155,7 +155,7 @@ func awsRefused(service awsService, region string, err error) error {
 	said := fmt.Sprintf("AWS %s in %s answers %v %s %q", service.name, region, refused, kind, answer.Message+answer.MessageUpper)
 	switch kind {
 	case "AccessDeniedException":
-		return fmt.Errorf("%s; allow %s (and kms:Decrypt for a key of your own)", said, service.permission)
+		return fmt.Errorf("%s; allow %s (and kms:Decrypt for your own key)", said, service.permission)
 	case "ResourceNotFoundException", "ParameterNotFound":
 		return fmt.Errorf("%s; see that the name and the region are right (AWS_REGION)", said)
 	case "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "InvalidClientTokenId":

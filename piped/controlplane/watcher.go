@@ -104,7 +104,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 
 func (w *Watcher) report(code codes.Code, err error) {
 	if code == codes.Unimplemented {
-		w.logger.Info("the control plane does not tell of changes; it is asked regularly", "commands", pollTick,
+		w.logger.Info("the control plane does not report changes; piped asks it regularly", "commands", pollTick,
 			"deployments", ticksDeployments*pollTick, "applications", ticksApplications*pollTick)
 		return
 	}
@@ -131,7 +131,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 		if !heard {
 			// Anything may have changed while nobody watched.
 			heard = true
-			w.logger.Debug("the control plane tells of changes")
+			w.logger.Debug("the control plane reports changes")
 			change = everything()
 			change.RestartPlugins = answer.GetRestartPlugins()
 		}

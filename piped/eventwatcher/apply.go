@@ -75,7 +75,7 @@ func (w *Watcher) push(ctx context.Context, e event, rules []*rule) (done, faile
 		case ctx.Err() != nil, final, try == maxTries:
 			return nil, append(bad, err.Error())
 		}
-		w.logger.Debug("a push for an event is made anew", "event", e.GetName(), "repository", repository.ID(), "try", try, "error", err)
+		w.logger.Debug("a push for an event is tried again", "event", e.GetName(), "repository", repository.ID(), "try", try, "error", err)
 		select {
 		case <-w.options.After(rand.N(ceiling) + 1):
 		case <-ctx.Done():

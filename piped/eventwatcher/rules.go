@@ -80,7 +80,7 @@ func (w *Watcher) heads(ctx context.Context) ([]git.Commit, []error) {
 	var looks sync.WaitGroup
 	for i, repository := range w.options.Repositories {
 		looks.Go(func() {
-			ctx, cancel := context.WithTimeoutCause(ctx, w.headTimeout, fmt.Errorf("repository %s did not tell its head within %s", repository.ID(), w.headTimeout))
+			ctx, cancel := context.WithTimeoutCause(ctx, w.headTimeout, fmt.Errorf("repository %s did not report its head within %s", repository.ID(), w.headTimeout))
 			defer cancel()
 			if heads[i], errs[i] = repository.Update(ctx); errs[i] != nil && ctx.Err() != nil {
 				errs[i] = context.Cause(ctx)
@@ -104,7 +104,7 @@ func (w *Watcher) ofApplication(ctx context.Context, repository *git.Repository,
 	}
 	application, err := config.ParseApplication(data, name)
 	if err != nil {
-		w.logger.Debug("the event watcher passes over an invalid application configuration", "application", a.GetName(), "error", err)
+		w.logger.Debug("the event watcher skips an invalid application configuration", "application", a.GetName(), "error", err)
 		return
 	}
 	for i, r := range application.EventWatcher {
@@ -135,7 +135,7 @@ func (w *Watcher) ofSharedFiles(ctx context.Context, repository *git.Repository,
 		}
 		file, err := config.ParseEventWatcher(data, name)
 		if err != nil {
-			w.logger.Warn("a file of the event watcher is passed over", "repository", repository.ID(), "file", name, "error", err)
+			w.logger.Warn("the event watcher skips a file", "repository", repository.ID(), "file", name, "error", err)
 			continue
 		}
 		for i, e := range file.Events {

@@ -296,7 +296,7 @@ func TestSilentServersHoldUpNoEventsOfOthers(t *testing.T) {
 	w.headTimeout = 4 * time.Second
 	id := w.plane.register(0, "image", "shop:v2", nil)
 	_, err := w.pass(t.Context())
-	require.ErrorContains(t, err, "repository silent3 did not tell its head within 4s")
+	require.ErrorContains(t, err, "repository silent3 did not report its head within 4s")
 	w.plane.require(t, id, succeeded, "")
 	select {
 	case <-together:

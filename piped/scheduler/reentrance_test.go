@@ -62,7 +62,7 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 			done := a.controlPlane.awaitEnd(t, "d")
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, done.GetStatus())
 			require.Contains(t, done.GetStatusReason(), end.said)
-			require.Contains(t, done.GetStatusReason(), "the stage is not run again, for its plugin says that it must be executed only once")
+			require.Contains(t, done.GetStatusReason(), "the stage is not run again, because its plugin says that it must be executed only once")
 			require.Equal(t, []string{"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A FAILURE 0", "Completed FAILURE"}, a.controlPlane.recorded())
 		})
 	}
@@ -79,7 +79,7 @@ func TestAStageThatMustRunOnlyOnceIsNotTakenUpByTheNextPiped(t *testing.T) {
 	}))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Equal(t, "Stage A failed: piped ended while the stage ran; the stage is not run again, for its plugin says that it must be executed only once", end.GetStatusReason())
+	require.Equal(t, "Stage A failed: piped ended while the stage ran; the stage is not run again, because its plugin says that it must be executed only once", end.GetStatusReason())
 	require.NoFileExists(t, calls)
 }
 

@@ -169,7 +169,7 @@ func (r *run) forward(ctx context.Context) (Outcome, error) {
 	case w.exited != nil:
 		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it"), nil
 	case len(left) > 0:
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: "The " + names(left) + " can never start, for they require each other"}, nil
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: "The " + names(left) + " can never start, because they require each other"}, nil
 	default:
 		return success("All stages succeeded"), nil
 	}

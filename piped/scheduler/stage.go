@@ -99,7 +99,7 @@ func abandoned(err error) bool {
 }
 
 // onceOnly is why a stage is not executed again.
-const onceOnly = "the stage is not run again, for its plugin says that it must be executed only once"
+const onceOnly = "the stage is not run again, because its plugin says that it must be executed only once"
 
 func (r *run) reentrant(ctx context.Context, stage *model.PipelineStage) bool {
 	plugin, err := r.options.Plugins.Owner(ctx, stage.GetName())

@@ -218,7 +218,7 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 		},
 		"stages that wait for each other fail": {
 			taken(model.SyncStrategy_PIPELINE, stage("A", 0, waiting), stage("B", 1, waiting, "C"), stage("C", 2, waiting, "B")),
-			[]string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed FAILURE"}, "The stages B, C can never start, for they require each other",
+			[]string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed FAILURE"}, "The stages B, C can never start, because they require each other",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

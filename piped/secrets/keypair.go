@@ -47,7 +47,7 @@ func openKeyPair(c config.SecretKeys) (*keyPair, error) {
 	}
 	if !public.Equal(&private.PublicKey) {
 		return nil, &KeyError{field, errors.New("it does not belong to the private key: what is encrypted with it could never be decrypted; " +
-			"make it anew with openssl rsa -in PRIVATE -pubout")}
+			"create it again with openssl rsa -in PRIVATE -pubout")}
 	}
 	return &keyPair{private: private, public: publicText, text: text}, nil
 }

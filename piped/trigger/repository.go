@@ -193,7 +193,7 @@ func (r *repository) scan(ctx context.Context, known map[string]*file, from, to 
 // may not even be registered.
 func (r *repository) report(f *file, commit string) {
 	if f.err != nil {
-		r.logger.Error("application configuration is invalid, the application is not deployed until a commit mends it",
+		r.logger.Error("application configuration is invalid, the application is not deployed until a commit fixes it",
 			"file", f.path, "commit", commit, "error", f.err)
 		return
 	}

@@ -96,7 +96,7 @@ func tellOthers(root, mine string, logger *slog.Logger) error {
 	if loose, err := look(root); err != nil {
 		return err
 	} else if loose.reports > 0 {
-		logger.Warn("reports that do not tell for which control plane they were kept are not delivered; remove them", "reports", loose.reports, "directory", root)
+		logger.Warn("reports that do not name their control plane are not delivered; remove them", "reports", loose.reports, "directory", root)
 	}
 	slices.SortFunc(others, func(a, b other) int { return cmp.Or(b.newest.Compare(a.newest), cmp.Compare(a.path, b.path)) })
 	for i, o := range others {

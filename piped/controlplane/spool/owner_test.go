@@ -70,5 +70,5 @@ func TestReportsOfOthersAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left, maxOthers)
 	require.Contains(t, log.String(), "too many of them")
-	require.Contains(t, log.String(), "do not tell for which control plane")
+	require.Contains(t, log.String(), "do not name their control plane")
 }

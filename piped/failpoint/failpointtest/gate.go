@@ -57,7 +57,7 @@ func (g *Gate) Await(t *testing.T) {
 	case g.pipe = <-g.held:
 		require.NotNil(t, g.pipe, "the gate could not be opened")
 	case <-time.After(patience):
-		require.Fail(t, "nobody came to the gate")
+		require.Fail(t, "nothing came to the gate")
 	}
 }
 
