@@ -211,7 +211,7 @@ func TestANamespaceThatIsBeingDeletedIsWaitedForAndMadeAnew(t *testing.T) {
 	first := a.leave()
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}
 	ended := a.begin("K8S_SYNC", "", c, nil)
-	a.says("stage-1", "waiting until it is gone, to create it anew")
+	a.says("stage-1", "waiting until it is gone, to create it again")
 	a.release()
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended, a.h.Piped.Log("stage-1"))
 	a.get(configMaps, "c")
@@ -257,7 +257,7 @@ func TestAnObjectThatIsBeingDeletedIsMadeAnewWhenItIsGone(t *testing.T) {
 	first := a.create(configMaps, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
 	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held", metav1.DeleteOptions{}))
 	ended := a.begin("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("held", "a: b")}}, nil)
-	a.says("stage-1", "is being deleted: waiting until it is gone, to create it anew (held by finalizers example.com/held)")
+	a.says("stage-1", "is being deleted: waiting until it is gone, to create it again (held by finalizers example.com/held)")
 	a.release()
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended, a.h.Piped.Log("stage-1"))
 	live := a.get(configMaps, "held")

@@ -46,7 +46,7 @@ func TestAHookRunsAgainInEachDeployment(t *testing.T) {
 	a.nextDeployment()
 	summary, details := a.previews(two, one)
 	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
-	require.Contains(t, details, "# it would be deleted and created anew")
+	require.Contains(t, details, "# it would be deleted and created again")
 	log := a.succeeds("K8S_SYNC", "", two, one)
 	second, image := a.migration()
 	require.NotEqual(t, first, second)

@@ -127,7 +127,7 @@ func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.
 	after.files["web.yaml"] = strings.Replace(after.files["web.yaml"], "  name: web\n", "  name: web\n  annotations: {pipecd.dev/force-sync-by-replace: enabled}\n", 1)
 	summary, details = a.previews(after, before)
 	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
-	require.Contains(t, details, "# it would be deleted and created anew\n")
+	require.Contains(t, details, "# it would be deleted and created again\n")
 }
 
 func TestAPlanPreviewKnowsWhatTheDeploymentItselfBrings(t *testing.T) {

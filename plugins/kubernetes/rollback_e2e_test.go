@@ -143,7 +143,7 @@ spec:
 	a.nextDeployment()
 	a.succeeds("K8S_SYNC", "", two, one)
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
-	require.Contains(t, log, "Deployment "+a.namespace+"/web: deleted and created anew")
+	require.Contains(t, log, "Deployment "+a.namespace+"/web: deleted and created again")
 	selector, _, _ := unstructured.NestedStringMap(a.get(deployments, "web").Object, "spec", "selector", "matchLabels")
 	require.Equal(t, map[string]string{"app": "one"}, selector)
 }

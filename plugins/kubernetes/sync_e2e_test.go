@@ -132,7 +132,7 @@ spec:
 	require.Contains(t, log, "replaced")
 	require.Equal(t, first, a.get(deployments, "web").GetUID())
 	log = a.succeeds("K8S_SYNC", "", with("pipecd.dev/force-sync-by-replace: enabled", "two"), nil)
-	require.Contains(t, log, "created anew")
+	require.Contains(t, log, "created again")
 	require.NotEqual(t, first, a.get(deployments, "web").GetUID())
 }
 

@@ -32,7 +32,7 @@ var admissions = []struct {
 	{
 		regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`),
 		"the admission webhook %s does not answer: %s",
-		"mend the service behind it, or remove its webhook configuration",
+		"fix the service behind it, or remove its webhook configuration",
 	},
 	{
 		regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)`),

@@ -192,7 +192,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil
 		}
 		// What was written goes with the object that leaves.
-		a.log.Infof("- %s is being deleted: waiting until it is gone, to create it anew%s", m.Key().Human(), heldBy(live))
+		a.log.Infof("- %s is being deleted: waiting until it is gone, to create it again%s", m.Key().Human(), heldBy(live))
 		if err := a.awaitGone(ctx, r, m, live.GetUID()); err != nil {
 			return Applied{}, "", err
 		}

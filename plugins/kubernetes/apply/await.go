@@ -136,7 +136,7 @@ func (a *Applier) awaitGone(ctx context.Context, r dynamic.ResourceInterface, m 
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case waiting.Err() != nil:
-		return fmt.Errorf("%s is still being deleted after %s%s: mend what holds it, then deploy again", m.Key().Human(), goneTimeout, holding)
+		return fmt.Errorf("%s is still being deleted after %s%s: fix what holds it, then deploy again", m.Key().Human(), goneTimeout, holding)
 	case err != nil:
 		return fmt.Errorf("wait until %s is deleted: %w", m.Key().Human(), err)
 	}

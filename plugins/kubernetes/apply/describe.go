@@ -138,7 +138,7 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
 	refused.immutable = immutable
 	if immutable {
-		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in the manifest to delete and create it anew "+
+		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in the manifest to delete and create it again "+
 			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
 	}
 	return refused

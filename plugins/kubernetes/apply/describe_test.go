@@ -57,7 +57,7 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		},
 		"a field that cannot be changed": {
 			apierrors.NewInvalid(gk, "web", field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")}),
-			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: enabled in the manifest to delete and create it anew",
+			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: enabled in the manifest to delete and create it again",
 		},
 		"a missing permission": {
 			apierrors.NewForbidden(gr, "web", errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the namespace "prod"`)),

@@ -90,7 +90,7 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 		return true, fmt.Errorf("the namespace %s is being deleted since %s, so nothing can be created in it%s: wait until it is gone, then deploy with input.autoCreateNamespace: true and input.namespace, or with a Namespace among the manifests",
 			name, since, heldBy(live))
 	}
-	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it anew%s", name, since, heldBy(live))
+	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it again%s", name, since, heldBy(live))
 	last := live
 	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
@@ -107,7 +107,7 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 	case ctx.Err() != nil:
 		return true, context.Cause(ctx)
 	case waiting.Err() != nil:
-		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: mend what holds it, then deploy again", name, goneTimeout, heldBy(last))
+		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: fix what holds it, then deploy again", name, goneTimeout, heldBy(last))
 	case err != nil:
 		return true, fmt.Errorf("wait until the namespace %s is deleted: %w", name, err)
 	}

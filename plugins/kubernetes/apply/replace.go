@@ -63,7 +63,7 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 		return nil, "", err
 	}
 	live, _, err = a.create(ctx, r, m)
-	return live, "deleted and created anew", err
+	return live, "deleted and created again", err
 }
 
 // runHook creates a hook, in the place of the one that an earlier deployment ran (Helm: before-hook-creation, the default). What

@@ -22,7 +22,7 @@ type Trial struct {
 	Manifest manifest.Manifest
 	// Live is the object as it is, nil when there is none; After is what the API would make of it, defaults and all.
 	Live, After *unstructured.Unstructured
-	// Anew is set when the object would be deleted and created anew. After is the manifest then.
+	// Anew is set when the object would be deleted and created again. After is the manifest then.
 	Anew bool
 }
 

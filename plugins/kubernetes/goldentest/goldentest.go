@@ -53,7 +53,7 @@ func Compare(t testing.TB, name, text string, update bool) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "%s; write it anew with -update when that is right", file)
+	require.Equal(t, string(want), text, "%s; write it again with -update when that is right", file)
 }
 
 // decided is the part of an object that a stage decides.

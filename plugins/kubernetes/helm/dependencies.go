@@ -71,7 +71,7 @@ func (c *Charts) dependency(ctx context.Context, g *guard, req Request, l *loade
 	case d.Repository == "":
 		return nil, errors.New("it is in no repository")
 	case local && l.folder == "":
-		return nil, fmt.Errorf("%s is a folder beside the chart, which has come as an archive", d.Repository)
+		return nil, fmt.Errorf("%s is a folder next to the chart, which has come as an archive", d.Repository)
 	case local:
 		found, err := loadLocal(req.Tree, filepath.Join(l.folder, filepath.FromSlash(folder)))
 		if err != nil {

@@ -131,7 +131,7 @@ func explain(b config.ImageBuilder, err error) error {
 	}
 	switch s.Code() {
 	case codes.Unauthenticated:
-		return fmt.Errorf("the image builder at %s does not know the key in %s; start the environment anew", b.Address, b.APIKeyFile)
+		return fmt.Errorf("the image builder at %s does not know the key in %s; start the environment again", b.Address, b.APIKeyFile)
 	case codes.Unavailable:
 		return fmt.Errorf("the image builder at %s does not answer (%s); see that the environment runs, or take imageBuilder out of the deploy target", b.Address, s.Message())
 	}

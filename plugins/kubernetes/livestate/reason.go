@@ -79,7 +79,7 @@ func (f finding) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n", f.key.Human())
 	if f.refused != "" {
-		fmt.Fprintf(b, "  A sync would not mend it; the cluster refuses: %s\n", shorten(strings.Join(strings.Fields(f.refused), " ")))
+		fmt.Fprintf(b, "  A sync would not fix it; the cluster refuses: %s\n", shorten(strings.Join(strings.Fields(f.refused), " ")))
 	}
 	for i, one := range f.differences {
 		if i == maxDifferences {

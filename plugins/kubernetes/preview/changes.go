@@ -57,7 +57,7 @@ func (c *changes) applied(t apply.Trial, applicationID string) {
 	}
 	before := t.Live
 	if t.Anew {
-		note = "# it would be deleted and created anew"
+		note = "# it would be deleted and created again"
 		before = t.Live.DeepCopy()
 		before.Object, _ = within(t.Live.Object, t.After.Object).(map[string]any)
 	}

@@ -105,7 +105,7 @@ func TestAnObjectThatIsMadeAnewIsComparedByWhatGitSays(t *testing.T) {
 	found.applied(apply.Trial{Manifest: wanted, Live: live.Unstructured, After: wanted.Unstructured, Anew: true}, "a")
 	summary, details := found.render()
 	require.Contains(t, summary, "1 changed manifests")
-	require.Contains(t, details, "# it would be deleted and created anew\n")
+	require.Contains(t, details, "# it would be deleted and created again\n")
 	require.Contains(t, details, "-    - b\n+    - c\n")
 	require.NotContains(t, details, "defaulted")
 }

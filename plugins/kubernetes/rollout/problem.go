@@ -82,7 +82,7 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 	revision, err := t.newRevision(ctx)
 	if err != nil {
-		t.log.Infof("%s: cannot tell its new pods from old ones: %v", t.name(), err)
+		t.log.Infof("%s: cannot distinguish its new pods from old ones: %v", t.name(), err)
 		return
 	}
 	byName := map[string]*unstructured.Unstructured{}

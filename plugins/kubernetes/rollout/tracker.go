@@ -78,7 +78,7 @@ func (t *tracker) wait(ctx context.Context) error {
 				return fmt.Errorf("watch %s: %w", t.key().Human(), *objectsEnd)
 			}
 			if len(found) == 0 && removesItself(t.workload.Live) {
-				t.log.Infof("%s: is gone, as its ttlSecondsAfterFinished tells", t.name())
+				t.log.Infof("%s: is gone, as its ttlSecondsAfterFinished says", t.name())
 				return nil
 			}
 			if len(found) == 0 {

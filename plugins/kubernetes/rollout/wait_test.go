@@ -377,7 +377,7 @@ status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state:
 			ended := begin(t, c, live, log)
 			c.resource("jobs").remove(live)
 			require.NoError(t, <-ended)
-			require.Contains(t, log.String(), "is gone, as its ttlSecondsAfterFinished tells")
+			require.Contains(t, log.String(), "is gone, as its ttlSecondsAfterFinished says")
 		})
 	})
 	for name, status := range map[string]string{

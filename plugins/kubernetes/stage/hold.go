@@ -99,7 +99,7 @@ func stillServing(ctx context.Context, req *Request, applied []apply.Applied, no
 		}
 		live, err := a.Resource.Get(ctx, a.Live.GetName(), metav1.GetOptions{})
 		if err != nil || readyPods(live) == 0 {
-			return fmt.Errorf("the primary is not ready, and %s has no ready pod, so traffic is left where it was and the other variants are kept: mend what holds it, then deploy again: %w",
+			return fmt.Errorf("the primary is not ready, and %s has no ready pod, so traffic is left where it was and the other variants are kept: fix what holds it, then deploy again: %w",
 				manifest.KeyOf(a.Live).Human(), notReady)
 		}
 	}

@@ -61,7 +61,7 @@ func (c copying) copyAll(manifests, workloads []manifest.Manifest, ref config.Re
 func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	switch {
 	case m.Is(manifest.KindDaemonSet):
-		return m, fmt.Errorf("%s: %s cannot have a %s: a DaemonSet runs on every node, so a copy of it would run beside the primary everywhere and not on a share; "+
+		return m, fmt.Errorf("%s: %s cannot have a %s: a DaemonSet runs on every node, so a copy of it would run next to the primary everywhere and not on a share; "+
 			"take it out of `workloads`, then it is rolled out with the primary, node by node as its updateStrategy says", m.Origin, m.Key().Human(), c.what)
 	case !m.Is(manifest.KindDeployment) && !m.Is(manifest.KindStatefulSet):
 		return m, fmt.Errorf("%s: %s cannot have a %s: only Deployments and StatefulSets can; take it out of `workloads`", m.Origin, m.Key().Human(), c.what)

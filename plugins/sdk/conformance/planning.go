@@ -44,7 +44,7 @@ func stagesError(stages []string) error {
 
 // health is optional: piped looks at the connection and the process otherwise.
 func (r *run) health() {
-	const name = "tells its health"
+	const name = "reports its health"
 	ctx, cancel := r.limit()
 	defer cancel()
 	answer, err := grpc_health_v1.NewHealthClient(r.program.Conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
@@ -64,9 +64,9 @@ func (r *run) planning() {
 	defer cancel()
 	input := r.planInput()
 	_, err := r.deployments().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: input})
-	r.answered("tells versions", err)
+	r.answered("reports versions", err)
 	_, err = r.deployments().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: input})
-	r.answered("tells a strategy", err)
+	r.answered("reports a strategy", err)
 
 	quick, err := r.deployments().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: true})
 	if err == nil {

@@ -102,7 +102,7 @@ func TestFaultsAreFound(t *testing.T) {
 		require.Equal(t, conformance.Failed, checks[name].State, name)
 		require.Contains(t, checks[name].Detail, says)
 	}
-	require.Equal(t, conformance.NotApplicable, checks["tells its health"].State)
+	require.Equal(t, conformance.NotApplicable, checks["reports its health"].State)
 	require.Equal(t, conformance.NotApplicable, checks["answers for a stage that it does not have"].State)
 }
 

@@ -86,7 +86,7 @@ func (r *run) brokenRequest() {
 	defer cancel()
 	_, err := r.deployments().ExecuteStage(ctx, &deployment.ExecuteStageRequest{})
 	r.refused.clear() // what it asks piped for then is as broken
-	name := "bears a request without content"
+	name := "accepts a request without content"
 	switch {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("it did not answer in %s", answerLimit)
@@ -233,7 +233,7 @@ func (r *run) onceBegun(ctx context.Context, id string, act func()) *sync.WaitGr
 // stopped waits for the end of the log of a cancelled stage.
 func (r *run) stopped(id string) {
 	if r.piped.LogCalls(id) == 0 {
-		r.check(cancelName, r.alive(), "it wrote no log that would tell when")
+		r.check(cancelName, r.alive(), "it wrote no log that would show when")
 		return
 	}
 	began := time.Now()

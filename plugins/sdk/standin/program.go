@@ -118,7 +118,7 @@ func (p *Program) Kill() {
 
 // awaitAnswer returns when the plugin has told its stages.
 func (p *Program) awaitAnswer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, StartLimit, fmt.Errorf("the plugin did not tell its stages (FetchDefinedStages) in %s", StartLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, StartLimit, fmt.Errorf("the plugin did not report its stages (FetchDefinedStages) in %s", StartLimit))
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() {
@@ -132,7 +132,7 @@ func (p *Program) awaitAnswer(ctx context.Context) error {
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return fmt.Errorf("the plugin does not tell its stages: %w", err)
+			return fmt.Errorf("the plugin does not report its stages: %w", err)
 		}
 		return nil
 	case <-p.Exited:
