@@ -49,7 +49,7 @@ func (m *model) askTearDown() tea.Cmd {
 	m.dialog = &dialog{
 		scope: keymap.ConfirmDialog,
 		title: "Tear down " + m.cfg.Name + "?",
-		lines: []string{"Its clusters, its history and its sample repository are deleted. A repository of your own is left as it is."},
+		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is left as it is."},
 		choices: []choice{
 			{"y", "yes, tear it down", func() tea.Cmd { return m.leave(TearDown) }},
 			{"n", "no", m.closeDialog},

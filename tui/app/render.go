@@ -139,7 +139,7 @@ func (m *model) drawResources(width, height int) string {
 		v.Waiting = "asking" + m.theme.Ellipsis
 	default:
 		v.Rows = tree.Rows()
-		v.Waiting = "Nothing is known to live of it: it has not been deployed, or none of its plugins tells."
+		v.Waiting = "No live resources: not deployed yet, or its plugin does not report live state."
 	}
 	return v.Draw(width, height)
 }

@@ -106,7 +106,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 		cfg.Environ = os.Environ()
 	}
 	if cfg.Commander == "" {
-		cfg.Commander = lookup(cfg.Environ, "USER", "somebody")
+		cfg.Commander = lookup(cfg.Environ, "USER", "unknown user")
 	}
 	if seams.clock.now == nil {
 		seams.clock = clock{now: time.Now, after: time.After}

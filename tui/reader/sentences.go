@@ -202,7 +202,7 @@ func remedy(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "To mend it: " + strings.TrimRight(s, ".") + "."
+	return "To fix it: " + strings.TrimRight(s, ".") + "."
 }
 
 // approvers names the users whose approval the stage needs; "" where anyone may approve.

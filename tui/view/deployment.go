@@ -157,7 +157,7 @@ func (v Deployment) nothing(width int) []string {
 		for _, line := range text.Wrap(reason, width-3) {
 			lines = append(lines, "   "+line)
 		}
-		return append(lines, "", th.Dim.Render(" Mend "+join("/", app.GetPath(), app.GetConfigFilename())+" and commit."))
+		return append(lines, "", th.Dim.Render(" Fix "+join("/", app.GetPath(), app.GetConfigFilename())+" and commit."))
 	}
 	return []string{
 		"", th.Dim.Render(" No deployment yet."),
