@@ -34,7 +34,7 @@ go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... ./p
 (cd tools && go build -o ../.cache/tools/ ./roomlint ./wordlint ./linklint honnef.co/go/tools/cmd/staticcheck)
 step "room rules"
 ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
-step "words, spelling, width of lines"
+step "words, spelling"
 .cache/tools/wordlint -root . || failed=1
 step "links"
 .cache/tools/linklint -root . || failed=1

@@ -12,13 +12,9 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/golangci/misspell"
 )
-
-// maxColumns is the width of code and comments.
-const maxColumns = 120
 
 // finding is one place to change.
 type finding struct {
@@ -101,9 +97,6 @@ func (c *checker) code(path string, data []byte) error {
 	if ast.IsGenerated(file) {
 		return nil
 	}
-	if within(path, c.rules.Columns) {
-		c.columns(path, string(data))
-	}
 	if within(path, c.rules.Spelling) {
 		c.spell(path, string(data), c.spelling.ReplaceGo)
 	}
@@ -160,14 +153,5 @@ func (c *checker) spell(path, text string, replace func(string) (string, []missp
 			continue
 		}
 		c.report(path, w.Line, w.Column+1, fmt.Sprintf("%q: write %q", w.Original, w.Corrected))
-	}
-}
-
-func (c *checker) columns(path, text string) {
-	for i, line := range strings.Split(text, "\n") {
-		width := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    "))
-		if width > maxColumns {
-			c.report(path, i+1, maxColumns+1, fmt.Sprintf("%d columns; at most %d", width, maxColumns))
-		}
 	}
 }

@@ -19,13 +19,11 @@ words:
   - {match: "of its own", write: "its own"}
 texts: ["*.md", "docs/**/*.md"]
 strings: [cmd]
-columns: [cmd]
 spelling: [cmd]
 `
 
-func TestWordsSpellingAndWidthAreFoundWithTheirPlaces(t *testing.T) {
+func TestWordsAndSpellingAreFoundWithTheirPlaces(t *testing.T) {
 	t.Parallel()
-	wide := "package x\n\n// " + strings.Repeat("x", 118) + "\n"
 	for name, c := range map[string]struct {
 		path, text, exceptions string
 		want                   []string
@@ -63,9 +61,6 @@ func TestWordsSpellingAndWidthAreFoundWithTheirPlaces(t *testing.T) {
 		},
 		"spelling in a page": {
 			"README.md", "we recieve", "", []string{`README.md:1:4: "recieve": write "receive"`},
-		},
-		"a line that is too wide": {
-			"cmd/a.go", wide, "", []string{`cmd/a.go:3:121: 121 columns; at most 120`},
 		},
 		"an exception": {
 			"README.md", "it is told", `exceptions: [{file: README.md, text: is told, reason: test}]`, nil,
@@ -132,7 +127,7 @@ func TestTheListOfTheProjectWorks(t *testing.T) {
 			t.Errorf("%q: got %v, want %d", text, c.findings, hits)
 		}
 	}
-	for _, folder := range slices.Concat(r.Strings, r.Columns, r.Spelling) {
+	for _, folder := range slices.Concat(r.Strings, r.Spelling) {
 		if _, err := os.Stat(filepath.Join("../..", folder)); err != nil {
 			t.Error(err)
 		}

@@ -28,7 +28,6 @@ type rules struct {
 	// Texts are patterns of files; the others are folders.
 	Texts    []string `yaml:"texts"`
 	Strings  []string `yaml:"strings"`
-	Columns  []string `yaml:"columns"`
 	Spelling []string `yaml:"spelling"`
 
 	exceptions []exception
