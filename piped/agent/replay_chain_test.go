@@ -20,9 +20,36 @@ const (
 	chainBlock = 1
 )
 
-// inChain makes of a recorded deployment one of the second block of a chain, because no chain was recorded. By PipeCD's
-// protocol each message about the deployment names chain and block, and piped asks for its turn until it may plan.
+// startsChain is the end of a configuration whose deployment starts a chain of two more blocks.
+const startsChain = "  postSync: {chain: {applications: [{name: next, kind: APPLICATION}, {labels: {env: production}}]}}\n"
+
+// firstOfChain returns a recorded deployment as the first one of a chain, because no chain was recorded. PipeCD's piped
+// then creates the chain in place of the deployment, which gets its place in the chain from the control plane.
+func firstOfChain(recorded []call) []call {
+	recorded = inBlock(recorded, 0, 1, startsChain)
+	for i, c := range recorded {
+		if r, is := c.request.(*pipedservice.CreateDeploymentRequest); is {
+			d := r.GetDeployment()
+			d.DeploymentChainId, d.DeploymentChainBlockIndex = "", 0
+			recorded[i].method, recorded[i].request = "CreateDeploymentChain", &pipedservice.CreateDeploymentChainRequest{
+				FirstDeployment: d,
+				Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{
+					{Name: "next", Kind: "APPLICATION"}, {Labels: map[string]string{"env": "production"}},
+				},
+			}
+		}
+	}
+	return recorded
+}
+
+// inChain returns a recorded deployment as one of the second block of a chain, which has to wait for the first block once.
 func inChain(recorded []call) []call {
+	return inBlock(recorded, chainBlock, 2, "  trigger: {onChain: {disabled: false}}\n")
+}
+
+// inBlock returns a recorded deployment as one of a block of a chain. By PipeCD's protocol each message about the
+// deployment names chain and block, and piped asks for its turn until it may plan. The text ends the configuration.
+func inBlock(recorded []call, block uint32, questions int, text string) []call {
 	var list []call
 	for _, c := range recorded {
 		c.request = proto.Clone(c.request)
@@ -37,22 +64,36 @@ func inChain(recorded []call) []call {
 		}:
 			named = append(named, r.GetInput().GetDeployment().ProtoReflect())
 		case *pipedservice.ReportDeploymentPlannedRequest:
-			for range 2 { // it has to wait once
+			for range questions {
 				list = append(list, call{link: controlPlaneLink, method: "InChainDeploymentPlannable", request: &pipedservice.InChainDeploymentPlannableRequest{
-					DeploymentId: r.GetDeploymentId(), DeploymentChainId: chainID, DeploymentChainBlockIndex: chainBlock,
+					DeploymentId: r.GetDeploymentId(), DeploymentChainId: chainID, DeploymentChainBlockIndex: block,
 				}})
 			}
 		}
 		for _, m := range named {
 			if field := m.Descriptor().Fields().ByName("deployment_chain_id"); field != nil {
 				m.Set(field, protoreflect.ValueOfString(chainID))
-				m.Set(m.Descriptor().Fields().ByName("deployment_chain_block_index"), protoreflect.ValueOfUint32(chainBlock))
+				m.Set(m.Descriptor().Fields().ByName("deployment_chain_block_index"), protoreflect.ValueOfUint32(block))
 			}
 		}
 		for _, s := range sources(c.request) {
-			s.ApplicationConfig = append(slices.Clone(s.GetApplicationConfig()), "  trigger: {onChain: {disabled: false}}\n"...)
+			s.ApplicationConfig = append(slices.Clone(s.GetApplicationConfig()), text...)
 		}
 		list = append(list, c)
+	}
+	return list
+}
+
+// created are the deployments that calls create, alone or as the first one of a chain.
+func created(calls []call) []*model.Deployment {
+	var list []*model.Deployment
+	for _, c := range calls {
+		switch r := c.request.(type) {
+		case *pipedservice.CreateDeploymentRequest:
+			list = append(list, r.GetDeployment())
+		case *pipedservice.CreateDeploymentChainRequest:
+			list = append(list, r.GetFirstDeployment())
+		}
 	}
 	return list
 }

@@ -54,9 +54,9 @@ func (n *names) learn(calls []call, commits []string) {
 	for _, hash := range commits {
 		commit(hash)
 	}
-	for i, r := range of[*pipedservice.CreateDeploymentRequest](calls, controlPlaneLink) {
-		n.add(r.GetDeployment().GetId(), fmt.Sprint("deployment ", i+1))
-		commit(r.GetDeployment().GetTrigger().GetCommit().GetHash())
+	for i, d := range created(calls) {
+		n.add(d.GetId(), fmt.Sprint("deployment ", i+1))
+		commit(d.GetTrigger().GetCommit().GetHash())
 	}
 	for i, r := range of[*pipedservice.ReportDeploymentPlannedRequest](calls, controlPlaneLink) {
 		for _, s := range r.GetStages() {
@@ -173,6 +173,8 @@ func about(c call) string {
 		return "deployment " + r.GetDeploymentId()
 	case *pipedservice.CreateDeploymentRequest:
 		return "deployment " + r.GetDeployment().GetId()
+	case *pipedservice.CreateDeploymentChainRequest:
+		return "deployment " + r.GetFirstDeployment().GetId()
 	case *pipedservice.ReportApplicationMostRecentDeploymentRequest:
 		return "deployment " + r.GetDeployment().GetDeploymentId()
 	case *deployment.DetermineVersionsRequest:

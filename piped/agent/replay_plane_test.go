@@ -147,6 +147,10 @@ func (p *plane) answerDeployments(request proto.Message) (proto.Message, error) 
 		return &pipedservice.InChainDeploymentPlannableResponse{Plannable: p.turns < 0}, nil
 	case *pipedservice.CreateDeploymentRequest:
 		p.deployments = append(p.deployments, proto.CloneOf(r.GetDeployment()))
+	case *pipedservice.CreateDeploymentChainRequest:
+		d := proto.CloneOf(r.GetFirstDeployment())
+		d.DeploymentChainId = chainID // of block 0
+		p.deployments = append(p.deployments, d)
 	case *pipedservice.GetDeploymentRequest:
 		if d := p.deployment(r.GetId()); d != nil {
 			return &pipedservice.GetDeploymentResponse{Deployment: proto.CloneOf(d)}, nil

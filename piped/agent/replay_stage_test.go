@@ -119,8 +119,7 @@ func (s *stage) configurations() map[string]string {
 
 // readDeployments takes applications and commits from what was deployed.
 func (s *stage) readDeployments(untouched bool) {
-	for _, r := range of[*pipedservice.CreateDeploymentRequest](s.recorded, controlPlaneLink) {
-		d := r.GetDeployment()
+	for _, d := range created(s.recorded) {
 		s.pipedID, s.remote = d.GetPipedId(), d.GetGitPath().GetRepo().GetRemote()
 		if !slices.ContainsFunc(s.plane.applications, func(a *model.Application) bool { return a.GetId() == d.GetApplicationId() }) {
 			a := &model.Application{

@@ -63,6 +63,10 @@ var scenarios = []scenario{
 		methods: append([]string{"ReportPipedMeta", "FetchDefinedStages", "ReportUnregisteredApplicationConfigurations"}, polls...),
 	},
 	{recording: "a1-wait-script"},
+	{
+		name: "a1-first-of-a-chain", recording: "a1-wait-script", rewrite: firstOfChain,
+		methods: append([]string{"InChainDeploymentPlannable", "CreateDeploymentChain"}, ofDeployments...),
+	},
 	{recording: "a1b-sync-command", untouched: true, prepare: askToSync, check: answered},
 	{
 		name: "a1b-in-a-chain", recording: "a1b-sync-command", untouched: true, rewrite: inChain, prepare: askToSyncInChain, check: answered,
