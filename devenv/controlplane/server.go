@@ -252,6 +252,9 @@ func (s *Server) SetProblem(p store.Problem) { s.store.Environment.SetProblem(p)
 // ClearProblem removes the problem of a part, if there is one.
 func (s *Server) ClearProblem(part string) { s.store.Environment.ClearProblem(part) }
 
+// PipedProblem returns what keeps the calls of the environment's own piped away: it is refused, or silent. Nil for nothing.
+func (s *Server) PipedProblem() *deckv1.Problem { return s.store.Pipeds.OwnProblem() }
+
 // AwaitApplication returns when a piped has registered an application, or with the error of ctx.
 func (s *Server) AwaitApplication(ctx context.Context) error {
 	sub, changes := s.store.Subscribe(false)

@@ -204,6 +204,17 @@ func TestAPipedThatKeepsDyingEndsTheEnvironmentWithItsLastWords(t *testing.T) {
 	require.Len(t, pids(t, w, 1), restartLimit+1)
 }
 
+func TestAPipedThatIsRefusedAndKeepsDyingNamesTheCause(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "refused")
+	err := receive(t, up(t, options(w)).ended)
+	var start *StartError
+	require.ErrorAs(t, err, &start)
+	require.ErrorContains(t, err, "it keeps dying: the control plane refuses its calls (Unauthenticated): its key or project is wrong; piped exited with code 1")
+	require.ErrorContains(t, err, "a plugin was stopped")
+	require.Contains(t, start.Hint, "the piped key in its configuration")
+}
+
 func TestAConfigurationThatPipedRefusesIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "config")

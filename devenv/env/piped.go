@@ -63,11 +63,12 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		if failure != nil && !worked {
 			return &StartError{componentPiped, failure, "build it with: make build"}
 		}
+		summary := fmt.Sprint(failure)
 		if failure == nil {
 			if e.watchPiped(ctx, piped, ready) {
 				return nil
 			}
-			failure = piped.Err()
+			failure, summary = piped.Err(), piped.Summary()
 			// The Go runtime ends a program that panics with the same exit code, so only a piped that never worked has a
 			// configuration that it cannot use.
 			if piped.ExitCode() == exitUsage && !worked {
@@ -76,16 +77,25 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		}
 		recent, wait, giveUp := crashes.Ended(time.Now())
 		if giveUp {
-			return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", failure), e.seeLogs()}
+			return e.givenUp(failure)
 		}
 		e.Logger.Error("piped ended and is started again", "error", failure)
-		e.pipedProblem(fmt.Sprintf("it ended and is started again: %v", failure))
+		e.pipedProblem("it ended and is started again: "+summary, "")
 		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
 		if !pause(ctx, wait) {
 			e.components.stopped(componentPiped)
 			return nil
 		}
 	}
+}
+
+// givenUp is the error of a piped that ends again and again, with the cause and next step that the control plane knows:
+// the last lines of a piped of PipeCD that is refused do not say so.
+func (e *Environment) givenUp(last error) error {
+	if known := e.server.PipedProblem(); known != nil {
+		return &StartError{componentPiped, fmt.Errorf("it keeps dying: %s; %w", known.GetReason(), last), known.GetNextStep()}
+	}
+	return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", last), e.seeLogs()}
 }
 
 // awaitClusters holds back a foreign piped until all clusters are ready: PipeCD's plugins give up when their cluster does
@@ -135,7 +145,8 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 	for {
 		select {
 		case <-boot.C:
-			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s", piped.PID(), bootTime))
+			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s", piped.PID(), bootTime),
+				fmt.Sprintf("; when it hangs, end it, and it is started again: kill -9 %d", piped.PID()))
 		case version := <-e.connected:
 			boot.Stop()
 			ready()
@@ -154,9 +165,10 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 // partPiped is piped as this process sees it: as a process. What it does is reported by its heartbeats.
 const partPiped = "piped process"
 
-func (e *Environment) pipedProblem(reason string) {
+// pipedProblem reports a problem of the process. What a user does is to read its log, and then what "then" adds.
+func (e *Environment) pipedProblem(reason, then string) {
 	e.server.SetProblem(store.Problem{
-		Part: partPiped, Component: componentPiped, Reason: reason, NextStep: "read its log: " + e.Workspace.Path("logs", "piped.log"),
+		Part: partPiped, Component: componentPiped, Reason: reason, NextStep: "read its log: " + e.Workspace.Path("logs", "piped.log") + then,
 	})
 }
 

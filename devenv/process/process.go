@@ -124,14 +124,26 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err says how the child ended, with its last lines of standard error. Valid after Done.
 func (p *Process) Err() error {
-	how := "exited with code 0"
-	if p.err != nil {
-		how = strings.Replace(p.err.Error(), "exit status", "exited with code", 1)
-	}
 	if last := p.tail.String(); last != "" {
-		return fmt.Errorf("%s %s; its last lines:\n%s", p.name, how, last)
+		return fmt.Errorf("%s; its last lines:\n%s", p.howEnded(), last)
 	}
-	return fmt.Errorf("%s %s", p.name, how)
+	return errors.New(p.howEnded())
+}
+
+// Summary is Err in one line: how the child ended, and unless a signal ended it the line of standard error that says
+// why, which is that of a panic or the last one. Valid after Done.
+func (p *Process) Summary() string {
+	if why := p.tail.reason(); why != "" && p.ExitCode() >= 0 {
+		return p.howEnded() + ": " + why
+	}
+	return p.howEnded()
+}
+
+func (p *Process) howEnded() string {
+	if p.err == nil {
+		return p.name + " exited with code 0"
+	}
+	return p.name + " " + strings.Replace(p.err.Error(), "exit status", "exited with code", 1)
 }
 
 // ExitCode is the exit code, or -1 when a signal ended the child. Valid after Done.
@@ -162,6 +174,8 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) {
 type tail struct {
 	mu   sync.Mutex
 	data []byte
+	// cut says that the first line lacks its beginning.
+	cut bool
 }
 
 // tailBytes is enough for a Go panic's first frames and little enough for an error message.
@@ -172,13 +186,30 @@ func (t *tail) Write(b []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.data = append(t.data, b...)
 	if over := len(t.data) - tailBytes; over > 0 {
+		t.cut = t.data[over-1] != '\n'
 		t.data = append(t.data[:0], t.data[over:]...)
 	}
 	return len(b), nil
 }
 
+// String returns whole lines, unless one line fills it all.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.data))
+	text := strings.TrimSpace(string(t.data))
+	if _, whole, found := strings.Cut(text, "\n"); t.cut && found {
+		return strings.TrimSpace(whole)
+	}
+	return text
+}
+
+// reason returns the line of a panic, or the last line.
+func (t *tail) reason() string {
+	lines := strings.Split(t.String(), "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return line
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -60,6 +61,28 @@ func TestAChildThatFailsLeavesItsExitCodeAndLastLines(t *testing.T) {
 	info, err := os.Stat(log)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestTheLastLinesAreWholeLinesAndTheSummaryIsOneLine(t *testing.T) {
+	t.Parallel()
+	p, _, _ := start(t, "ramble")
+	<-p.Done()
+	lines := strings.Split(p.Err().Error(), "\n")
+	require.Equal(t, "the child exited with code 3; its last lines:", lines[0])
+	require.Greater(t, len(lines), 50)
+	for _, line := range lines[1:] {
+		require.True(t, strings.HasPrefix(line, "this is line "), "%q", line)
+	}
+	require.Equal(t, "the child exited with code 3: this is line 999", p.Summary())
+
+	p, _, _ = start(t, "panic")
+	<-p.Done()
+	require.Equal(t, "the child exited with code 2: panic: it burns", p.Summary(), "not its last frame")
+
+	p, _, _ = start(t, "stdin")
+	require.NoError(t, syscall.Kill(p.PID(), syscall.SIGKILL))
+	<-p.Done()
+	require.Equal(t, "the child signal: killed", p.Summary())
 }
 
 func TestAProgramThatIsNotThereIsAnErrorAtOnce(t *testing.T) {

@@ -114,6 +114,10 @@ func (p *Pipeds) judge(one *piped) {
 	p.environment.report(problem)
 }
 
+// OwnProblem returns the problem of the environment's own piped that is refused or silent; nil for none. Shared: do not
+// change.
+func (p *Pipeds) OwnProblem() *deckv1.Problem { return p.environment.problem(problemID(p.own)) }
+
 func refused(one *piped, now time.Time) bool {
 	return one.lastRefused.After(one.lastSeen) && (!one.lastSeen.IsZero() || now.Sub(one.lastRefused) < refusedFor)
 }

@@ -56,6 +56,12 @@ func (e *Environment) Problems() []*deckv1.Problem {
 	return e.sortedProblems()
 }
 
+func (e *Environment) problem(id string) *deckv1.Problem {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.problems[id]
+}
+
 // report is setProblem for other parts of the store.
 func (e *Environment) report(p *deckv1.Problem) {
 	e.mu.Lock()

@@ -4,10 +4,12 @@
 // Command piped stands in for piped in the tests of package env. It appends its process id to the
 // file "piped/tmp/pids" beside its configuration, and does what the file "plan" there says: "run" until it
 // is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
-// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file).
+// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file), "refused" (crash after a
+// call with a wrong key, whose refusal it does not name).
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +18,16 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 func main() {
@@ -33,6 +45,12 @@ func main() {
 		os.Exit(2)
 	case "crash":
 		fmt.Fprintln(os.Stderr, "out of luck")
+		os.Exit(1)
+	case "refused":
+		if err := callWithWrongKey(os.Args[3]); status.Code(err) != codes.Unauthenticated {
+			panic(err)
+		}
+		fmt.Fprintln(os.Stderr, "a plugin was stopped")
 		os.Exit(1)
 	case "once":
 		if err := os.WriteFile(filepath.Join(dir, "plan"), []byte("run"), 0o600); err != nil {
@@ -60,6 +78,23 @@ func main() {
 	case <-stop:
 	case <-ended:
 	}
+}
+
+func callWithWrongKey(file string) error {
+	c, err := config.LoadPiped(file)
+	if err != nil {
+		return err
+	}
+	conn, err := grpc.NewClient(c.APIAddress, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", fmt.Sprintf("PIPED-TOKEN %s,%s,wrong", c.ProjectID, c.PipedID))
+	_, err = pipedservice.NewPipedServiceClient(conn).ListApplications(ctx, &pipedservice.ListApplicationsRequest{}, grpc.WaitForReady(true))
+	return err
 }
 
 func record(path string, pid int) error {

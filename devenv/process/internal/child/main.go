@@ -20,6 +20,13 @@ func main() {
 		fmt.Println("started")
 		fmt.Fprintln(os.Stderr, "cannot open the door")
 		os.Exit(7)
+	case "ramble": // more lines than are kept
+		for i := range 1000 {
+			fmt.Fprintln(os.Stderr, "this is line", i)
+		}
+		os.Exit(3)
+	case "panic":
+		panic("it burns")
 	case "stdin": // ends with its parent
 		fmt.Println("started")
 		_, _ = io.Copy(io.Discard, os.Stdin)
