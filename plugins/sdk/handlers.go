@@ -36,6 +36,7 @@ type handlers struct {
 	once        func(stage string) bool
 	plans       bool // looks into the sources when it plans
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
+	schema      []byte
 }
 
 // bound is a plugin with its configuration decoded.

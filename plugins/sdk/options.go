@@ -29,6 +29,15 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 func (d Duration) String() string { return time.Duration(d).String() }
 
+// JSONSchema is the schema of both forms, without negative durations. Package optionschema calls it.
+func (Duration) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": []string{"string", "integer"}, "minimum": 0,
+		"pattern":             `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`,
+		"patternErrorMessage": `a duration such as "10s" or "1h30m", or a whole number of nanoseconds`,
+	}
+}
+
 // MarshalJSON writes the form "1m30s".
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 

@@ -79,6 +79,8 @@ type Env[Config, Target any] struct {
 // Plugin is a plugin ready to be served by Main or Run; made by ForStages or ForDeployment.
 type Plugin struct {
 	bind func(Settings, *Client, *slog.Logger) (*handlers, error)
+	// schema is empty when the plugin ships none.
+	schema []byte
 }
 
 // ForStages wraps a plugin that only has stages.

@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	"github.com/pipedeck/pipedeck/api/plugin/schema"
 )
 
 // errParentGone is the cause of a stop when the agent's process has ended: nobody takes logs any more.
@@ -87,6 +88,7 @@ func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 			return fmt.Errorf("plugin %s: start: %w", opts.Settings.Name, err)
 		}
 	}
+	h.schema = plugin.schema
 	return serve(ctx, newServer(ctx, h, client, opts), opts)
 }
 
@@ -145,6 +147,9 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 		handlers: h, client: client, logger: opts.Logger, stopping: ctx, now: time.Now,
 	})
 	deployment.RegisterSourceUseServiceServer(server, &sourceUseService{handlers: h})
+	if len(h.schema) > 0 {
+		schema.RegisterSchemaServiceServer(server, &schemaService{document: h.schema})
+	}
 	if h.livestate != nil {
 		livestate.RegisterLivestateServiceServer(server, &livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
 	}

@@ -1,0 +1,18 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package optionschema generates the JSON Schema of a plugin's options from the Go types that decode them and from the
+// comments on their fields. A test of the plugin calls [Check], which compares the file that the program embeds with
+// the types, or writes the file. Programs do not import the package.
+//
+// The keys of a mapping are the exported fields with their json tags. A tag jsonschema adds rules in the form
+//
+//	jsonschema:"required,enum=A,enum=B,minimum=1,default=2"
+//
+// with the keywords required, deprecated, writeOnly, enum, default, minimum, maximum, exclusiveMinimum, minLength,
+// maxLength, minItems and pattern. writeOnly is for secrets, which no message shows. On a list, enum, pattern and
+// writeOnly are those of its entries. A tag "-" leaves the field out. A type that decodes itself has a method
+// JSONSchema() map[string]any, which returns the schema of its values.
+//
+// As encoding/json does, the schemas accept null in place of every value that is not required.
+package optionschema
