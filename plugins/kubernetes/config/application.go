@@ -14,11 +14,17 @@ import (
 
 // Application is `spec.plugins.kubernetes` of an application's configuration.
 type Application struct {
-	Input          Input          `json:"input"`
-	QuickSync      SyncOptions    `json:"quickSync"`
-	Service        Reference      `json:"service"`
-	Workloads      []Reference    `json:"workloads"`
-	VariantLabel   VariantLabel   `json:"variantLabel"`
+	// Input says where the manifests come from and how they are applied.
+	Input Input `json:"input"`
+	// QuickSync are the options of a quick sync.
+	QuickSync QuickSyncOptions `json:"quickSync"`
+	// Service is the Service whose traffic is routed. Default: the first one.
+	Service Reference `json:"service"`
+	// Workloads are the workloads that get variants. Default: all Deployments.
+	Workloads []Reference `json:"workloads"`
+	// VariantLabel is the label that distinguishes the variants.
+	VariantLabel VariantLabel `json:"variantLabel"`
+	// TrafficRouting says how traffic is split between the variants.
 	TrafficRouting TrafficRouting `json:"trafficRouting"`
 
 	// target and folder are set by AtTarget.
@@ -27,40 +33,56 @@ type Application struct {
 
 // Input says where the manifests come from and how they are applied.
 type Input struct {
-	// Manifests are files and folders relative to the application's directory. Empty: every manifest directly in it.
+	// Manifests are files and folders, relative to the application's directory. Default: every manifest directly in it.
 	Manifests []string `json:"manifests"`
-	// MultiTargets are for an application of many clusters; for one of a single cluster they do not count.
+	// MultiTargets are inputs for single deploy targets. With any, the other targets are not deployed to.
 	MultiTargets []MultiTarget `json:"multiTargets"`
+	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.
+	KubectlVersion string `json:"kubectlVersion"`
+	// KustomizeVersion is the version of kustomize for PipeCD's plugin. This plugin has its own.
+	KustomizeVersion string `json:"kustomizeVersion"`
 	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
 	KustomizeOptions map[string]string `json:"kustomizeOptions"`
-	// HelmChart goes before a kustomization and manifests.
-	HelmChart   *HelmChart  `json:"helmChart"`
+	// HelmVersion is the version of helm for PipeCD's plugin. This plugin has its own.
+	HelmVersion string `json:"helmVersion"`
+	// HelmChart is the chart to render. It goes before a kustomization and manifests.
+	HelmChart *HelmChart `json:"helmChart"`
+	// HelmOptions are options of `helm template`.
 	HelmOptions HelmOptions `json:"helmOptions"`
 	// Namespace replaces the namespace of every namespaced manifest.
-	Namespace           string `json:"namespace"`
-	AutoCreateNamespace bool   `json:"autoCreateNamespace"`
+	Namespace string `json:"namespace"`
+	// AutoCreateNamespace creates the namespace when it does not exist. Default false.
+	AutoCreateNamespace bool `json:"autoCreateNamespace"`
 
-	// WaitReady false ends a stage as soon as the API has taken the manifests, as PipeCD v1 does. Default: true.
-	WaitReady *bool `json:"waitReady"`
-	// RolloutTimeout bounds the wait for readiness. Default: 5 minutes, more when a manifest's own progress deadline is.
-	RolloutTimeout sdk.Duration `json:"rolloutTimeout"`
+	// WaitReady false ends a stage as soon as the API has taken the manifests, as PipeCD does. Default true. PipeCD
+	// does not read it.
+	WaitReady *bool `json:"waitReady" jsonschema:"default=true"`
+	// RolloutTimeout bounds the wait for readiness. Default 5m, or more when a manifest's own progress deadline is
+	// longer. PipeCD does not read it.
+	RolloutTimeout sdk.Duration `json:"rolloutTimeout" jsonschema:"default=5m"`
 	// FailureGrace is how long an image that cannot be pulled or a crash loop may last before the stage fails.
-	// Default: 10 seconds.
-	FailureGrace sdk.Duration `json:"failureGrace"`
+	// Default 10s. PipeCD does not read it.
+	FailureGrace sdk.Duration `json:"failureGrace" jsonschema:"default=10s"`
 }
 
 // Reference names resources by kind and name; an empty part matches anything.
 type Reference struct {
+	// Kind is the kind of the resource.
 	Kind string `json:"kind"`
+	// Name is the name of the resource.
 	Name string `json:"name"`
 }
 
 // VariantLabel is the label that tells primary from canary resources.
 type VariantLabel struct {
-	Key           string `json:"key"`
-	PrimaryValue  string `json:"primaryValue"`
-	CanaryValue   string `json:"canaryValue"`
-	BaselineValue string `json:"baselineValue"`
+	// Key is the label. Default pipecd.dev/variant.
+	Key string `json:"key" jsonschema:"default=pipecd.dev/variant"`
+	// PrimaryValue is the value for primary. Default primary.
+	PrimaryValue string `json:"primaryValue" jsonschema:"default=primary"`
+	// CanaryValue is the value for canary. Default canary.
+	CanaryValue string `json:"canaryValue" jsonschema:"default=canary"`
+	// BaselineValue is the value for baseline. Default baseline.
+	BaselineValue string `json:"baselineValue" jsonschema:"default=baseline"`
 }
 
 // Defaults of VariantLabel, the ones of PipeCD v1.

@@ -16,33 +16,41 @@ import (
 
 // Plugin is the plugin's own part of the piped configuration.
 type Plugin struct {
+	// ChartRepositories are Helm chart repositories.
 	ChartRepositories []ChartRepository `json:"chartRepositories"`
-	ChartRegistries   []ChartRegistry   `json:"chartRegistries"`
-	// AllowedChartAddresses may be asked for charts, values and schemas that repositories name, although they are not of the
-	// public internet: hosts, host:port, IP addresses and networks. (Not in PipeCD v1, which asks every address.)
+	// ChartRegistries are OCI registries of Helm charts.
+	ChartRegistries []ChartRegistry `json:"chartRegistries"`
+	// AllowedChartAddresses are hosts, host:port, IP addresses and networks of this machine or its network that charts
+	// may come from, besides those repositories and registries. PipeCD does not read it.
 	AllowedChartAddresses []string `json:"allowedChartAddresses"`
 }
 
 // ChartRepository is an HTTP repository of Helm charts.
 type ChartRepository struct {
-	// Type is HTTP, or empty.
-	Type string `json:"type"`
-	// Name is what applications choose it by.
-	Name     string `json:"name"`
-	Address  string `json:"address"`
+	// Type is HTTP, the only one.
+	Type string `json:"type" jsonschema:"enum=HTTP"`
+	// Name is what applications choose the repository by.
+	Name string `json:"name" jsonschema:"required"`
+	// Address is the URL of the repository.
+	Address string `json:"address" jsonschema:"required"`
+	// Username logs in.
 	Username string `json:"username"`
-	Password string `json:"password"`
-	// Insecure skips the check of the certificate of the server.
+	// Password logs in.
+	Password string `json:"password" jsonschema:"writeOnly"`
+	// Insecure skips the check of the server's certificate. Default false.
 	Insecure bool `json:"insecure"`
 }
 
 // ChartRegistry is an OCI registry, or a place in one, and who logs in there.
 type ChartRegistry struct {
-	// Type is OCI, or empty.
-	Type     string `json:"type"`
-	Address  string `json:"address"`
+	// Type is OCI, the only one.
+	Type string `json:"type" jsonschema:"enum=OCI"`
+	// Address is the address of the registry, or of a place in it.
+	Address string `json:"address" jsonschema:"required"`
+	// Username logs in.
 	Username string `json:"username"`
-	Password string `json:"password"`
+	// Password logs in.
+	Password string `json:"password" jsonschema:"writeOnly"`
 }
 
 // Validate reports every setting that cannot work.
@@ -91,27 +99,32 @@ func checkAllowed(entries []string) error {
 
 // HelmChart is the chart of an application: Path in the repository, or Name in Repository.
 type HelmChart struct {
-	// Path is relative to the application's directory: a folder or an archive.
+	// Path is a chart in the Git repository: a folder or an archive, relative to the application's directory.
 	Path string `json:"path"`
-	// Repository is the name or URL of a chart repository, or oci://registry/path.
+	// Repository is the name or URL of a chart repository of the plugin, or oci://registry/path.
 	Repository string `json:"repository"`
-	Name       string `json:"name"`
-	// Version is an exact version or a range. Empty: the newest one.
+	// Name is the name of the chart in its repository or registry.
+	Name string `json:"name"`
+	// Version is the version of the chart, or a range. Default: the newest one.
 	Version string `json:"version"`
-	// GitRemote is of PipeCD before v1.
-	GitRemote string `json:"gitRemote"`
+	// GitRemote is a key of PipeCD v0, which this plugin refuses.
+	GitRemote string `json:"gitRemote" jsonschema:"-"`
 }
 
 // HelmOptions are those of `helm template`.
 type HelmOptions struct {
-	// ReleaseName empty is the name of the application.
-	ReleaseName string            `json:"releaseName"`
-	SetValues   map[string]string `json:"setValues"`
-	// ValueFiles and SetFiles are relative to the application's directory.
-	ValueFiles  []string          `json:"valueFiles"`
-	SetFiles    map[string]string `json:"setFiles"`
-	APIVersions []string          `json:"apiVersions"`
-	KubeVersion string            `json:"kubeVersion"`
+	// ReleaseName is the name of the release. Default: the name of the application.
+	ReleaseName string `json:"releaseName"`
+	// SetValues are single values.
+	SetValues map[string]string `json:"setValues"`
+	// ValueFiles are files with values, relative to the application's directory, or URLs. Later ones win.
+	ValueFiles []string `json:"valueFiles"`
+	// SetFiles are values that are read from files, relative to the application's directory.
+	SetFiles map[string]string `json:"setFiles"`
+	// APIVersions are the API versions that the chart sees.
+	APIVersions []string `json:"apiVersions"`
+	// KubeVersion is the version of Kubernetes that the chart sees. Default 1.36.0.
+	KubeVersion string `json:"kubeVersion"`
 }
 
 func (c *HelmChart) validate() error {

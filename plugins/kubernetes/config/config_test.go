@@ -58,7 +58,7 @@ func TestReplicasAreANumberOrAShare(t *testing.T) {
 
 func TestStageOptionsAreRead(t *testing.T) {
 	t.Parallel()
-	app := &config.Application{QuickSync: config.SyncOptions{Prune: true}}
+	app := &config.Application{QuickSync: config.QuickSyncOptions{SyncOptions: config.SyncOptions{Prune: true}}}
 	sync, err := config.DecodeSync(nil, app)
 	require.NoError(t, err)
 	require.True(t, sync.Prune, "a quick sync has the application's options")

@@ -30,9 +30,10 @@ func SingleName(stage string) (name string, many bool) {
 
 // MultiOptions are what every stage for many clusters may have in its `with`, and `quickSync`.
 type MultiOptions struct {
-	// MultiTargets are names of deploy targets. Empty: all.
+	// MultiTargets are names of deploy targets. Default: all.
 	MultiTargets []string `json:"multiTargets"`
-	// FailurePolicy says when the stage succeeds. (Not in PipeCD v1, where it needs all.)
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets may fail. Default all. PipeCD does not
+	// read it.
 	FailurePolicy FailurePolicy `json:"failurePolicy"`
 }
 
@@ -47,6 +48,22 @@ func DecodeMulti(stage string, with []byte) (MultiOptions, error) {
 type FailurePolicy struct {
 	any       bool
 	maxFailed int
+}
+
+// JSONSchema is the schema of the three forms.
+func (FailurePolicy) JSONSchema() map[string]any {
+	return map[string]any{
+		"anyOf": []any{
+			map[string]any{"type": "string", "enum": []any{"all", "any"}},
+			map[string]any{
+				"type": "object", "additionalProperties": false, "required": []string{"maxFailed"},
+				"properties": map[string]any{"maxFailed": map[string]any{
+					"type": "integer", "minimum": 0, "description": "maxFailed is the number of deploy targets that may fail.",
+				}},
+			},
+		},
+		"patternErrorMessage": "all, any, or {maxFailed: 1}",
+	}
 }
 
 // UnmarshalJSON reads the three forms.

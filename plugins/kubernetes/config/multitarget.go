@@ -11,21 +11,27 @@ import (
 
 // MultiTarget is what `input` says for some deploy targets alone. What is left out is as in `input`.
 type MultiTarget struct {
+	// Target chooses deploy targets.
 	Target TargetMatch `json:"target"`
-	// Manifests are files and folders relative to the application's directory, or to KustomizeDir.
+	// Manifests are the files and folders for the target, relative to KustomizeDir if there is one. Default: those of
+	// input.
 	Manifests []string `json:"manifests"`
-	// KustomizeDir is a folder in the application's directory that takes its place.
-	KustomizeDir     string            `json:"kustomizeDir"`
+	// KustomizeDir is a folder that takes the place of the application's directory.
+	KustomizeDir string `json:"kustomizeDir"`
+	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
 	KustomizeOptions map[string]string `json:"kustomizeOptions"`
-	// KubectlVersion and KustomizeVersion are read only to say that they are not used.
-	KubectlVersion   string `json:"kubectlVersion"`
+	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.
+	KubectlVersion string `json:"kubectlVersion"`
+	// KustomizeVersion is the version of kustomize for PipeCD's plugin. This plugin has its own.
 	KustomizeVersion string `json:"kustomizeVersion"`
 }
 
 // TargetMatch chooses deploy targets: by name (then the labels do not count, as in PipeCD v1), or else by labels that they
 // all must have.
 type TargetMatch struct {
-	Name   string            `json:"name"`
+	// Name is the name of the deploy target. PipeCD needs it.
+	Name string `json:"name"`
+	// Labels are labels that the deploy targets have, where there is no name. PipeCD does not read them.
 	Labels map[string]string `json:"labels"`
 }
 

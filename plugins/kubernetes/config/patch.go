@@ -11,14 +11,16 @@ import (
 
 // Patch changes one manifest of the variant.
 type Patch struct {
-	Target PatchTarget `json:"target"`
-	Ops    []PatchOp   `json:"ops"`
+	// Target is the manifest that is changed. It has kind and name.
+	Target PatchTarget `json:"target" jsonschema:"required"`
+	// Ops are the changes.
+	Ops []PatchOp `json:"ops" jsonschema:"required"`
 }
 
 // PatchTarget is a manifest, and optionally a string field of it that holds a document of its own.
 type PatchTarget struct {
 	Reference
-	// DocumentRoot is the path of a field whose text is YAML or JSON; the operations then work inside of it.
+	// DocumentRoot is the path of a field whose text is YAML or JSON, to change what is in it.
 	DocumentRoot string `json:"documentRoot"`
 }
 
@@ -31,11 +33,11 @@ const (
 
 // PatchOp is a change.
 type PatchOp struct {
-	// Op is one of the operations; empty is OpYAMLReplace.
-	Op string `json:"op"`
-	// Path is "$.spec.template.spec.containers[0].image", for OpYAMLReplace alone.
+	// Op is the operation. Default yaml-replace, the only one that PipeCD reads.
+	Op string `json:"op" jsonschema:"enum=yaml-replace,enum=json-patch,enum=strategic-merge,default=yaml-replace"`
+	// Path is the path of the field that yaml-replace replaces, such as $.spec.replicas.
 	Path string `json:"path"`
-	// Value is YAML: the new value, or the patch itself.
+	// Value is the new value as YAML, or the patch.
 	Value PatchValue `json:"value"`
 }
 
@@ -49,6 +51,9 @@ func (o PatchOp) Name() string {
 
 // PatchValue is the text of a YAML value. It may be written as text (PipeCD v1) or as the value itself.
 type PatchValue string
+
+// JSONSchema is the schema of anything.
+func (PatchValue) JSONSchema() map[string]any { return map[string]any{} }
 
 // UnmarshalJSON reads both forms.
 func (v *PatchValue) UnmarshalJSON(data []byte) error {

@@ -16,6 +16,14 @@ type Replicas struct {
 	Percent bool
 }
 
+// JSONSchema is the schema of both forms.
+func (Replicas) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": []string{"integer", "string"}, "minimum": 0, "pattern": "^[0-9]{1,9}%?$",
+		"patternErrorMessage": `a whole number or a percentage such as "50%"`,
+	}
+}
+
 // UnmarshalJSON reads a number, "N" or "N%".
 func (r *Replicas) UnmarshalJSON(data []byte) error {
 	var v any

@@ -20,43 +20,58 @@ const (
 	StageRollback        = "K8S_ROLLBACK"
 )
 
-// SyncOptions are the `with` of K8S_SYNC, and `quickSync`.
+// SyncOptions are the `with` of K8S_SYNC.
 type SyncOptions struct {
+	// AddVariantLabelToSelector adds the variant label to selectors and pods. Default false.
 	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
-	Prune                     bool `json:"prune"`
-	// MultiOptions do not count for a single cluster.
+	// Prune deletes what is no longer in Git. Default false.
+	Prune bool `json:"prune"`
+}
+
+// QuickSyncOptions are `quickSync`. For a single cluster the MultiOptions do not count.
+type QuickSyncOptions struct {
+	SyncOptions
 	MultiOptions
 }
 
 // PrimaryOptions are the `with` of K8S_PRIMARY_ROLLOUT.
 type PrimaryOptions struct {
-	Suffix                    string `json:"suffix"`
-	CreateService             bool   `json:"createService"`
-	AddVariantLabelToSelector bool   `json:"addVariantLabelToSelector"`
-	Prune                     bool   `json:"prune"`
+	// Suffix is the end of names. Default primary.
+	Suffix string `json:"suffix" jsonschema:"default=primary"`
+	// CreateService creates a Service for the variant. Default false.
+	CreateService bool `json:"createService"`
+	// AddVariantLabelToSelector adds the variant label to selectors and pods. Default false.
+	AddVariantLabelToSelector bool `json:"addVariantLabelToSelector"`
+	// Prune deletes what is no longer in Git. Default false.
+	Prune bool `json:"prune"`
 }
 
 // CanaryOptions are the `with` of K8S_CANARY_ROLLOUT.
 type CanaryOptions struct {
-	// Replicas nil means 1.
-	Replicas      *Replicas `json:"replicas"`
-	Suffix        string    `json:"suffix"`
-	CreateService bool      `json:"createService"`
-	Patches       []Patch   `json:"patches"`
+	// Replicas is a number of pods, or a percentage of primary. Default 1.
+	Replicas *Replicas `json:"replicas" jsonschema:"default=1"`
+	// Suffix is the end of names. Default canary.
+	Suffix string `json:"suffix" jsonschema:"default=canary"`
+	// CreateService creates a Service for the variant. Default false.
+	CreateService bool `json:"createService"`
+	// Patches change the manifests of the variant.
+	Patches []Patch `json:"patches"`
 }
 
 // BaselineOptions are the `with` of K8S_BASELINE_ROLLOUT.
 type BaselineOptions struct {
-	// Replicas nil means 1.
-	Replicas      *Replicas `json:"replicas"`
-	Suffix        string    `json:"suffix"`
-	CreateService bool      `json:"createService"`
+	// Replicas is a number of pods, or a percentage of primary. Default 1.
+	Replicas *Replicas `json:"replicas" jsonschema:"default=1"`
+	// Suffix is the end of names. Default baseline.
+	Suffix string `json:"suffix" jsonschema:"default=baseline"`
+	// CreateService creates a Service for the variant. Default false.
+	CreateService bool `json:"createService"`
 }
 
 // DecodeSync reads the `with` of K8S_SYNC; in a quick sync (no `with` at all) the application's quickSync counts.
 func DecodeSync(with []byte, app *Application) (SyncOptions, error) {
 	if len(with) == 0 {
-		return app.QuickSync, nil
+		return app.QuickSync.SyncOptions, nil
 	}
 	var o SyncOptions
 	return o, decodeWith(StageSync, with, &o)

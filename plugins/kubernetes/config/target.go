@@ -13,25 +13,31 @@ import (
 
 // DeployTarget is the configuration of one cluster in the piped configuration.
 type DeployTarget struct {
-	// MasterURL replaces the server address of the kubeconfig.
+	// MasterURL replaces the address of the API server in the kubeconfig.
 	MasterURL string `json:"masterURL"`
-	// KubeConfigPath empty means: KUBECONFIG, ~/.kube/config, or the pod's own service account, in this order.
+	// KubeConfigPath is the kubeconfig. Default: KUBECONFIG, ~/.kube/config, or the pod's own service account, in this
+	// order.
 	KubeConfigPath string `json:"kubeConfigPath"`
-	// KubeContext empty means the current context of the kubeconfig.
+	// KubeContext is the context in the kubeconfig. Default: the current one.
 	KubeContext string `json:"kubeContext"`
-	// ConnectTimeout is how long a stage waits for the API of the cluster to answer. Zero: 10 minutes. (Not in PipeCD v1.)
-	ConnectTimeout sdk.Duration `json:"connectTimeout"`
-	// ImageBuilder builds images from the sources of applications; its zero value means none. (Not in PipeCD v1.)
+	// ConnectTimeout is how long a stage waits for the API of the cluster to answer. Default 10m. PipeCD does not read
+	// it.
+	ConnectTimeout sdk.Duration `json:"connectTimeout" jsonschema:"exclusiveMinimum=0,default=10m"`
+	// ImageBuilder builds images from the sources of applications. PipeCD does not read it.
 	ImageBuilder ImageBuilder `json:"imageBuilder"`
-	// AllowedChartAddresses are added to those of the plugin's configuration. (Not in PipeCD v1.)
+	// AllowedChartAddresses are added to those of the plugin's configuration. PipeCD does not read it.
 	AllowedChartAddresses []string `json:"allowedChartAddresses"`
+	// AppStateInformer says which objects live state and drift detection look at.
+	AppStateInformer AppStateInformer `json:"appStateInformer"`
+	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.
+	KubectlVersion string `json:"kubectlVersion"`
 }
 
 // ImageBuilder is a server of the image API.
 type ImageBuilder struct {
-	// Address is its host:port. It is on this machine, since it is told paths and sent a key.
+	// Address is the host:port of the builder. It is on this machine, because the builder gets paths and a key.
 	Address string `json:"address"`
-	// APIKeyFile holds the key; it is read anew for each call.
+	// APIKeyFile is the file with the builder's key. Each call reads it again.
 	APIKeyFile string `json:"apiKeyFile"`
 }
 

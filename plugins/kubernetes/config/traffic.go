@@ -21,27 +21,30 @@ const (
 
 // TrafficRouting says how traffic is split between the variants.
 type TrafficRouting struct {
-	// Method is MethodPodSelector (also when empty, before Validate), MethodIstio or MethodGateway.
-	Method  string  `json:"method"`
-	Istio   Istio   `json:"istio"`
+	// Method is the way to route. Default podselector. PipeCD does not know gateway.
+	Method string `json:"method" jsonschema:"enum=podselector,enum=istio,enum=gateway,default=podselector"`
+	// Istio says which routes of Istio are changed.
+	Istio Istio `json:"istio"`
+	// Gateway says which rules of a route of the Gateway API are changed. PipeCD does not read it.
 	Gateway Gateway `json:"gateway"`
 }
 
 // Gateway says which rules of a route are changed.
 type Gateway struct {
-	// EditableRules are names of rules; empty: all that have a backend of the Service.
+	// EditableRules are the names of the rules that may be changed. Default: all that have a backend of the Service.
 	EditableRules []string `json:"editableRules"`
-	// Route without a name is the first one; without a kind it is an HTTPRoute.
+	// Route is the HTTPRoute or GRPCRoute. Default: the first HTTPRoute.
 	Route Reference `json:"route"`
 }
 
 // Istio says which routes are changed.
 type Istio struct {
-	// EditableRoutes are names of HTTP routes; empty: all that have a destination of the host.
+	// EditableRoutes are the names of the HTTP routes that may be changed. Default: all that have a destination of the
+	// host.
 	EditableRoutes []string `json:"editableRoutes"`
-	// Host is the host of the variants where `service` gives no name (PipeCD v1 does not read it).
+	// Host is the host of the variants, where service has no name. PipeCD does not read it.
 	Host string `json:"host"`
-	// VirtualService without a name is the first one.
+	// VirtualService is the virtual service. Default: the first one.
 	VirtualService Reference `json:"virtualService"`
 }
 
@@ -64,9 +67,13 @@ func (t Traffic) String() string {
 
 // trafficOptions are the `with` of K8S_TRAFFIC_ROUTING.
 type trafficOptions struct {
-	All      string   `json:"all"`
-	Primary  *percent `json:"primary"`
-	Canary   *percent `json:"canary"`
+	// All is the variant that gets all traffic.
+	All string `json:"all" jsonschema:"enum=primary,enum=canary,enum=baseline"`
+	// Primary is the percentage for primary. Default: what the others leave.
+	Primary *percent `json:"primary"`
+	// Canary is the percentage for canary. Default 0.
+	Canary *percent `json:"canary"`
+	// Baseline is the percentage for baseline. Default 0.
 	Baseline *percent `json:"baseline"`
 }
 
@@ -104,6 +111,14 @@ func DecodeTraffic(with []byte) (Traffic, error) {
 
 // percent is 50, "50" or "50%".
 type percent int
+
+// JSONSchema is the schema of the three forms.
+func (percent) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": []string{"integer", "string"}, "minimum": 0, "maximum": 100, "pattern": "^(100|[0-9]{1,2})%?$",
+		"patternErrorMessage": `a percentage from 0 to 100, such as 50 or "50%"`,
+	}
+}
 
 func (p *percent) number() int {
 	if p == nil {

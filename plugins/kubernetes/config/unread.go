@@ -19,24 +19,14 @@ func Unread(stage string, with []byte) []string {
 	if len(with) == 0 || json.Unmarshal(with, &given) != nil { // which is an error elsewhere
 		return nil
 	}
-	name, many := SingleName(stage)
-	read := map[string]reflect.Type{}
-	switch name {
-	case StageSync:
-		keys(reflect.TypeFor[SyncOptions](), read)
-	case StagePrimaryRollout:
-		keys(reflect.TypeFor[PrimaryOptions](), read)
-	case StageCanaryRollout:
-		keys(reflect.TypeFor[CanaryOptions](), read)
-	case StageBaselineRollout:
-		keys(reflect.TypeFor[BaselineOptions](), read)
-	case StageTrafficRouting:
-		keys(reflect.TypeFor[trafficOptions](), read)
-	case StageRollback: // it gets those of the pipeline's first stage, which tells of them
+	if name, _ := SingleName(stage); name == StageRollback { // it gets those of the pipeline's first stage, which names them
 		return nil
 	}
-	if many {
-		keys(reflect.TypeFor[MultiOptions](), read)
+	read := map[string]reflect.Type{}
+	for _, options := range []map[string]any{StageOptions(), MultiStageOptions()} {
+		if of, ok := options[stage]; ok {
+			keys(reflect.TypeOf(of), read)
+		}
 	}
 	return unread("with", given, read)
 }

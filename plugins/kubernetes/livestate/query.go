@@ -94,7 +94,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 		return a
 	}
 	var placed *placed
-	if placed, a.err = c.placeAll(ctx, want, q.ApplicationID); a.err != nil {
+	if placed, a.err = c.placeAll(ctx, want, to.Target.Config.AppStateInformer, q.ApplicationID); a.err != nil {
 		return a
 	}
 	placed.target = to.Source.App.DeployTarget()

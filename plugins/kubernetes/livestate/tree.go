@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
@@ -29,15 +30,19 @@ type object struct {
 type placed struct {
 	// target is the deploy target; empty for an application of one cluster.
 	target    string
+	filter    config.AppStateInformer
 	places    []place
 	informers []*informer
 }
 
-// placeAll finds the places of all manifests and fills the watches.
-func (w *watched) placeAll(ctx context.Context, want *wanted, applicationID string) (*placed, error) {
-	p := &placed{}
+// placeAll finds the places of all manifests that the filter leaves, and fills the watches.
+func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppStateInformer, applicationID string) (*placed, error) {
+	p := &placed{filter: filter}
 	for _, m := range want.manifests {
 		one, err := w.place(m)
+		if err == nil && !filter.Watches(m.GetAPIVersion(), m.GetKind(), one.manifest.GetNamespace()) {
+			continue
+		}
 		if err == nil && !one.known {
 			one, err = w.placeMissing(ctx, m, applicationID)
 		}
@@ -51,7 +56,7 @@ func (w *watched) placeAll(ctx context.Context, want *wanted, applicationID stri
 		p.places = append(p.places, one)
 	}
 	var err error
-	p.informers, err = w.follow(ctx, p.places, applicationID)
+	p.informers, err = w.follow(ctx, p.places, filter, applicationID)
 	return p, err
 }
 
@@ -71,7 +76,7 @@ func (p *placed) objects(applicationID string) []*object {
 	var list []*object
 	seen := map[types.UID]bool{}
 	add := func(live *unstructured.Unstructured, parents []string) {
-		if !seen[live.GetUID()] && len(list) < maxObjects {
+		if !seen[live.GetUID()] && len(list) < maxObjects && p.filter.Watches(live.GetAPIVersion(), live.GetKind(), live.GetNamespace()) {
 			seen[live.GetUID()] = true
 			list = append(list, &object{live: live, parents: parents})
 		}

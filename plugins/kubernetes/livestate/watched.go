@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -119,7 +120,7 @@ func (w *watched) versions(kind schema.GroupKind) string {
 
 // follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted as
 // not known.
-func (w *watched) follow(ctx context.Context, places []place, applicationID string) ([]*informer, error) {
+func (w *watched) follow(ctx context.Context, places []place, filter config.AppStateInformer, applicationID string) ([]*informer, error) {
 	var followed []*informer
 	needed := map[informerKey]bool{} // false for optional ones
 	add := func(key informerKey, optional bool) error {
@@ -163,6 +164,9 @@ func (w *watched) follow(ctx context.Context, places []place, applicationID stri
 		for _, child := range children {
 			if namespace == "" {
 				break // an object of the whole cluster may own objects anywhere
+			}
+			if kind, err := w.client.Mapper.KindFor(child.gvr); err == nil && !filter.Watches(kind.GroupVersion().String(), kind.Kind, namespace) {
+				continue
 			}
 			if err := add(informerKey{gvr: child.gvr, namespace: namespace, children: true, bare: child.bare, kind: child.kind}, optional); err != nil {
 				return nil, err

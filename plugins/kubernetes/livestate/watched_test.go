@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 )
 
 var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
@@ -69,6 +70,11 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 		tree = append(tree, strings.Join(append([]string{o.live.GetName()}, o.parents...), " of "))
 	}
 	require.Equal(t, []string{"api", "web", "web-1 of web", "web-1-a of web-1"}, tree)
+
+	p.filter.ExcludeResources = []config.ResourceMatcher{{APIVersion: "v1", Kind: "Pod"}}
+	require.Len(t, p.objects("ours"), 3, "without the pod")
+	p.filter.ExcludeResources = []config.ResourceMatcher{{APIVersion: "apps/v1"}}
+	require.Empty(t, p.objects("ours"), "without what is applied there is nothing below it")
 
 	w.changed(pod)
 	w.saw(informerKey{}, cache.DeletedFinalStateUnknown{Obj: set}, true)
