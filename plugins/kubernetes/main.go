@@ -4,13 +4,18 @@
 package main
 
 import (
+	_ "embed"
+
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
+
+//go:embed schema.json
+var schema []byte
 
 func main() {
 	helm.ServeIfChild()
 	p := newPlugin()
 	p.loader.RenderIn(helm.NewChildren(helm.Limits{}))
-	sdk.Main(sdk.ForDeployment(p))
+	sdk.Main(sdk.ForDeployment(p).WithSchema(schema))
 }

@@ -20,9 +20,24 @@ const (
 
 // options are a SCRIPT_RUN stage's "with".
 type options struct {
-	Run        string            `json:"run"`
-	Env        map[string]string `json:"env"`
-	OnRollback string            `json:"onRollback"`
+	// Run is the script, for /bin/sh.
+	Run string `json:"run" jsonschema:"required"`
+	// Env is the environment of the script.
+	Env variables `json:"env"`
+	// OnRollback is the script that a rollback runs.
+	OnRollback string `json:"onRollback"`
+}
+
+// variables are environment variables by their names.
+type variables map[string]string
+
+// JSONSchema refuses names that no variable can have.
+func (variables) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": "object", "additionalProperties": false,
+		"patternProperties":   map[string]any{`^[^=\x00]+$`: map[string]any{"type": []string{"string", "null"}}},
+		"patternErrorMessage": "the name of an environment variable, which is not empty and holds no =",
+	}
 }
 
 // Validate refuses a stage that has nothing to run.

@@ -4,11 +4,15 @@
 package main
 
 import (
+	_ "embed"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
+//go:embed schema.json
+var schema []byte
+
 func main() {
-	sdk.Main(sdk.ForStages(&plugin{clock: clock{now: time.Now, after: time.After}}))
+	sdk.Main(sdk.ForStages(&plugin{clock: clock{now: time.Now, after: time.After}}).WithSchema(schema))
 }

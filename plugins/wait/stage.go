@@ -23,13 +23,14 @@ const minProgress = 10 * time.Second
 
 // config is the plugin's part of the piped configuration.
 type config struct {
-	// AllowSkip has the stages offer a skip to users. PipeCD v1's WAIT never does.
+	// AllowSkip makes the stages offer a skip to users. Default false. PipeCD does not read it.
 	AllowSkip bool `json:"allowSkip"`
 }
 
 // options are a WAIT stage's "with".
 type options struct {
-	Duration sdk.Duration `json:"duration"`
+	// Duration is how long to wait.
+	Duration sdk.Duration `json:"duration" jsonschema:"required,exclusiveMinimum=0"`
 }
 
 // Validate refuses a wait without a length.

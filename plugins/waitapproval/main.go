@@ -3,8 +3,15 @@
 
 package main
 
-import "github.com/pipedeck/pipedeck/plugins/sdk"
+import (
+	_ "embed"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+//go:embed schema.json
+var schema []byte
 
 func main() {
-	sdk.Main(sdk.ForStages(plugin{}))
+	sdk.Main(sdk.ForStages(plugin{}).WithSchema(schema))
 }

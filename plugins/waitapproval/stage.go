@@ -16,8 +16,10 @@ const stageWaitApproval = "WAIT_APPROVAL"
 
 // options are a WAIT_APPROVAL stage's "with".
 type options struct {
-	Approvers      []string `json:"approvers"`
-	MinApproverNum *int     `json:"minApproverNum"`
+	// Approvers are the users who may approve. Default: everyone. PipeCD's own plugin wants at least one.
+	Approvers []string `json:"approvers"`
+	// MinApproverNum is the number of users who have to approve. Default 1.
+	MinApproverNum *int `json:"minApproverNum" jsonschema:"minimum=1,default=1"`
 }
 
 // needed is how many different users have to approve.

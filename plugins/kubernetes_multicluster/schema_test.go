@@ -1,0 +1,21 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk/optionschema"
+)
+
+func TestTheSchemaIsThatOfTheTypes(t *testing.T) {
+	t.Parallel()
+	optionschema.Check(t, "schema.json", optionschema.Types{
+		Plugin: "kubernetes_multicluster", ID: optionschema.PublishedAt("plugins/kubernetes_multicluster/schema.json"),
+		Config: config.Plugin{}, DeployTarget: config.DeployTarget{}, Application: config.Application{},
+		Stages: config.MultiStageOptions(), Sources: []string{"../kubernetes/config"},
+		Spec: config.SpecSchema("kubernetes_multicluster", config.MultiName(config.StageTrafficRouting)),
+	})
+}
