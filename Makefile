@@ -84,7 +84,8 @@ lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale gen
 .PHONY: generate
 generate: ## Generate Go from the .proto files, schemas from the configuration types, the pages of keys and changes
 	cd tools && go run ./protogen -root ..
-	go run ./piped/config/schema/generate
+	UPDATE_SCHEMA=1 go test -count=1 -run TestTheSchemaIsThatOfTheTypes $(foreach plugin,$(PLUGINS),./plugins/$(plugin))
+	go run ./docs/schemas/generate
 	go run ./tui/keymap/generate docs/keys.md
 	cd tools && go run ./changelog -root ..
 

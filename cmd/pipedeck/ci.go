@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
@@ -87,7 +85,7 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	}
 	repository, err := from.open(w)
 	if err == nil {
-		err = flags.checkApplications(w, repository)
+		err = flags.checkApplications(ctx, w, repository)
 	}
 	if err != nil {
 		if !keep {
@@ -125,7 +123,7 @@ func discard(w *workspace.Workspace) error {
 
 // checkApplications reads every application configuration at HEAD, so that all mistakes are reported
 // at once and before anything is started.
-func (f *environmentFlags) checkApplications(w *workspace.Workspace, repository *workspace.Repository) error {
+func (f *environmentFlags) checkApplications(ctx context.Context, w *workspace.Workspace, repository *workspace.Repository) error {
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
 		fmt.Fprintln(os.Stderr, "warning: "+skipped)
@@ -136,17 +134,11 @@ func (f *environmentFlags) checkApplications(w *workspace.Workspace, repository 
 	if len(repository.Applications) == 0 {
 		return usageError(fmt.Errorf("%s has no application at HEAD", repository.Root), "commit an app.pipecd.yaml, or use --sample hello-world")
 	}
-	_, plugins, err := f.programs(w)
+	checker, err := f.checker(ctx, w)
 	if err != nil {
 		return err
 	}
-	var offers []config.Offer
-	for _, plugin := range plugins {
-		// A program that the user gives may have other stages than PipeCD's plugin of the name.
-		given := slices.ContainsFunc(f.plugins, func(given string) bool { return strings.HasPrefix(given, plugin.Name+"=") })
-		offers = append(offers, config.Offer{Plugin: plugin.Name, Stages: plugin.Stages, Other: given})
-	}
-	if err := repository.CheckApplications(offers, "the plugins of this environment"); err != nil {
+	if err := repository.CheckApplications(checker); err != nil {
 		return usageError(err, "correct the file, commit it, and run again")
 	}
 	return nil

@@ -34,10 +34,13 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(data), text)
 	}
-	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir)
-	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, `no plugin of PipeCD has the stage "SMOKE_TEST"`)
-	require.Contains(t, stdout, "0 errors, 1 warning")
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, `no plugin of PipeCD has the stage "SMOKE_TEST"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
+	require.Contains(t, stdout, "1 error, 0 warnings")
+	program := printing(t, filepath.Join(dir, "schema.json"))
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir, "--plugin", "smoke-test="+program)
+	require.Zero(t, code, stdout+stderr)
 
 	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "new", "smoke-test", dir, "--sdk", "../..")
 	require.Equal(t, exitUsage, code)

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -28,6 +29,7 @@ func newValidateCommand() *cobra.Command {
 	var output string
 	var strict bool
 	var pipedConfig string
+	var given []string
 	cmd := &cobra.Command{
 		Use:   "validate [PATH]",
 		Short: "Check piped and application configuration files",
@@ -37,17 +39,25 @@ anything else ending in .pipecd.yaml, and YAML and JSON files with apiVersion pi
 Applications are compared with each other and with the plugins of the piped configurations that are
 checked with them, or of --piped-config: plugins and stages that no piped has, and names used twice.
 
+Options of plugins and of stages are checked against the schemas of the plugins. Those of pipedeck and of
+PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
+
 Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
 		Example: `  pipedeck validate
   pipedeck validate piped.yaml --strict
-  pipedeck validate apps --piped-config piped.yaml`,
+  pipedeck validate apps --piped-config piped.yaml
+  pipedeck validate apps --plugin greeter=dist/greeter`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := findConfigurations(cmd.Context(), pathArgument(args))
 			if err != nil {
 				return err
 			}
-			v, err := checkFiles(cmd.Context(), files, pipedConfig, strict)
+			c, err := newChecker(cmd.Context(), given, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			v, err := checkFiles(cmd.Context(), c, files, pipedConfig, strict)
 			if err != nil {
 				return err
 			}
@@ -59,14 +69,28 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 			return errors.Join(err, v.verdict())
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings, such as unknown keys, for errors")
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().StringVar(&pipedConfig, "piped-config", "", "`FILE` with the configuration of the piped that deploys the applications")
+	cmd.Flags().StringArrayVar(&given, "plugin", nil, "`NAME=PATH` of a plugin whose program, or Go package, knows the schema of its options; repeatable")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
 
+// newChecker knows the bundled and PipeCD's plugins, and the given ones.
+func newChecker(ctx context.Context, given []string, warnings io.Writer) (*options.Checker, error) {
+	known, err := knownPlugins()
+	if err != nil {
+		return nil, err
+	}
+	asked, err := givenPlugins(ctx, given, warnings)
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	return &options.Checker{Catalogue: replaceByName(known, asked)}, nil
+}
+
 // checkFiles checks each file, then what only all of them show. A piped configuration that is named is checked, too.
-func checkFiles(ctx context.Context, files []configurationFile, pipedConfig string, strict bool) (*validation, error) {
+func checkFiles(ctx context.Context, c *options.Checker, files []configurationFile, pipedConfig string, strict bool) (*validation, error) {
 	if pipedConfig != "" && !slices.ContainsFunc(files, func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(pipedConfig) }) {
 		named, err := findConfigurations(ctx, pipedConfig)
 		if err != nil {
@@ -75,7 +99,6 @@ func checkFiles(ctx context.Context, files []configurationFile, pipedConfig stri
 		files = append(files, named...)
 	}
 	var reports []*config.Report
-	var offers []config.Offer
 	var lists []string
 	for _, file := range files {
 		report := config.Check(file.content, file.name)
@@ -91,12 +114,19 @@ func checkFiles(ctx context.Context, files []configurationFile, pipedConfig stri
 		}
 		checkTemplates(report)
 		if pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(pipedConfig) {
-			if list := report.Piped.Offers(); len(list) > 0 {
-				offers, lists = append(offers, list...), append(lists, "spec.plugins of "+file.name)
+			for _, plugin := range report.Piped.Plugins {
+				c.Plugins = append(c.Plugins, withSchema(c.Catalogue, plugin.Name, plugin.Stages))
+			}
+			if len(report.Piped.Plugins) > 0 {
+				lists = append(lists, "spec.plugins of "+file.name)
 			}
 		}
 	}
-	config.CheckTogether(offers, strings.Join(lists, " and "), reports...)
+	c.Where = strings.Join(lists, " and ")
+	for _, report := range reports {
+		c.CheckOptions(report)
+	}
+	c.CheckTogether(reports...)
 	v := &validation{Checked: len(files), Problems: []problem{}}
 	for _, report := range reports {
 		v.add(report, strict)

@@ -38,7 +38,7 @@ func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
 	require.Equal(t, exitUsage, code)
 	golden(t, "validate/repository.golden", stdout)
-	require.Equal(t, "pipedeck: the configuration has 9 errors\nnext step: correct the lines above and run it again\n", stderr)
+	require.Equal(t, "pipedeck: the configuration has 11 errors\nnext step: correct the lines above and run it again\n", stderr)
 }
 
 func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
@@ -53,14 +53,14 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 func TestWarningsFailOnlyWhenStrict(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(goodApplication+"  descripton: x\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(goodApplication+"  timeout: 5\n"), 0o600))
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
 	require.Zero(t, code)
-	require.Equal(t, file+`:6:3: warning: spec.descripton: unknown key "descripton" is not read; did you mean "description"?`+
+	require.Equal(t, file+`:6:12: warning: spec.timeout: 5 without a unit means nanoseconds; did you mean "5s"?`+
 		"\nchecked 1 file: 0 errors, 1 warning\n", stdout)
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", file, "--strict")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stdout, ":6:3: error: spec.descripton: ")
+	require.Contains(t, stdout, ":6:12: error: spec.timeout: ")
 	require.Contains(t, stdout, "1 error, 0 warnings")
 }
 

@@ -13,11 +13,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
 // CheckApplications reads every application configuration at Head and returns all that is wrong
-// with them, each with its file, line and column. Plugins are those of the environment, which where names in messages.
-func (r *Repository) CheckApplications(plugins []config.Offer, where string) error {
+// with them, each with its file, line and column. The checker knows the plugins of the environment.
+func (r *Repository) CheckApplications(checker *options.Checker) error {
 	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {
 		return fmt.Errorf("open the Git repository %s: %w", r.Root, err)
@@ -43,9 +44,10 @@ func (r *Repository) CheckApplications(plugins []config.Offer, where string) err
 			// PipeCD v1: only an application with a name is offered for registration.
 			report.Add("spec.name", "is missing; without it the application is not registered")
 		}
+		checker.CheckOptions(report)
 		reports = append(reports, report)
 	}
-	config.CheckTogether(plugins, where, reports...)
+	checker.CheckTogether(reports...)
 	for _, report := range reports {
 		for _, problem := range report.Errors {
 			problems = append(problems, problem)

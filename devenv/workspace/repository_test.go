@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
 func runGit(t *testing.T, dir string, args ...string) {
@@ -68,7 +68,7 @@ func TestNamesOfFilesMayHoldAnyBytes(t *testing.T) {
 	if len(skipped) > 1 {
 		require.Equal(t, `skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text, which the protocol requires`, repository.SkippedText())
 	}
-	require.NoError(t, repository.CheckApplications([]config.Offer{{Plugin: "kubernetes"}}, "the plugins"))
+	require.NoError(t, repository.CheckApplications(checkerOf("kubernetes")))
 }
 
 func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
 	committed(t, dir)
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
-	err = repository.CheckApplications(nil, "")
+	err = repository.CheckApplications(&options.Checker{})
 	require.EqualError(t, err, "linked/app.pipecd.yaml is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
 }
 
@@ -260,10 +260,15 @@ func TestAllMistakesInTheApplicationsAreToldAtOnceWithTheirPlaces(t *testing.T) 
 	runGit(t, dir, "commit", "-qm", "first")
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
-	err = repository.CheckApplications([]config.Offer{{Plugin: "kubernetes"}}, "the plugins of this environment")
+	err = repository.CheckApplications(checkerOf("kubernetes"))
 	require.ErrorContains(t, err, "a/app.pipecd.yaml:5:")
 	require.ErrorContains(t, err, "b/app.pipecd.yaml:3:7: spec.name: is missing")
 	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
-	err = repository.CheckApplications([]config.Offer{{Plugin: "terraform"}}, "the plugins of this environment")
+	err = repository.CheckApplications(checkerOf("terraform"))
 	require.ErrorContains(t, err, `c/app.pipecd.yaml:5:25: spec.plugins.kubernetes: the plugin "kubernetes" is not in the plugins of this environment`)
+}
+
+// checkerOf knows one plugin by its name.
+func checkerOf(plugin string) *options.Checker {
+	return &options.Checker{Plugins: []options.Plugin{{Name: plugin}}, Where: "the plugins of this environment"}
 }

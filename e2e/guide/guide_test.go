@@ -86,6 +86,8 @@ func TestANewPluginIsBuiltTestedAndDeploys(t *testing.T) {
 	said := r.run(t, `pipedeck plugin new smoke-test --sdk "$PIPEDECK"`)
 	require.Contains(t, said, "with the stage SMOKE_TEST")
 	r.run(t, "cd smoke-test\ngo mod tidy\ngo vet ./...\ntest -z \"$(gofmt -l .)\"\ngo test ./...")
+	checked := r.run(t, "pipedeck validate example --plugin smoke-test=.")
+	require.Contains(t, checked, "checked 1 file: 0 errors, 0 warnings")
 	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
 	deployed := r.run(t, "pipedeck ci . --cluster none --plugin smoke-test=. --timeout 3m")
 	require.Contains(t, deployed, "> All 3 steps are done")

@@ -112,7 +112,7 @@ func checkSecretManagement(d *decoder, s *SecretManagement) {
 
 func checkPlugins(d *decoder, p *Piped) {
 	checkPluginIndex(d, p.PluginIndex)
-	names, ports, stages, known := newUnique(d), newUnique(d), newUnique(d), KnownParts()
+	names, ports, stages := newUnique(d), newUnique(d), newUnique(d)
 	for i, plugin := range p.Plugins {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
 		names.add(at+".name", plugin.Name)
@@ -126,7 +126,6 @@ func checkPlugins(d *decoder, p *Piped) {
 			d.fieldf(at+".port", "%d is not a TCP port: want 1 to 65535, or 0 to have one chosen", plugin.Port)
 		}
 		checkPluginBinary(d, at, plugin, p.PluginIndex)
-		d.part(known.Plugins, plugin.Name, at+".config")
 		checkLimits(d, at+".limits", plugin.Limits)
 		for j, stage := range plugin.Stages {
 			stages.add(fmt.Sprintf("%s.stages[%d]", at, j), stage)
@@ -134,7 +133,6 @@ func checkPlugins(d *decoder, p *Piped) {
 		targets := newUnique(d)
 		for j, target := range plugin.DeployTargets {
 			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)
-			d.part(known.DeployTargets, plugin.Name, fmt.Sprintf("%s.deployTargets[%d].config", at, j))
 		}
 	}
 }
@@ -197,11 +195,6 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
 	d.patterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
 	checkPipeline(d, a.Pipeline)
-	known := KnownParts()
-	for name := range a.Plugins {
-		d.part(known.Applications, name, join("spec.plugins", name))
-	}
-	checkRouting(d, a)
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +22,6 @@ type successor interface{ v0Keys() map[string]string }
 var (
 	durationType = reflect.TypeFor[Duration]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
-	amountType   = reflect.TypeFor[amount]()
-
-	amountText = regexp.MustCompile(`^[0-9]{1,9}%?$`)
 )
 
 // decoder fills Go values from nodes by their json tags and notes mistakes instead of stopping at one.
@@ -40,8 +36,8 @@ type decoder struct {
 	raw map[string]*node
 	// v0 are the keys of PipeCD v0 that were found.
 	v0 Errors
-	// lenient is for what plugins own: an unknown key is worth a word only when it is nearly a known one.
-	lenient bool
+	// unread are the keys that nothing reads.
+	unread Errors
 	// overflow tells that there are mistakes or warnings beyond maxNoted.
 	overflow bool
 }
@@ -86,10 +82,6 @@ func (d *decoder) decode(n *node, target reflect.Value, path string) {
 	}
 	if target.Type() == durationType {
 		d.duration(n, target, path)
-		return
-	}
-	if target.Type() == amountType {
-		d.amount(n, target, path)
 		return
 	}
 	switch target.Kind() {
@@ -168,14 +160,11 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if d.lenient && Nearest(entry.name, names) == "" {
-		return
-	}
 	if near := Nearest(entry.name, names); near != "" {
-		d.warnf(entry.at, field, "unknown key %q is not read; did you mean %q?", shorten(entry.name), near)
+		d.note(&d.unread, entry.at, field, "unknown key %q is not read; did you mean %q?", []any{shorten(entry.name), near})
 		return
 	}
-	d.warnf(entry.at, field, "unknown key %q is not read; known keys are %s", shorten(entry.name), strings.Join(names, ", "))
+	d.note(&d.unread, entry.at, field, "unknown key %q is not read; known keys are %s", []any{shorten(entry.name), strings.Join(names, ", ")})
 }
 
 func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value, path string) {
@@ -291,14 +280,6 @@ func (d *decoder) duration(n *node, target reflect.Value, path string) {
 		}
 	}
 	d.errorf(n.at, path, "%s is not a duration: want a text like \"10s\" or \"1h30m\" that is not negative, or integer nanoseconds", n.describe())
-}
-
-func (d *decoder) amount(n *node, target reflect.Value, path string) {
-	if (n.kind == integerNode || n.kind == stringNode) && amountText.MatchString(n.text) {
-		target.SetString(n.text)
-		return
-	}
-	d.errorf(n.at, path, "%s is not allowed here: want a whole number or a percentage such as \"50%%\"", n.describe())
 }
 
 // Defaults returns a new value of the type with the defaults that decoding begins with.

@@ -18,6 +18,14 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 // String returns d the way it is written in a configuration file, such as "1m30s".
 func (d Duration) String() string { return time.Duration(d).String() }
 
+// JSONSchema is the schema of both forms, for the schemas of the files.
+func (Duration) JSONSchema() map[string]any {
+	return map[string]any{
+		"type": []string{"string", "integer"}, "minimum": 0,
+		"pattern": `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`,
+	}
+}
+
 // MarshalJSON writes d as text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 

@@ -16,6 +16,8 @@ type Error struct {
 	// Field is the path of the key, such as "spec.pipeline.stages[0].timeout".
 	Field   string
 	Message string
+	// hidden is the number of mistakes that this one stands for, at the end of a list that was cut.
+	hidden int
 }
 
 // Error returns "file:line:column: field: message", leaving out what is not known.
@@ -95,8 +97,38 @@ func (r *Report) take(spec any) {
 	}
 }
 
-// Check decodes and checks a piped, application or event watcher file, whichever its kind says;
-// filename is used in messages only. Unlike with [ParsePiped] and its like, warnings come beside errors.
+// File returns the name of the file, as it was given.
+func (r *Report) File() string { return r.decoder.file }
+
+// Has reports whether the file has the field, outside of what plugins own.
+func (r *Report) Has(field string) bool {
+	_, has := r.decoder.places[field]
+	return has
+}
+
+// Sort puts errors and warnings into the order of their places, and bounds their number. It is called after Add and
+// Warn.
+func (r *Report) Sort() {
+	r.Errors, r.Warnings = r.decoder.sorted(r.Errors), r.decoder.sorted(r.Warnings)
+}
+
+// forAgents makes keys that nothing reads warnings, because another agent may read them.
+func (r *Report) forAgents() *Report {
+	r.Warnings = append(r.Warnings, r.decoder.unread...)
+	r.Sort()
+	return r
+}
+
+// forAuthors makes keys that nothing reads errors.
+func (r *Report) forAuthors() *Report {
+	r.Errors = append(r.Errors, r.decoder.unread...)
+	r.Sort()
+	return r
+}
+
+// Check decodes and checks a piped, application or event watcher file, whichever its kind says; filename is used in
+// messages only. It is for people who write the file: unlike with [ParsePiped] and the other functions for agents, a
+// key that nothing reads is an error, and warnings come besides errors.
 func Check(data []byte, filename string) *Report {
-	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}), eventWatcherTarget(&EventWatcherFile{}))
+	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}), eventWatcherTarget(&EventWatcherFile{})).forAuthors()
 }

@@ -32,7 +32,7 @@ type EventWatcherEntry struct {
 // Mistakes come back as Errors.
 func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) {
 	file := &EventWatcherFile{}
-	report := parse(data, filename, eventWatcherTarget(file))
+	report := parse(data, filename, eventWatcherTarget(file)).forAgents()
 	if len(report.Errors) > 0 {
 		return nil, report.Errors
 	}

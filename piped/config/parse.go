@@ -62,7 +62,7 @@ func LoadPiped(path string) (*Piped, error) {
 // back as Errors.
 func ParsePiped(data []byte, filename string) (*Piped, error) {
 	piped := &Piped{}
-	report := parse(data, filename, pipedTarget(piped))
+	report := parse(data, filename, pipedTarget(piped)).forAgents()
 	if len(report.Errors) > 0 {
 		return nil, report.Errors
 	}
@@ -73,14 +73,19 @@ func ParsePiped(data []byte, filename string) (*Piped, error) {
 // ParseApplication decodes and checks an application configuration; filename is used in messages only.
 // Mistakes come back as Errors.
 func ParseApplication(data []byte, filename string) (*Application, error) {
-	application := &Application{}
-	report := parse(data, filename, applicationTarget(application))
+	report := ReadApplication(data, filename)
 	if len(report.Errors) > 0 {
 		return nil, report.Errors
 	}
-	application.Kind = report.Kind
-	application.Warnings = report.Warnings
-	return application, nil
+	return report.Application, nil
+}
+
+// ReadApplication is [ParseApplication] with the report, which knows the places of what plugins own.
+func ReadApplication(data []byte, filename string) *Report {
+	application := &Application{}
+	report := parse(data, filename, applicationTarget(application)).forAgents()
+	application.Kind, application.Warnings = report.Kind, report.Warnings
+	return report
 }
 
 // DefaultApplicationFilename is the application configuration's name when an application names none.
@@ -112,7 +117,7 @@ func Claimed(data []byte) bool {
 	}
 	kind := kindLine.FindSubmatch(data)
 	known := append(ApplicationKinds(), KindPiped, KindEventWatcher)
-	return kind == nil || slip(string(kind[1]), known)
+	return kind == nil || Slip(string(kind[1]), known)
 }
 
 // JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the
@@ -160,7 +165,7 @@ func parse(data []byte, filename string, kinds ...target) *Report {
 			}
 		}
 	}
-	report.Errors, report.Warnings, report.V0 = d.sorted(d.errors), d.sorted(d.warnings), d.sorted(d.v0)
+	report.Errors, report.Warnings, report.V0 = d.errors, d.warnings, d.sorted(d.v0)
 	return report
 }
 
@@ -178,6 +183,7 @@ func (d *decoder) spec(root *node, one target, kind string) {
 	if body.kind == nullNode {
 		body = &node{kind: mappingNode, at: body.at}
 	}
+	d.raw["spec"] = body
 	d.decode(body, spec, "spec")
 	one.check(d, kind)
 }
@@ -263,12 +269,21 @@ func (d *decoder) sorted(list Errors) Errors {
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	hidden := 0
+	list = slices.DeleteFunc(list, func(e *Error) bool {
+		hidden += e.hidden
+		return e.hidden > 0
+	})
 	if left := len(list) - maxErrors; left > 0 {
-		message := fmt.Sprintf("%d more mistakes are not shown", left)
+		hidden += left
+		list = list[:maxErrors:maxErrors]
+	}
+	if hidden > 0 {
+		message := fmt.Sprintf("%d more mistakes are not shown", hidden)
 		if d.overflow {
 			message = "many more mistakes are not shown"
 		}
-		list = append(list[:maxErrors:maxErrors], &Error{File: d.file, Message: message})
+		list = append(list, &Error{File: d.file, Message: message, hidden: hidden})
 	}
 	return list
 }

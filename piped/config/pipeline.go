@@ -79,7 +79,7 @@ func checkPipeline(d *decoder, p *Pipeline) {
 	if p == nil {
 		return
 	}
-	ids, stages := newUnique(d), KnownParts().Stages
+	ids := newUnique(d)
 	for i, stage := range p.Stages {
 		at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
 		ids.add(at+".id", stage.ID)
@@ -87,8 +87,6 @@ func checkPipeline(d *decoder, p *Pipeline) {
 			d.fieldf(at+".id", "%q is not allowed here: want at most 64 letters, digits, dots, dashes and underscores", shorten(stage.ID))
 		}
 		d.patterns(at+".skipOn.paths", stage.SkipOn.Paths)
-		d.oldOptions(stage, at)
-		d.part(stages, stage.Name, at+".with")
 		if with := strings.TrimSpace(string(stage.With)); with != "" && with != "null" && with[0] != '{' {
 			d.fieldf(at+".with", "want a mapping with the options of the stage")
 		}

@@ -21,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// slip reports whether the name is so near to a known one that it is hardly meant to be another.
-func slip(name string, known []string) bool {
+// Slip reports whether the name is so near to a known one that it is hardly meant to be another.
+func Slip(name string, known []string) bool {
 	limit := 2
 	if len(name) < 6 {
 		limit = 1

@@ -180,8 +180,11 @@ func (a *application) hasPlugin() bool {
 	if body == nil || a.plugin == "ecs" && body.find("ecs").isEmpty() {
 		return false
 	}
-	return slices.ContainsFunc(body.entries, func(e *entry) bool { return !config.IsStageOnly(e.key) })
+	return slices.ContainsFunc(body.entries, func(e *entry) bool { return !slices.Contains(stagesOnly, e.key) })
 }
+
+// stagesOnly are the plugins of PipeCD v1 that run stages and do not deploy.
+var stagesOnly = []string{"analysis", "scriptrun", "wait", "waitapproval"}
 
 // misplaced moves plugins.terraform.input, as pipectl writes it, to where the plugin reads it.
 func (a *application) misplaced() *stop {

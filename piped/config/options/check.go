@@ -1,0 +1,217 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// Plugin is a plugin as far as its options are known.
+type Plugin struct {
+	// Name is the name in the piped configuration.
+	Name string
+	// Schema is nil when it is not known: the plugin may have any options and any stages then.
+	Schema *Schema
+	// Stages are the stages that the piped configuration gives to the plugin.
+	Stages []string
+}
+
+func (p Plugin) has(stage string) bool {
+	return p.Schema != nil && p.Schema.stages[stage] != nil || slices.Contains(p.Stages, stage)
+}
+
+// Checker checks files against the schemas of plugins.
+type Checker struct {
+	// Catalogue holds the plugins that are known by their names: those of this project and of PipeCD.
+	Catalogue []Plugin
+	// Plugins are those of the piped that deploys the applications. Nil when no piped is known: the catalogue counts.
+	Plugins []Plugin
+	// Where names, for messages, the place that lists Plugins, such as "spec.plugins of piped.yaml".
+	Where string
+}
+
+// plugins are those whose stages and options count.
+func (c *Checker) plugins() []Plugin {
+	if c.Plugins == nil {
+		return c.Catalogue
+	}
+	return c.Plugins
+}
+
+func find(plugins []Plugin, name string) (Plugin, bool) {
+	i := slices.IndexFunc(plugins, func(p Plugin) bool { return p.Name == name })
+	if i < 0 {
+		return Plugin{}, false
+	}
+	return plugins[i], true
+}
+
+// owner returns the plugin of a stage.
+func owner(plugins []Plugin, stage string) (Plugin, bool) {
+	i := slices.IndexFunc(plugins, func(p Plugin) bool { return p.has(stage) })
+	if i < 0 {
+		return Plugin{}, false
+	}
+	return plugins[i], true
+}
+
+// CheckOptions adds to the report what is wrong in those parts of the file that plugins own.
+func (c *Checker) CheckOptions(report *config.Report) {
+	if report.Piped != nil {
+		c.piped(report)
+	}
+	if report.Application != nil {
+		c.application(report)
+	}
+	report.Sort()
+}
+
+func (c *Checker) piped(report *config.Report) {
+	for i, configured := range report.Piped.Plugins {
+		plugin, ok := find(c.Plugins, configured.Name)
+		if !ok {
+			plugin, ok = find(c.Catalogue, configured.Name)
+		}
+		if !ok || plugin.Schema == nil {
+			continue
+		}
+		at := fmt.Sprintf("spec.plugins[%d]", i)
+		plugin.Schema.check(plugin.Schema.config, report.Value(at+".config"))
+		for j := range configured.DeployTargets {
+			plugin.Schema.check(plugin.Schema.target, report.Value(fmt.Sprintf("%s.deployTargets[%d].config", at, j)))
+		}
+	}
+}
+
+func (c *Checker) application(report *config.Report) {
+	for _, name := range slices.Sorted(maps.Keys(report.Application.Plugins)) {
+		if plugin, ok := find(c.plugins(), name); ok && plugin.Schema != nil {
+			plugin.Schema.check(plugin.Schema.application, report.Value("spec.plugins."+name))
+		}
+	}
+	for _, plugin := range c.plugins() {
+		if plugin.Schema == nil || plugin.Schema.spec == nil {
+			continue
+		}
+		spec := report.Value("spec")
+		for _, f := range plugin.Schema.findings(plugin.Schema.spec, spec) {
+			spec.Warning(f.path, f.onKey, f.message)
+		}
+	}
+	if report.Application.Pipeline == nil {
+		return
+	}
+	for i, stage := range report.Application.Pipeline.Stages {
+		plugin, ok := owner(c.plugins(), stage.Name)
+		if !ok || plugin.Schema == nil || plugin.Schema.stages[stage.Name] == nil {
+			continue
+		}
+		at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
+		plugin.Schema.checkStage(stage.Name, report, at)
+	}
+}
+
+// check adds what is wrong in a value; everything is right where the schema does not say.
+func (s *Schema) check(schema *jsonschema.Schema, value config.Value) {
+	if schema == nil {
+		return
+	}
+	for _, f := range s.findings(schema, value) {
+		value.Error(f.path, f.onKey, f.message)
+	}
+	s.deprecated(schema, value)
+}
+
+// envelopeKeys are keys of a stage itself that PipeCD v0 read among the options of the plugin. A file that serves both
+// has them twice.
+var envelopeKeys = []string{"timeout", "skipOn"}
+
+// checkStage checks the options of a stage.
+func (s *Schema) checkStage(name string, report *config.Report, at string) {
+	value := report.Value(at + ".with")
+	for _, f := range s.findings(s.stages[name], value) {
+		switch {
+		case !f.unread || len(f.path) != 1 || !slices.Contains(envelopeKeys, f.path[0]):
+			value.Error(f.path, f.onKey, f.message)
+		case !report.Has(at + "." + f.path[0]):
+			value.Warning(f.path, true, "is where PipeCD v0 had it and is not read: it belongs next to the name of the stage; "+
+				fmt.Sprintf("\"pipedeck migrate %s\" moves it there", report.File()))
+		}
+	}
+	s.deprecated(s.stages[name], value)
+}
+
+// deprecated warns of keys that the schema marks as deprecated.
+func (s *Schema) deprecated(schema *jsonschema.Schema, value config.Value) {
+	s.walk(s.lookup(schema.Location), value.Any(), nil, func(path []string, description string) {
+		value.Warning(path, true, description)
+	})
+}
+
+// walk visits the keys of a value that the document marks as deprecated. It follows properties, entries of lists and
+// references within the document.
+func (s *Schema) walk(document map[string]any, value any, path []string, visit func([]string, string)) {
+	const deepest = 50 // the schema may refer to itself without end
+	if document == nil || len(path) > deepest {
+		return
+	}
+	if reference, _ := document["$ref"].(string); reference != "" && reference != "#" {
+		s.walk(s.lookup(reference), value, path, visit)
+		return
+	}
+	for _, part := range asList(document["allOf"]) {
+		s.walk(asObject(part), value, path, visit)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, property := range asObject(document["properties"]) {
+			inner, given := value[name]
+			if !given {
+				continue
+			}
+			below := append(slices.Clone(path), name)
+			if asObject(property)["deprecated"] == true {
+				description, _ := asObject(property)["description"].(string)
+				visit(below, description)
+			}
+			s.walk(asObject(property), inner, below, visit)
+		}
+	case []any:
+		for i, item := range value {
+			s.walk(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), visit)
+		}
+	}
+}
+
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+// shorten cuts a name that a message shows.
+func shorten(text string) string {
+	const limit = 60
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return text
+}
+
+// near is the end of a message on a name that is nearly another.
+func near(name string, known []string) string {
+	if nearest := config.Nearest(name, known); nearest != "" {
+		return fmt.Sprintf("; did you mean %q?", nearest)
+	}
+	return ""
+}
+
+// join names several plugins.
+func join(names []string) string { return strings.Join(names, ", ") }

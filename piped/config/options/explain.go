@@ -1,0 +1,227 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// wantKey is a keyword of a schema whose text says what is allowed in its place. Editors of the YAML language server
+// show it, too.
+const wantKey = "patternErrorMessage"
+
+// finding is one mistake in a value.
+type finding struct {
+	path []string
+	// unread is set for a key that the plugin does not read.
+	unread  bool
+	onKey   bool
+	message string
+}
+
+// findings returns what is wrong in a value.
+func (s *Schema) findings(schema *jsonschema.Schema, value config.Value) []finding {
+	invalid, is := errors.AsType[*jsonschema.ValidationError](schema.Validate(value.Any()))
+	if !is {
+		return nil
+	}
+	e := &explainer{schema: s, value: value}
+	e.explain(invalid)
+	return e.list
+}
+
+// explainer turns the errors of the validator into the words of this project.
+type explainer struct {
+	schema *Schema
+	value  config.Value
+	list   []finding
+}
+
+func (e *explainer) add(path []string, format string, args ...any) {
+	e.list = append(e.list, finding{path: path, message: fmt.Sprintf(format, args...)})
+}
+
+// unread adds a key that the plugin does not read. A schema whose keys are names of something says what they must be.
+func (e *explainer) unread(v *jsonschema.ValidationError, name string) {
+	if reason := e.reason(v); reason != "" {
+		e.key(v.InstanceLocation, name, reason)
+		return
+	}
+	known := slices.Sorted(maps.Keys(asObject(e.schema.lookup(v.SchemaURL)["properties"])))
+	path := append(slices.Clone(v.InstanceLocation), name)
+	e.list = append(e.list, finding{path: path, onKey: true, unread: true, message: unread(name, known)})
+}
+
+// key adds a key that is not allowed.
+func (e *explainer) key(at []string, name, reason string) {
+	message := fmt.Sprintf("%q is not allowed as a key here%s", shorten(name), reason)
+	e.list = append(e.list, finding{path: append(slices.Clone(at), name), onKey: true, message: message})
+}
+
+// least is the message on a value that is too short.
+func (e *explainer) least(path []string, want int, unit string) {
+	if want == 1 {
+		e.add(path, "is required and must not be empty")
+		return
+	}
+	e.add(path, "%s is too short: want %d %s at least", e.value.Describe(path), want, unit)
+}
+
+func (e *explainer) explain(v *jsonschema.ValidationError) {
+	at := v.InstanceLocation
+	switch k := v.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		e.branches(v)
+	case *kind.AdditionalProperties:
+		for _, name := range slices.Sorted(slices.Values(k.Properties)) {
+			e.unread(v, name)
+		}
+	case *kind.Required:
+		for _, name := range k.Missing {
+			e.add(append(slices.Clone(at), name), "is required and must not be empty")
+		}
+	case *kind.MinLength:
+		e.least(at, k.Want, "characters")
+	case *kind.MinItems:
+		e.least(at, k.Want, "entries")
+	case *kind.PropertyNames:
+		e.key(at, k.Property, e.reason(v))
+	default:
+		if len(v.Causes) == 0 {
+			e.add(at, "%s", e.leaf(v))
+			return
+		}
+		for _, cause := range v.Causes {
+			e.explain(cause)
+		}
+	}
+}
+
+// branches explains a value that has none of several forms by the form that it was most likely meant to have: the one
+// whose type it has.
+func (e *explainer) branches(v *jsonschema.ValidationError) {
+	var meant []*jsonschema.ValidationError
+	for _, branch := range v.Causes {
+		if !mistyped(branch, v.InstanceLocation) {
+			meant = append(meant, branch)
+		}
+	}
+	if len(meant) == 1 {
+		e.explain(meant[0])
+		return
+	}
+	e.add(v.InstanceLocation, "%s is not allowed here%s", e.describe(v), e.reason(v))
+}
+
+// mistyped reports whether an error is that the value at the path has another type.
+func mistyped(v *jsonschema.ValidationError, at []string) bool {
+	if _, is := v.ErrorKind.(*kind.Type); is {
+		return slices.Equal(v.InstanceLocation, at)
+	}
+	return slices.ContainsFunc(v.Causes, func(cause *jsonschema.ValidationError) bool { return mistyped(cause, at) })
+}
+
+// reason is the end of a message: what the schema at the place of an error wants in words, if it says so.
+func (e *explainer) reason(v *jsonschema.ValidationError) string {
+	if want, _ := e.schema.lookup(v.SchemaURL)[wantKey].(string); want != "" {
+		return ": want " + want
+	}
+	return ""
+}
+
+// describe is the value in words. A schema says by writeOnly that it is a secret.
+func (e *explainer) describe(v *jsonschema.ValidationError) string {
+	if e.schema.lookup(v.SchemaURL)["writeOnly"] == true {
+		return "the value"
+	}
+	return e.value.Describe(v.InstanceLocation)
+}
+
+// leaf is the message on one value.
+func (e *explainer) leaf(v *jsonschema.ValidationError) string {
+	got := e.describe(v)
+	if bound, is := v.ErrorKind.(*kind.ExclusiveMinimum); is {
+		return fmt.Sprintf("%s is not allowed here: want more than %s", got, bound.Want.RatString())
+	}
+	if reason := e.reason(v); reason != "" {
+		return got + " is not allowed here" + reason
+	}
+	switch k := v.ErrorKind.(type) {
+	case *kind.Type:
+		if slices.Contains(k.Want, "string") && (k.Got == "number" || k.Got == "integer" || k.Got == "boolean") {
+			return got + " is not text: write it in quotes"
+		}
+		if k.Got == "null" {
+			return "an entry of this list is empty"
+		}
+		return got + " is not allowed here: want " + typeNames(k.Want)
+	case *kind.Enum:
+		return got + " is not allowed here: want " + oneOf(k.Got, k.Want)
+	case *kind.Const:
+		return got + " is not allowed here: want " + oneOf(k.Got, []any{k.Want})
+	case *kind.Minimum:
+		return fmt.Sprintf("%s is not allowed here: want %s at least", got, k.Want.RatString())
+	case *kind.Maximum:
+		return fmt.Sprintf("%s is not allowed here: want %s at most", got, k.Want.RatString())
+	case *kind.Pattern:
+		return fmt.Sprintf("%s is not allowed here: want a text that matches %s", got, k.Want)
+	}
+	return got + " is not allowed here: " + v.ErrorKind.LocalizedString(printer)
+}
+
+// oneOf lists the allowed values, and names the one that is nearest.
+func oneOf(got any, want []any) string {
+	var names []string
+	for _, value := range want {
+		if value != nil {
+			names = append(names, fmt.Sprint(value))
+		}
+	}
+	text := strings.Join(names, " or ")
+	if given, is := got.(string); is {
+		text += near(given, names)
+	}
+	return text
+}
+
+// unread is the message on a key that a plugin does not read.
+func unread(name string, known []string) string {
+	switch nearest := config.Nearest(name, known); {
+	case nearest != "":
+		return fmt.Sprintf("unknown key %q is not read; did you mean %q?", shorten(name), nearest)
+	case len(known) == 0:
+		return fmt.Sprintf("unknown key %q is not read; there are no keys here", shorten(name))
+	default:
+		return fmt.Sprintf("unknown key %q is not read; known keys are %s", shorten(name), strings.Join(known, ", "))
+	}
+}
+
+var typeWords = map[string]string{
+	"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+	"array": "a list", "object": "a mapping",
+}
+
+func typeNames(types []string) string {
+	var names []string
+	for _, t := range types {
+		if word := typeWords[t]; word != "" {
+			names = append(names, word)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+func asObject(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	return object
+}

@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// CheckTogether adds to the reports what no single file shows: applications that share a name, that no plugin deploys,
+// or that name plugins and stages which the piped does not have.
+func (c *Checker) CheckTogether(reports ...*config.Report) {
+	names := map[string]*config.Report{}
+	for _, report := range reports {
+		if report.Application == nil || len(report.V0) > 0 {
+			continue
+		}
+		name := report.Application.Name
+		switch first := names[name]; {
+		case name == "":
+			report.Warn("spec.name", "is missing: an application is registered by its name")
+		case first != nil:
+			report.Warn("spec.name", fmt.Sprintf("%q is the name of %s as well; commands and notifications cannot "+
+				"distinguish the two", shorten(name), first.File()))
+		default:
+			names[name] = report
+		}
+		c.deployable(report)
+		report.Sort()
+	}
+}
+
+// deployable checks that there is a plugin for each part of an application.
+func (c *Checker) deployable(report *config.Report) {
+	a := report.Application
+	hasPipeline := a.Pipeline != nil && len(a.Pipeline.Stages) > 0
+	named := slices.Sorted(maps.Keys(a.Plugins))
+	switch {
+	case hasPipeline:
+		for i, stage := range a.Pipeline.Stages {
+			if stage.Name != "" {
+				c.stage(report, fmt.Sprintf("spec.pipeline.stages[%d].name", i), stage.Name)
+			}
+		}
+	case len(named) == 0:
+		report.Add("spec", "no plugin deploys this application: name one below plugins, such as "+
+			"\"plugins: {kubernetes: {}}\", or give a pipeline")
+	case !slices.ContainsFunc(named, func(name string) bool { return !c.stagesOnly(name) }):
+		report.Add("spec.plugins", "no plugin deploys this application: "+join(named)+
+			" run only as stages; name a plugin that deploys, or give a pipeline")
+	}
+	for _, name := range named {
+		c.plugin(report, "spec.plugins."+name, name, hasPipeline)
+	}
+	c.twice(report)
+}
+
+// stagesOnly reports whether a plugin is known not to deploy by itself.
+func (c *Checker) stagesOnly(name string) bool {
+	plugin, ok := find(c.Plugins, name)
+	if !ok {
+		plugin, ok = find(c.Catalogue, name)
+	}
+	return ok && plugin.Schema != nil && !plugin.Schema.Deploys()
+}
+
+// stage checks that a plugin has the stage. The stages of a plugin without a schema are not known.
+func (c *Checker) stage(report *config.Report, field, stage string) {
+	if _, ok := owner(c.plugins(), stage); ok {
+		return
+	}
+	known, certain := []string{}, true
+	for _, plugin := range c.plugins() {
+		known = append(known, plugin.Stages...)
+		if plugin.Schema == nil {
+			certain = false
+		} else {
+			known = append(known, plugin.Schema.Stages()...)
+		}
+	}
+	slices.Sort(known)
+	elsewhere, isElsewhere := owner(c.Catalogue, stage)
+	var message string
+	switch {
+	case c.Plugins != nil && isElsewhere:
+		message = fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage, elsewhere.Name, c.Where)
+	case !certain && !config.Slip(stage, known):
+		return // It may be a stage of a plugin whose schema is not known.
+	case c.Plugins == nil:
+		message = fmt.Sprintf("no plugin of PipeCD has the stage %q%s", shorten(stage), near(stage, known))
+		if config.Nearest(stage, known) == "" {
+			message += "; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH"
+		}
+	default:
+		message = fmt.Sprintf("no plugin in %s has the stage %q%s", c.Where, shorten(stage), near(stage, known))
+	}
+	if certain {
+		report.Add(field, message)
+	} else {
+		report.Warn(field, message)
+	}
+}
+
+// plugin checks that the piped has the plugin. A pipeline runs without it, but nothing reads the options.
+func (c *Checker) plugin(report *config.Report, field, name string, hasPipeline bool) {
+	var names []string
+	for _, plugin := range c.plugins() {
+		names = append(names, plugin.Name)
+	}
+	switch {
+	case slices.Contains(names, name) || c.stagesOnly(name):
+	case c.Plugins == nil && config.Slip(name, names):
+		report.Warn(field, fmt.Sprintf("%q is not one of PipeCD's plugins%s", shorten(name), near(name, names)))
+	case c.Plugins == nil:
+	case hasPipeline:
+		report.Warn(field, fmt.Sprintf("the plugin %q is not in %s, so nothing reads its options%s",
+			shorten(name), c.Where, near(name, names)))
+	default:
+		report.Add(field, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
+	}
+}
+
+// twice warns when two plugins that the catalogue knows would deploy the same manifests: those that share an input.
+func (c *Checker) twice(report *config.Report) {
+	const one, many = "kubernetes", "kubernetes_multicluster"
+	a := report.Application
+	hasPipeline := a.Pipeline != nil && len(a.Pipeline.Stages) > 0
+	first := func(plugin string) int {
+		return slices.IndexFunc(a.Pipeline.Stages, func(s config.Stage) bool {
+			found, ok := owner(c.Catalogue, s.Name)
+			return ok && found.Name == plugin
+		})
+	}
+	field := "spec.plugins." + many
+	if hasPipeline {
+		i := first(many)
+		if i < 0 || first(one) < 0 {
+			return
+		}
+		field = fmt.Sprintf("spec.pipeline.stages[%d].name", i)
+	} else if a.Plugins[one] == nil || a.Plugins[many] == nil {
+		return
+	}
+	report.Warn(field, "the plugins "+one+" and "+many+" both deploy the manifests of this application; keep one of them")
+}
