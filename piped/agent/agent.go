@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
@@ -239,7 +240,8 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // work runs what deploys: it starts once the control plane has accepted this piped.
 func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, ground *errgroup.Group) error {
-	if err := introduce(ctx, a.client, a.options.Config, a.decrypter, a.options.Version, a.logger); err != nil || ctx.Err() != nil {
+	introduction := introduction{a.client, a.options.Config, a.decrypter, a.options.Version, clock.System{}, a.logger}
+	if err := introduction.send(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
 	a.introduced.Store(true)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/livestate"
@@ -47,7 +48,7 @@ type feed struct {
 func (f *feed) Run(ctx context.Context) error {
 	subscription := f.watcher.Subscribe()
 	defer subscription.Close()
-	follow(ctx, subscription, time.After, f.deal)
+	follow(ctx, subscription, clock.System{}, f.deal)
 	return nil
 }
 

@@ -7,10 +7,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
-// A list that cannot be read is asked for again after a pause, which doubles between these bounds.
+// A list that cannot be read is requested again after a pause, which doubles between these bounds.
 const (
 	firstListPause = time.Second
 	maxListPause   = 30 * time.Second
@@ -22,13 +23,13 @@ type changes interface {
 	Take() controlplane.Change
 }
 
-// follow has act deal with each change until ctx ends. What act gives back could not be dealt with: it
-// comes again with the next change, or after a pause when there is none, since a control plane that
-// tells of changes does not tell of them twice.
-func follow(ctx context.Context, changes changes, after func(time.Duration) <-chan time.Time, act func(context.Context, controlplane.Change) controlplane.Change) {
+// follow calls act for each change until ctx ends. act returns what it could not handle: that comes again with
+// the next change, or after a pause when there is none, because a control plane that pushes changes does not push
+// them twice.
+func follow(ctx context.Context, changes changes, timer clock.Timer, act func(context.Context, controlplane.Change) controlplane.Change) {
 	var left controlplane.Change
 	var again <-chan time.Time
-	pause := firstListPause
+	backoff := clock.NewBackoff(firstListPause, maxListPause)
 	for {
 		select {
 		case <-ctx.Done():
@@ -41,10 +42,10 @@ func follow(ctx context.Context, changes changes, after func(time.Duration) <-ch
 		change.Commands = change.Commands || left.Commands
 		left = act(ctx, change)
 		if !left.Deployments && !left.Commands {
-			again, pause = nil, firstListPause
+			again = nil
+			backoff.Reset()
 			continue
 		}
-		again = after(pause)
-		pause = min(2*pause, maxListPause)
+		again = timer.After(backoff.Next())
 	}
 }

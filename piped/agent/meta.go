@@ -14,43 +14,52 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
-// introducePause is the time between two introductions to a control plane that is not there; the client
+// introducePause is the longest time between two introductions to a control plane that is not there; the client
 // has tried several times by then.
 const introducePause = time.Second
 
-// introduce tells the control plane who this piped is, which PipeCD v1's does first of all. It goes on
-// trying while the control plane is not there, and gives up when it refuses.
-func introduce(ctx context.Context, controlPlane pipedservice.PipedServiceClient, piped *config.Piped, decrypter secrets.Decrypter, version string, logger *slog.Logger) error {
-	request, err := meta(piped, decrypter, version)
+// introduction introduces this piped to the control plane.
+type introduction struct {
+	controlPlane pipedservice.PipedServiceClient
+	piped        *config.Piped
+	decrypter    secrets.Decrypter
+	version      string
+	timer        clock.Timer
+	logger       *slog.Logger
+}
+
+// send reports who this piped is, which PipeCD v1's does first of all. It goes on trying while the control plane is not
+// there, and gives up when it refuses.
+func (i introduction) send(ctx context.Context) error {
+	piped, backoff := i.piped, clock.NewBackoff(introducePause, introducePause)
+	request, err := meta(piped, i.decrypter, i.version)
 	if err != nil {
 		return err
 	}
 	for {
-		answer, err := controlPlane.ReportPipedMeta(ctx, request)
+		answer, err := i.controlPlane.ReportPipedMeta(ctx, request)
 		switch {
 		case err == nil:
-			logger.Info("connected to the control plane", "address", piped.APIAddress, "name", answer.GetName())
+			i.logger.Info("connected to the control plane", "address", piped.APIAddress, "name", answer.GetName())
 			return nil
 		case ctx.Err() != nil:
 			return nil
 		}
-		switch status.Code(err) {
-		case codes.Unauthenticated, codes.PermissionDenied:
+		switch code := status.Code(err); {
+		case code == codes.Unauthenticated, code == codes.PermissionDenied:
 			return fmt.Errorf("the control plane at %s refused piped %q of project %q: check projectID, pipedID and the piped key in the configuration: %w",
 				piped.APIAddress, piped.PipedID, piped.ProjectID, err)
-		case codes.InvalidArgument, codes.NotFound, codes.FailedPrecondition, codes.Unimplemented:
+		case controlplane.Refused(err):
 			return fmt.Errorf("the control plane at %s refused this piped: %w; check that apiAddress names a PipeCD control plane", piped.APIAddress, err)
 		}
-		logger.Warn("the control plane does not answer, it is tried again", "address", piped.APIAddress, "error", err)
-		timer := time.NewTimer(introducePause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		i.logger.Warn("the control plane does not answer, it is tried again", "address", piped.APIAddress, "error", err)
+		if backoff.Wait(ctx, i.timer) != nil {
 			return nil
 		}
 	}

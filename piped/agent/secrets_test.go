@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
@@ -36,7 +37,7 @@ func TestTheIntroductionTellsThePublicKeyOfKeyPairsAlone(t *testing.T) {
 			decrypter, err := openSecrets(piped, "", secrets.NewMasker())
 			require.NoError(t, err)
 			plane := &controlPlane{answers: []error{nil}}
-			require.NoError(t, introduce(t.Context(), plane, piped, decrypter, "v1", slog.New(slog.DiscardHandler)))
+			require.NoError(t, introduction{plane, piped, decrypter, "v1", clock.System{}, slog.New(slog.DiscardHandler)}.send(t.Context()))
 			require.Equal(t, c.kind, plane.meta.GetSecretEncryption().GetType())
 			require.Equal(t, c.key, plane.meta.GetSecretEncryption().GetPublicKey())
 			require.NoError(t, plane.meta.GetSecretEncryption().Validate())

@@ -23,6 +23,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 // DefaultMaxReceiveBytes is the largest answer that is taken. PipeCD v1: 10 MiB.
@@ -46,7 +47,7 @@ type Options struct {
 	MaxReceiveBytes int
 	Logger          *slog.Logger
 	// Clock is for the pauses between tries. Default: the system's.
-	Clock Clock
+	Clock clock.Timer
 	// Layers are what calls pass on their way, besides the Client's own.
 	Layers Layers
 }
@@ -80,7 +81,7 @@ func dial(o Options) (*Client, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Clock == nil {
-		o.Clock = SystemClock{}
+		o.Clock = clock.System{}
 	}
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 10 * time.Second

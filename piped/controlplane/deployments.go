@@ -34,19 +34,10 @@ func OpenDeployments(ctx context.Context, lister DeploymentLister) ([]*model.Dep
 		return answer.GetDeployments(), answer.GetCursor(), err
 	})
 	switch {
-	case err != nil && !first && refused(err):
+	case err != nil && !first && (Refused(err) || status.Code(err) == codes.Internal): // PipeCD v1: Internal
 		return open, nil
 	case err != nil:
 		return nil, err
 	}
 	return open, nil
-}
-
-// refused tells whether the control plane has looked at the request and will refuse it again.
-func refused(err error) bool {
-	switch status.Code(err) {
-	case codes.Internal, codes.InvalidArgument, codes.FailedPrecondition:
-		return true
-	}
-	return false
 }

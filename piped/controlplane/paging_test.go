@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 func TestListsAreReadPageByPageWhereThereAreAny(t *testing.T) {
 	t.Parallel()
 	list := func(server *fakeServer) (applications, events []string) {
-		client := server.client(t, SystemClock{})
+		client := server.client(t, clock.System{})
 		a, err := client.ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
 		require.NoError(t, err)
 		for _, one := range a.GetApplications() {

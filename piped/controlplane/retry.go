@@ -6,47 +6,45 @@ package controlplane
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"path"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 const (
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	// triesUnreachable bounds the tries of a call that did not get through, or whose answer did not: with
-	// the pauses above they take about a quarter of a minute, which outlasts a restart.
-	triesUnreachable = 12
-	// triesFailed bounds the tries of a call that the other side failed at: it may well fail always.
-	triesFailed = 4
+	// triesPassing bounds the tries of a call that did not get through, or whose answer did not: with the pauses
+	// above they outlast a restart of the control plane.
+	triesPassing = 12
+	// triesFailing bounds the tries of a call that the control plane failed at: it may well fail always.
+	triesFailing = 4
 )
 
 // retrier tries unary calls again.
 type retrier struct {
 	timeout time.Duration
-	clock   Clock
+	clock   clock.Timer
 	logger  *slog.Logger
 }
 
 func (r *retrier) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	ceiling := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for try := 1; ; try++ {
 		err := r.once(ctx, method, req, reply, conn, invoke, opts)
-		if err == nil || ctx.Err() != nil || try >= tries(ctx, status.Code(err)) {
+		if err == nil || ctx.Err() != nil || try >= tries(ctx, err) {
 			return err
 		}
-		pause := jitter(ceiling)
+		pause := backoff.Next()
 		r.logger.Debug("call to the control plane failed; it is tried again", "call", path.Base(method), "try", try, "pause", pause, "error", err)
-		select {
-		case <-r.clock.After(pause):
-		case <-ctx.Done():
+		if clock.Wait(ctx, r.clock, pause) != nil {
 			return err // says more than the end of ctx
 		}
-		ceiling = min(2*ceiling, longestPause)
 	}
 }
 
@@ -63,25 +61,18 @@ type onceKey struct{}
 // has something better to do than to wait.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
-// tries is how often a call is made that ends with the code. Codes that say what is wrong with the request
-// or the caller are final.
-func tries(ctx context.Context, code codes.Code) int {
-	switch code {
-	case codes.Unavailable, codes.DeadlineExceeded:
-		if ctx.Value(onceKey{}) != nil {
-			return 1
-		}
-		return triesUnreachable
-	case codes.Aborted:
-		return triesUnreachable
-	case codes.ResourceExhausted, codes.Internal, codes.Unknown:
-		return triesFailed
-	default:
+// tries is how often a call is made that ends with the error.
+func tries(ctx context.Context, err error) int {
+	switch {
+	case status.Code(err) == codes.Canceled: // also the answer of a Client that was closed
 		return 1
+	case Passing(err) && ctx.Value(onceKey{}) != nil:
+		return 1
+	case Passing(err):
+		return triesPassing
+	case Refused(err):
+		return 1
+	default:
+		return triesFailing
 	}
-}
-
-// jitter draws a pause below the ceiling, so that pipeds do not come back all at once.
-func jitter(ceiling time.Duration) time.Duration {
-	return time.Duration(rand.Int64N(int64(ceiling))) + 1
 }

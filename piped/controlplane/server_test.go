@@ -19,6 +19,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 // fakeServer is a control plane that answers what a test wants.
@@ -157,9 +158,9 @@ func (s *fakeServer) callCount() int {
 	return s.calls
 }
 
-func (s *fakeServer) client(t *testing.T, clock Clock) *Client {
+func (s *fakeServer) client(t *testing.T, timer clock.Timer) *Client {
 	t.Helper()
-	return dialTest(t, Options{Address: s.serve(t), ProjectID: "dev", PipedID: "p", Key: []byte("k\n"), Insecure: true, Clock: clock})
+	return dialTest(t, Options{Address: s.serve(t), ProjectID: "dev", PipedID: "p", Key: []byte("k\n"), Insecure: true, Clock: timer})
 }
 
 func dialTest(t *testing.T, o Options) *Client {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 const (
@@ -36,7 +37,7 @@ const (
 // Watcher tells what has changed at the control plane.
 type Watcher struct {
 	agent  agentv1.AgentServiceClient
-	clock  Clock
+	clock  clock.Timer
 	logger *slog.Logger
 
 	ticks int // of polling so far; used by Run only
@@ -46,15 +47,15 @@ type Watcher struct {
 	subscriptions map[*Subscription]struct{}
 }
 
-// NewWatcher makes a Watcher; nothing starts before Run. A nil clock is the system's, a nil logger silent.
-func NewWatcher(agent agentv1.AgentServiceClient, clock Clock, logger *slog.Logger) *Watcher {
-	if clock == nil {
-		clock = SystemClock{}
+// NewWatcher creates a Watcher; nothing starts before Run. A nil timer is the system's clock, a nil logger silent.
+func NewWatcher(agent agentv1.AgentServiceClient, timer clock.Timer, logger *slog.Logger) *Watcher {
+	if timer == nil {
+		timer = clock.System{}
 	}
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Watcher{agent: agent, clock: clock, logger: logger, subscriptions: map[*Subscription]struct{}{}}
+	return &Watcher{agent: agent, clock: timer, logger: logger, subscriptions: map[*Subscription]struct{}{}}
 }
 
 // Subscribe adds a consumer. The first thing that it hears names every list, as soon as the control plane
@@ -72,7 +73,7 @@ func (w *Watcher) Subscribe() *Subscription {
 
 // Run holds the watch open until ctx ends, and polls while there is none. It always returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
-	ceiling := firstPause
+	backoff := clock.NewBackoff(firstPause, rewatchLongest)
 	reported := codes.OK
 	for {
 		heard, err := w.follow(ctx)
@@ -80,11 +81,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return nil
 		}
 		if heard {
-			ceiling, reported = firstPause, codes.OK
+			backoff.Reset()
+			reported = codes.OK
 		}
 		code := status.Code(err)
-		pause := jitter(ceiling)
-		ceiling = min(2*ceiling, rewatchLongest)
+		pause := backoff.Next()
 		if code == codes.Unimplemented {
 			pause = rewatchUnimplemented
 		}
@@ -92,7 +93,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			w.report(code, err)
 			reported = code
 		}
-		if code != codes.Unavailable {
+		if !Passing(err) {
 			// It answers, just not with a watch.
 			w.start()
 		}
@@ -143,9 +144,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 func (w *Watcher) poll(ctx context.Context, whole time.Duration) bool {
 	for whole > 0 {
 		step := min(pollTick, whole)
-		select {
-		case <-w.clock.After(step):
-		case <-ctx.Done():
+		if clock.Wait(ctx, w.clock, step) != nil {
 			return false
 		}
 		whole -= step

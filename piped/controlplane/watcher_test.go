@@ -12,11 +12,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
-func runWatcher(t *testing.T, server *fakeServer, clock Clock) *Watcher {
+func runWatcher(t *testing.T, server *fakeServer, timer clock.Timer) *Watcher {
 	t.Helper()
-	watcher := NewWatcher(server.client(t, &eagerClock{}), clock, nil)
+	watcher := NewWatcher(server.client(t, &eagerClock{}), timer, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- watcher.Run(ctx) }()

@@ -15,6 +15,7 @@ import (
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // Listener gets every event, in the order of the reports. It must return at once.
@@ -86,13 +87,13 @@ func (o *Observer) Intercept(ctx context.Context, method string, request, reply 
 
 // created notifies about DeploymentTriggered or DeploymentTriggerFailed.
 func (o *Observer) created(ctx context.Context, d *model.Deployment, err error) {
-	switch code := status.Code(err); {
-	case err == nil, code == codes.AlreadyExists: // an earlier try got through
+	switch {
+	case err == nil, status.Code(err) == codes.AlreadyExists: // an earlier try got through
 		if t, fresh := o.deployments.add(d); fresh {
 			t.since = o.now()
 			o.notify(Event{Type: DeploymentTriggered, Deployment: t.snapshot()})
 		}
-	case ctx.Err() != nil, code == codes.Unavailable, code == codes.DeadlineExceeded:
+	case ctx.Err() != nil, controlplane.Passing(err):
 		// The trigger tries again.
 	case o.applications.failedBefore(d):
 	default:

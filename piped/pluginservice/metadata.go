@@ -5,13 +5,11 @@ package pluginservice
 
 import (
 	"context"
-	"time"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // GetStageMetadata reads one value that a stage put.
@@ -107,18 +105,15 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 // persist tries a save until the control plane can be reached or the plugin gives up: a stage must not
 // fail because the control plane is away for longer than a call is tried.
 func (s *Server) persist(ctx context.Context, save func() error) error {
+	backoff := clock.NewBackoff(s.options.SavePause, s.options.SavePause)
 	for {
 		err := save()
-		switch status.Code(err) {
-		case codes.Unavailable, codes.DeadlineExceeded:
-		default:
+		if !controlplane.Passing(err) {
 			return err
 		}
 		s.options.Logger.Warn("metadata of a deployment could not be saved; it is tried again", "error", err)
-		select {
-		case <-time.After(s.options.SavePause):
-		case <-ctx.Done():
-			return err
+		if backoff.Wait(ctx, s.options.Clock) != nil {
+			return err // says more than the end of ctx
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 // DefaultPort is PipeCD v1's.
@@ -50,7 +51,9 @@ type Options struct {
 	ToolsDir string
 	// SavePause is the pause after metadata could not be saved. Default 1 s.
 	SavePause time.Duration
-	Logger    *slog.Logger
+	// Clock is for the pauses between tries. Default: the system's.
+	Clock  clock.Timer
+	Logger *slog.Logger
 }
 
 // Server is the plugin service of one piped.
@@ -73,6 +76,9 @@ func Listen(options Options) (*Server, error) {
 	}
 	if options.SavePause <= 0 {
 		options.SavePause = time.Second
+	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
 	listener, err := net.Listen("tcp", address)

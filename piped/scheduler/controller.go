@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 // keptFinished bounds the memory of ended deployments, which a late answer of the control plane may still
@@ -29,6 +30,8 @@ type ControllerOptions struct {
 	Logger       *slog.Logger
 	// Planning bounds the deployments that are planned at the same time. Default: two for each CPU.
 	Planning int
+	// Clock is for the time between two questions for a turn in a chain. Default: the system's.
+	Clock clock.Timer
 }
 
 // Controller starts the deployments of this piped: one at a time per application, started ones before
@@ -55,6 +58,9 @@ func NewController(options ControllerOptions) *Controller {
 	}
 	if options.Planning <= 0 {
 		options.Planning = 2 * runtime.NumCPU()
+	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
 	}
 	return &Controller{
 		options:  options,

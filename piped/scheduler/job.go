@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // chainRecheck is how often a blocked deployment of a chain asks again: PipeCD's control plane has no event
@@ -83,8 +84,6 @@ func (j *job) awaitChain(ctx context.Context) error {
 	if j.deployment.GetDeploymentChainId() == "" {
 		return nil
 	}
-	ticker := time.NewTicker(chainRecheck)
-	defer ticker.Stop()
 	for {
 		listed := j.nextList()
 		answer, err := j.options.ControlPlane.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{
@@ -93,7 +92,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 			DeploymentChainBlockIndex: j.deployment.GetDeploymentChainBlockIndex(),
 		})
 		switch {
-		case err != nil && ctx.Err() == nil && refused(err):
+		case err != nil && ctx.Err() == nil && controlplane.Refused(err):
 			return fmt.Errorf("ask for the turn in deployment chain %s: %w", j.deployment.GetDeploymentChainId(), err)
 		case err != nil && ctx.Err() == nil:
 			j.options.Logger.Warn("could not ask for the turn of a deployment in its chain", "deployment", j.deployment.GetId(), "error", err)
@@ -104,7 +103,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 		}
 		select {
 		case <-listed:
-		case <-ticker.C:
+		case <-j.options.Clock.After(chainRecheck):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -9,11 +9,10 @@ import (
 	"log/slog"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // Places of piped's own lines in a stage log. The control plane orders by number and drops repeated ones;
@@ -102,11 +101,12 @@ func (r *run) reportStage(patience context.Context, stage *model.PipelineStage, 
 
 // persist repeats a report until it gets through, patience ends or the control plane refuses it.
 func (r *run) persist(patience context.Context, logger *slog.Logger, report func(context.Context) error) error {
+	backoff := clock.NewBackoff(r.options.ReportPause, r.options.ReportPause)
 	for failures := 0; ; {
 		ctx, cancel := reporting(patience)
 		err := report(ctx)
 		cancel()
-		if !unreachable(err) {
+		if !controlplane.Passing(err) {
 			failures++
 		}
 		switch {
@@ -114,14 +114,12 @@ func (r *run) persist(patience context.Context, logger *slog.Logger, report func
 			return nil
 		case patience.Err() != nil:
 			return context.Cause(patience)
-		case refused(err), failures >= maxFailures:
+		case controlplane.Refused(err), failures >= maxFailures:
 			return err
 		}
 		logger.Warn("a report of a deployment did not get through; piped retries it", "error", err)
-		select {
-		case <-time.After(r.options.ReportPause):
-		case <-patience.Done():
-			return context.Cause(patience)
+		if err := backoff.Wait(patience, r.options.Clock); err != nil {
+			return err
 		}
 	}
 }
@@ -129,26 +127,6 @@ func (r *run) persist(patience context.Context, logger *slog.Logger, report func
 // maxFailures bounds the tries of a report that the control plane takes but fails at: it may well fail
 // always. One that is away comes back.
 const maxFailures = 10
-
-func unreachable(err error) bool {
-	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Aborted, codes.ResourceExhausted:
-		return true
-	default:
-		return false
-	}
-}
-
-// refused tells whether an error would come again at the next try.
-func refused(err error) bool {
-	switch status.Code(err) {
-	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
-		codes.Unauthenticated, codes.Unimplemented:
-		return true
-	default:
-		return false
-	}
-}
 
 // complete reports the end. Unlike the other reports a failing one is an error: the deployment would stay
 // open at the control plane.

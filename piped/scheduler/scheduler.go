@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 )
@@ -50,6 +51,8 @@ type Options struct {
 	Parallel int
 	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
 	ReportPause time.Duration
+	// Clock is for the pauses between tries. Default: the system's.
+	Clock clock.Timer
 	// Tracer records the deployments; nil for none.
 	Tracer *tracing.Tracer
 	// Failpoints are for tests; nil for none.
@@ -81,6 +84,9 @@ func New(options Options) *Scheduler {
 	if options.ReportPause <= 0 {
 		options.ReportPause = time.Second
 	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
+	}
 	return &Scheduler{options: options}
 }
 
@@ -96,7 +102,7 @@ type Outcome struct {
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
-	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]clock{}}
+	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]startTimes{}}
 	r.sources = newSourceQueue(s.options.Sources, r.deployment)
 	defer r.sources.close()
 	return r.traced(ctx)
@@ -109,8 +115,8 @@ type run struct {
 	deployment   *model.Deployment // a copy of its own
 	cancellation *Cancellation
 	sources      *sourceQueue
-	own          clock            // of the deployment
-	clocks       map[string]clock // of the stages that were begun, by id; guarded by mu
+	own          startTimes            // of the deployment
+	clocks       map[string]startTimes // of the stages that were begun, by id; guarded by mu
 	// limit sets the deployment's timeout, once the configuration that names it has been read. Only its
 	// first call counts.
 	limit func(time.Duration)

@@ -9,11 +9,10 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // HandleCommands takes an answer of ListUnhandledCommands and acts on those that sync an application. It
@@ -94,10 +93,10 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 // command's answer.
 func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate, why cause) error {
 	err := t.create(ctx, c, why)
-	switch status.Code(err) {
-	case codes.OK:
+	switch {
+	case err == nil:
 		return t.answer(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": why.id})
-	case codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.FailedPrecondition, codes.Unimplemented:
+	case controlplane.Refused(err):
 		t.logger.Error("command to sync failed", "command", command.GetId(), "error", err)
 		return t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": err.Error()})
 	default:

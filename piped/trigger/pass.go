@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // pass brings everything up to date with the news: configurations, then commands, then commits, then
@@ -39,7 +40,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 	for _, step := range steps {
 		err := step()
 		failed = errors.Join(failed, err)
-		if unreachable(err) || ctx.Err() != nil {
+		if controlplane.Passing(err) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -179,19 +180,10 @@ func each(candidates []*candidate, do func(*candidate) error) error {
 	var failed error
 	for _, c := range candidates {
 		err := do(c)
-		failed = errors.Join(err, failed) // the newest first, for unreachable
-		if unreachable(err) {
+		failed = errors.Join(err, failed) // the newest first, for the callers that look for its code
+		if controlplane.Passing(err) {
 			break
 		}
 	}
 	return failed
-}
-
-func unreachable(err error) bool {
-	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
-		return true
-	default:
-		return false
-	}
 }

@@ -6,13 +6,13 @@ package spool
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
@@ -62,7 +62,7 @@ func (s *Spool) deliver(ctx context.Context, to ControlPlane, e entry) bool {
 		s.drop(func(d *Dropped) { d.Unreadable++ })
 		return true
 	}
-	ceiling := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for try, failures := 1, 0; ; try++ {
 		err := to.Deliver(controlplane.Once(ctx), service+name, request, &emptypb.Empty{}) // the answers are empty
 		if err != nil && !away(err) {
@@ -73,25 +73,22 @@ func (s *Spool) deliver(ctx context.Context, to ControlPlane, e entry) bool {
 			return true
 		case ctx.Err() != nil:
 			return false
-		case refused(err) || failures >= maxFailures:
+		case !away(err) && controlplane.Refused(err), failures >= maxFailures:
 			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call", name, "deployment", deploymentOf(request), "error", err)
 			s.drop(func(d *Dropped) { d.Refused++ })
 			return true
 		}
 		level := slog.LevelDebug // that it is away has been said
-		if !unreached(err) || try%triesToWarn == 0 {
+		if !controlplane.Passing(err) || try%triesToWarn == 0 {
 			level = slog.LevelWarn
 		}
 		s.options.Logger.Log(ctx, level, "kept report does not get through; it is tried again, and those behind it wait", "call", name, "try", try, "error", err)
 		if to.Connected(ctx) != nil {
 			return false
 		}
-		select {
-		case <-s.options.Clock.After(rand.N(ceiling) + 1):
-		case <-ctx.Done():
+		if backoff.Wait(ctx, s.options.Clock) != nil {
 			return false
 		}
-		ceiling = min(2*ceiling, longestPause)
 	}
 }
 
@@ -101,26 +98,8 @@ func (s *Spool) drop(count func(*Dropped)) {
 	count(&s.dropped)
 }
 
-// unreached tells whether a call may not have reached the control plane.
-func unreached(err error) bool {
-	code := status.Code(err)
-	return code == codes.Unavailable || code == codes.DeadlineExceeded
-}
-
-// away tells whether a kept report may arrive later, however long that takes. A key that is not accepted
-// may be so again: no report is lost over a mistake in the configuration.
+// away reports whether a kept report may arrive later, however long that takes. Unlike elsewhere, a key that is not
+// accepted is no refusal: a user can correct it, and no report is lost over a mistake in the configuration.
 func away(err error) bool {
-	code := status.Code(err)
-	return unreached(err) || code == codes.Canceled || code == codes.Unauthenticated
-}
-
-// refused tells whether an error would come again at the next try.
-func refused(err error) bool {
-	switch status.Code(err) {
-	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
-		codes.OutOfRange, codes.Unimplemented:
-		return true
-	default:
-		return false
-	}
+	return controlplane.Passing(err) || status.Code(err) == codes.Unauthenticated
 }

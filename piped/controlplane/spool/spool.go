@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	MaxReports int
 	Logger     *slog.Logger
 	// Clock is for the pauses between tries of a delivery. Default: the system's.
-	Clock controlplane.Clock
+	Clock clock.Timer
 }
 
 // ControlPlane is what a Spool delivers reports to.
@@ -78,7 +79,7 @@ func Open(options Options) (*Spool, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.Clock == nil {
-		options.Clock = controlplane.SystemClock{}
+		options.Clock = clock.System{}
 	}
 	s := &Spool{options: options, changed: make(chan struct{})}
 	if err := s.open(); err != nil {
@@ -160,7 +161,7 @@ func (s *Spool) Intercept(ctx context.Context, method string, request, reply any
 func (s *Spool) report(ctx context.Context, c call) error {
 	if s.Waiting() == 0 {
 		err := c.next(controlplane.Once(ctx))
-		if !unreached(err) || ctx.Err() != nil {
+		if !controlplane.Passing(err) || ctx.Err() != nil {
 			return err
 		}
 		s.options.Logger.Debug("report did not get through", "call", c.name, "error", err)
@@ -176,7 +177,7 @@ func (s *Spool) ask(ctx context.Context, c call) error {
 			return err
 		}
 		err = c.next(ctx)
-		if !unreached(err) || ctx.Err() != nil || s.kept() == before {
+		if !controlplane.Passing(err) || ctx.Err() != nil || s.kept() == before {
 			return err
 		}
 		// Reports have been kept meanwhile: the call waits with them, or what depends on its answer would

@@ -19,6 +19,7 @@ import (
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
@@ -162,10 +163,10 @@ func (w *world) open(t testing.TB, dir string, change ...func(*Options)) *opened
 }
 
 // dial returns a client that pauses between the tries of a call as the clock says; nil is the system's.
-func (w *world) dial(t testing.TB, clock controlplane.Clock, layers controlplane.Layers) *controlplane.Client {
+func (w *world) dial(t testing.TB, timer clock.Timer, layers controlplane.Layers) *controlplane.Client {
 	t.Helper()
 	client, err := controlplane.Dial(controlplane.Options{
-		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: clock, Layers: layers,
+		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: timer, Layers: layers,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { client.Close() })

@@ -1,0 +1,42 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// Timer notifies when a time has passed.
+type Timer interface {
+	// After sends once, when d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// Clock tells the time.
+type Clock interface {
+	Timer
+	Now() time.Time
+}
+
+// System is the system's clock.
+type System struct{}
+
+var _ Clock = System{}
+
+// Now is time.Now.
+func (System) Now() time.Time { return time.Now() }
+
+// After is time.After.
+func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Wait returns nil after d, or the cause of the end of ctx if that comes first.
+func Wait(ctx context.Context, timer Timer, d time.Duration) error {
+	select {
+	case <-timer.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
