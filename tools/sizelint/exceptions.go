@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,14 +16,15 @@ import (
 // exceptions are the bounds of things that may be larger than others, by "kind place".
 type exceptions map[string]*exception
 
+// exception allows a size. That of columns in a folder, whose place ends with a slash, is shared by the files below it.
 type exception struct {
-	bound int
-	used  bool
+	bound, size int
+	used        bool
 }
 
 // readExceptions reads lines "kind place bound: reason"; empty lines and those that begin with # are skipped.
-func readExceptions(path string) (exceptions, error) {
-	content, err := os.ReadFile(path)
+func readExceptions(file string) (exceptions, error) {
+	content, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return exceptions{}, nil
 	}
@@ -40,11 +42,11 @@ func readExceptions(path string) (exceptions, error) {
 		what, reason, _ := strings.Cut(line, ": ")
 		fields := strings.Fields(what)
 		if len(fields) != 3 || strings.TrimSpace(reason) == "" {
-			return nil, fmt.Errorf(`%s:%d: want "kind place bound: reason"`, path, number)
+			return nil, fmt.Errorf(`%s:%d: want "kind place bound: reason"`, file, number)
 		}
 		bound, err := strconv.Atoi(fields[2])
 		if _, known := bounds[kind(fields[0])]; err != nil || !known {
-			return nil, fmt.Errorf("%s:%d: want a kind of finding and a number", path, number)
+			return nil, fmt.Errorf("%s:%d: want a kind of finding and a number", file, number)
 		}
 		list[fields[0]+" "+fields[1]] = &exception{bound: bound}
 	}
@@ -53,12 +55,26 @@ func readExceptions(path string) (exceptions, error) {
 
 // allow reports whether the finding is an exception that has not grown.
 func (e exceptions) allow(f finding) bool {
-	known := e[f.key()]
+	known := e.of(f)
 	if known == nil {
 		return false
 	}
 	known.used = true
-	return f.size <= known.bound
+	known.size += f.size
+	return known.size <= known.bound
+}
+
+// of returns the exception for the finding: for itself, or for the nearest folder above a file; nil for none.
+func (e exceptions) of(f finding) *exception {
+	if known := e[f.key()]; known != nil || f.kind != columns {
+		return known
+	}
+	for folder := path.Dir(f.place); folder != "."; folder = path.Dir(folder) {
+		if known := e[string(columns)+" "+folder+"/"]; known != nil {
+			return known
+		}
+	}
+	return nil
 }
 
 func (e exceptions) unused() []string {

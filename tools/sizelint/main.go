@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command sizelint reports what is too large to be read at once: types with many methods or fields, long functions,
-// long parameter lists and wide lines. Generated code and testdata are skipped. What has to stay large is listed in
-// the exceptions file, one a line with its reason.
+// long parameter lists and wide lines. Generated code and testdata are skipped. What may stay
+// large is listed in the exceptions file, one a line with its reason.
 //
 //	sizelint [-root DIR] [-exceptions FILE] [-all] [FOLDER...]
 //

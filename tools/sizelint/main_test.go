@@ -19,28 +19,63 @@ func repeated(n int, format string) string {
 	return b.String()
 }
 
+type input struct{ source, allowed, want string }
+
+func inputs() map[string]input {
+	const seven, eight = "func a(b, c, d, e, f, g, h int) {}\n", "func a(b, c, d, e, f, g, h, i int) {}\n"
+	wide := "// " + strings.Repeat("x", 118) + "\n"
+	return map[string]input{
+		"a type with 40 methods": {source: "type a struct{}\n" + repeated(40, "func (*a) m%d() {}\n")},
+		"a type with 41 methods": {
+			source: "type a struct{}\n" + repeated(41, "func (*a) m%d() {}\n"),
+			want:   "p/p.go:2: p.a has 41 methods, over the bound of 40",
+		},
+		"methods of a generic type": {
+			source: "type a[T any] struct{}\n" + repeated(41, "func (a[T]) m%d() {}\n"),
+			want:   "p.a has 41 methods",
+		},
+		"a type with 18 fields": {source: "type a struct {\n" + repeated(18, "f%d int\n") + "}\n"},
+		"fields of one line": {
+			source: "type a struct { " + repeated(18, "f%d, ") + " last int }\n", want: "p.a has 19 fields",
+		},
+		"embedded types are fields": {
+			source: "type b struct{}\ntype a struct {\nb\n" + repeated(18, "f%d int\n") + "}\n",
+			want:   "p.a has 19 fields",
+		},
+		"a function of 60 lines": {source: "func a() {\n" + strings.Repeat("\n", 60) + "}\n"},
+		"a function of 61 lines": {
+			source: "func a() {\n" + strings.Repeat("\n", 61) + "}\n",
+			want:   "p.a has 61 lines, over the bound of 60",
+		},
+		"six parameters": {source: "func a(b, c, d, e, f, g int) {}\n"},
+		"seven parameters": {
+			source: "func (t a) b(c, d, e, f, g, h, i int) {}\ntype a int\n",
+			want:   "p.a.b has 7 parameters, over the bound of 6",
+		},
+		"120 columns": {source: "// " + strings.Repeat("ü", 117) + "\n"},
+		"121 columns": {
+			source: "\t// " + strings.Repeat("ü", 114) + "\n",
+			want:   "p/p.go:2: 1 lines of this file have more than 120 columns",
+		},
+		"as many wide lines as a folder may have": {source: wide + wide, allowed: "columns p/ 2: old\n"},
+		"more wide lines than a folder may have": {
+			source: wide + wide + wide, allowed: "columns p/ 2: old\n", want: "p/p.go:2: 3 lines",
+		},
+		"an exception": {source: seven, allowed: "parameters p.a 7: the interface of another module\n"},
+		"an exception that grew": {
+			source: eight, allowed: "# why\nparameters p.a 7: the interface of another module\n",
+			want: "p.a has 8 parameters",
+		},
+		"an exception that is not needed": {
+			source: "func a() {}\n", allowed: "parameters p.a 7: so\n",
+			want: `"parameters p.a" is not needed any more`,
+		},
+	}
+}
+
 func TestWhatIsTooLargeIsReported(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ source, allowed, want string }{
-		"a type with 40 methods":    {source: "type a struct{}\n" + repeated(40, "func (*a) m%d() {}\n")},
-		"a type with 41 methods":    {source: "type a struct{}\n" + repeated(41, "func (*a) m%d() {}\n"), want: "p/p.go:2: p.a has 41 methods, over the bound of 40"},
-		"methods of a generic type": {source: "type a[T any] struct{}\n" + repeated(41, "func (a[T]) m%d() {}\n"), want: "p.a has 41 methods"},
-		"a type with 18 fields":     {source: "type a struct {\n" + repeated(18, "f%d int\n") + "}\n"},
-		"fields of one line":        {source: "type a struct { " + repeated(18, "f%d, ") + " last int }\n", want: "p.a has 19 fields"},
-		"embedded types are fields": {source: "type b struct{}\ntype a struct {\nb\n" + repeated(18, "f%d int\n") + "}\n", want: "p.a has 19 fields"},
-		"a function of 60 lines":    {source: "func a() {\n" + strings.Repeat("\n", 60) + "}\n"},
-		"a function of 61 lines":    {source: "func a() {\n" + strings.Repeat("\n", 61) + "}\n", want: "p.a has 61 lines, over the bound of 60"},
-		"six parameters":            {source: "func a(b, c, d, e, f, g int) {}\n"},
-		"seven parameters":          {source: "func (t a) b(c, d, e, f, g, h, i int) {}\ntype a int\n", want: "p.a.b has 7 parameters, over the bound of 6"},
-		"120 columns":               {source: "// " + strings.Repeat("ü", 117) + "\n"},
-		"121 columns":               {source: "// " + strings.Repeat("ü", 118) + "\n", want: "p/p.go:2: p/p.go has 121 columns, over the bound of 120"},
-		"two wide lines":            {source: strings.Repeat("// "+strings.Repeat("x", 118)+"\n", 2), want: "(and 1 more lines)"},
-		"an exception":              {source: "func a(b, c, d, e, f, g, h int) {}\n", allowed: "parameters p.a 7: the interface of another module\n"},
-		"an exception that grew": {
-			source: "func a(b, c, d, e, f, g, h, i int) {}\n", allowed: "# why\nparameters p.a 7: the interface of another module\n", want: "p.a has 8 parameters",
-		},
-		"an exception that is not needed": {source: "func a() {}\n", allowed: "parameters p.a 7: so\n", want: `"parameters p.a" is not needed any more`},
-	} {
+	for name, c := range inputs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := lint(t, "package p\n"+c.source, c.allowed)
@@ -56,14 +91,17 @@ func TestWhatIsTooLargeIsReported(t *testing.T) {
 
 func TestGeneratedCodeMayBeLarge(t *testing.T) {
 	t.Parallel()
-	if got := lint(t, "// Code generated by a test. DO NOT EDIT.\n\npackage p\nfunc a(b, c, d, e, f, g, h int) {}\n", ""); got != "" {
+	source := "// Code generated by a test. DO NOT EDIT.\n\npackage p\nfunc a(b, c, d, e, f, g, h int) {}\n"
+	if got := lint(t, source, ""); got != "" {
 		t.Errorf("reported: %s", got)
 	}
 }
 
 func TestAnExceptionNeedsAReason(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"parameters p.a 7", "parameters p.a 7: ", "parameters p.a: so", "size p.a 7: so", "parameters p.a many: so"} {
+	for _, line := range []string{
+		"parameters p.a 7", "parameters p.a 7: ", "parameters p.a: so", "size p.a 7: so", "parameters p.a many: so",
+	} {
 		path := filepath.Join(t.TempDir(), "exceptions.txt")
 		if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -29,31 +29,31 @@ const (
 	columns    kind = "columns"
 )
 
-// bounds are the largest numbers that need no exception. The lines of a function are those between its braces, a tab
-// is one column.
-var bounds = map[kind]int{methods: 40, fields: 18, lines: 60, parameters: 6, columns: 120}
+// bounds are the largest numbers that need no exception. The lines of a function are those between its braces. For
+// columns the number of lines is counted that are wider than maxColumns.
+var bounds = map[kind]int{methods: 40, fields: 18, lines: 60, parameters: 6, columns: 0}
+
+// maxColumns is the width of code and comments; a tab is four columns.
+const maxColumns = 120
 
 // finding is something over its bound.
 type finding struct {
 	kind kind
-	// place is "folder.Name" of a type or function, or the path of a file for columns: one finding a file.
+	// place is "folder.Name" of a type or function, or the path of a file for columns.
 	place string
 	// at is where to look: path:line.
 	at   string
 	size int
-	// more is how many other lines of the file are too wide.
-	more int
 }
 
 func (f finding) key() string { return string(f.kind) + " " + f.place }
 
-// String is one line for people.
+// String returns one line for people.
 func (f finding) String() string {
-	text := fmt.Sprintf("%s: %s has %d %s, over the bound of %d", f.at, f.place, f.size, f.kind, bounds[f.kind])
-	if f.more > 0 {
-		text += fmt.Sprintf(" (and %d more lines)", f.more)
+	if f.kind == columns {
+		return fmt.Sprintf("%s: %d lines of this file have more than %d columns", f.at, f.size, maxColumns)
 	}
-	return text
+	return fmt.Sprintf("%s: %s has %d %s, over the bound of %d", f.at, f.place, f.size, f.kind, bounds[f.kind])
 }
 
 // measure reads all Go files below the folders and returns what is over its bound, by place.
@@ -97,7 +97,8 @@ func (m *meter) visit(path string, entry fs.DirEntry, err error) error {
 	}
 	name := entry.Name()
 	if entry.IsDir() {
-		if path != m.root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") && name != ".") {
+		hidden := strings.HasPrefix(name, ".") && name != "."
+		if path != m.root && (name == "testdata" || hidden) {
 			return filepath.SkipDir
 		}
 		return nil
@@ -141,22 +142,19 @@ func (m *meter) file(path string, source []byte) error {
 	return nil
 }
 
-// columns makes one finding of all wide lines of a file.
+// columns makes one finding of all wide lines of a file, at the first of them.
 func (m *meter) columns(path string, source []byte) {
 	wide := finding{kind: columns, place: path}
 	number := 0
 	for line := range bytes.Lines(source) {
 		number++
-		width := utf8.RuneCount(bytes.TrimRight(line, "\r\n"))
-		if width <= bounds[columns] {
+		line = bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte("\t"), []byte("    "))
+		if utf8.RuneCount(line) <= maxColumns {
 			continue
 		}
-		if wide.at == "" {
+		if wide.size++; wide.size == 1 {
 			wide.at = fmt.Sprintf("%s:%d", path, number)
-		} else {
-			wide.more++
 		}
-		wide.size = max(wide.size, width)
 	}
 	m.note(wide)
 }
