@@ -123,7 +123,7 @@ func TestResourcesAreSentOnceAndThenWhatChanges(t *testing.T) {
 
 func TestAWatcherThatReadsTooSlowlyStartsAgain(t *testing.T) {
 	t.Parallel()
-	p := start(t, func(c *controlplane.Config) { c.Limits = store.Limits{WatcherChanges: 8} })
+	p := start(t, func(c *controlplane.Config) { c.Limits = store.Limits{Watcher: store.Bounds{Items: 8}} })
 	v := p.watch(t, false)
 	// More than the transport and the queue hold together, read by nobody.
 	text := strings.Repeat("x", 64<<10)

@@ -40,7 +40,7 @@ func (j *Journal) try() error {
 
 func (j *Journal) replaceDue() bool {
 	j.mu.Lock()
-	incomplete := j.incomplete
+	incomplete := j.queue.incomplete
 	j.mu.Unlock()
 	if incomplete || j.replace || j.file == nil {
 		return true
@@ -55,8 +55,9 @@ func (j *Journal) replaceDue() bool {
 // commit adds what is queued to the file, as one group.
 func (j *Journal) commit() error {
 	j.mu.Lock()
-	group, ends, number := j.pending, j.ends, j.appended
-	j.pending, j.ends, j.group = j.group[:0], nil, nil
+	number := j.queue.appended
+	group, ends := j.queue.take(j.group)
+	j.group = nil
 	j.mu.Unlock()
 	if len(ends) == 0 {
 		return nil
@@ -140,7 +141,10 @@ func (j *Journal) rewrite() (err error) {
 	j.rewriteAt = max(smallest, 2*size)
 	j.mu.Lock()
 	j.size, j.kept = size, covered.number
-	j.forgetPending(covered.queued)
+	j.queue.forget(covered.queued)
+	if len(j.queue.ends) > 0 {
+		j.notify()
+	}
 	j.announce()
 	j.mu.Unlock()
 	return nil
@@ -163,8 +167,8 @@ func (c coverage) and(later coverage) coverage {
 func (j *Journal) cover() coverage {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	c := coverage{j.appended, len(j.ends), j.incomplete}
-	j.incomplete = false
+	c := coverage{j.queue.appended, len(j.queue.ends), j.queue.incomplete}
+	j.queue.incomplete = false
 	return c
 }
 
@@ -173,23 +177,7 @@ func (j *Journal) uncover(c coverage) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if c.dropped {
-		j.dropPending()
-		j.notify()
-	}
-}
-
-// forgetPending drops the first frames of the queue. The caller holds j.mu.
-func (j *Journal) forgetPending(n int) {
-	if n == 0 || n > len(j.ends) {
-		return
-	}
-	cut := j.ends[n-1]
-	j.pending = append([]byte(nil), j.pending[cut:]...)
-	j.ends = append([]int(nil), j.ends[n:]...)
-	for i := range j.ends {
-		j.ends[i] -= cut
-	}
-	if len(j.ends) > 0 {
+		j.queue.drop()
 		j.notify()
 	}
 }
@@ -222,7 +210,7 @@ func writeSnapshot(f file, all func(emit func(Record))) (size int64, count uint6
 func (j *Journal) failed(err error) {
 	problem := j.explain(err)
 	j.mu.Lock()
-	j.dropPending()
+	j.queue.drop()
 	before := j.failure
 	j.failure = problem
 	j.announce()

@@ -50,8 +50,6 @@ type Options struct {
 const (
 	// A file is rewritten when it has grown to twice what it was after the last time, and to this.
 	smallest = 8 << 20
-	// maxPending bounds what waits to be written; a snapshot replaces it.
-	maxPending = 64 << 20
 	// The back-off of a file that cannot be read or written.
 	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
 	// How often it is looked whether damaged files are still there.
@@ -65,17 +63,14 @@ type Journal struct {
 	wake  chan struct{} // holds a token when there is something to do
 	retry time.Duration
 
-	mu sync.Mutex
-	// pending are frames that are not written yet, by their ends. incomplete: some were dropped, and only a snapshot helps.
-	pending    []byte
-	ends       []int
-	incomplete bool
-	// The numbers of records that were appended, and that are kept, since the start.
-	appended, kept uint64
-	failure        *Problem
-	loaded         bool
-	size           int64
-	changed        chan struct{} // closed when kept, failure or loaded change
+	mu    sync.Mutex
+	queue queue
+	// The number of records that are kept since the start.
+	kept    uint64
+	failure *Problem
+	loaded  bool
+	size    int64
+	changed chan struct{} // closed when kept, failure or loaded change
 
 	// Of Run's goroutine, and of Open before it.
 	file      file
@@ -111,30 +106,17 @@ func open(o Options, d disk) *Journal {
 func (j *Journal) Append(r Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.appended++
-	if j.incomplete {
-		return
+	if j.queue.add(&r, j.failure != nil) {
+		j.notify()
 	}
-	if len(j.pending) > maxPending || j.failure != nil {
-		j.dropPending()
-		return
-	}
-	j.pending = appendFrame(j.pending, &r)
-	j.ends = append(j.ends, len(j.pending))
-	j.notify()
 }
 
 // Replace has the file replaced by a snapshot soon.
 func (j *Journal) Replace() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.dropPending()
+	j.queue.drop()
 	j.notify()
-}
-
-// dropPending has a snapshot kept in place of what is queued. The caller holds j.mu.
-func (j *Journal) dropPending() {
-	j.pending, j.ends, j.incomplete = nil, nil, true
 }
 
 func (j *Journal) notify() {
@@ -170,7 +152,7 @@ func (j *Journal) problem() error {
 // present, or the context's.
 func (j *Journal) Wait(ctx context.Context) error {
 	j.mu.Lock()
-	number := j.appended
+	number := j.queue.appended
 	for {
 		if j.kept >= number {
 			j.mu.Unlock()

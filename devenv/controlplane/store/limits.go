@@ -35,8 +35,8 @@ type Limits struct {
 	Problems int
 	// Bytes of all shared objects together, and of all plan preview results kept.
 	ObjectBytes, OutputBytes int
-	// Changes, and bytes of them, that wait for one watcher before it has to start again.
-	WatcherChanges, WatcherBytes int
+	// Watcher bounds the changes that wait for one watcher before it has to start again.
+	Watcher Bounds
 }
 
 func (l Limits) withDefaults() Limits {
@@ -61,8 +61,8 @@ func (l Limits) withDefaults() Limits {
 		{&l.LogBytes, 64 << 20},
 		{&l.ObjectBytes, 64 << 20},
 		{&l.OutputBytes, 64 << 20},
-		{&l.WatcherChanges, 4096},
-		{&l.WatcherBytes, 8 << 20},
+		{&l.Watcher.Items, 4096},
+		{&l.Watcher.Bytes, 8 << 20},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

@@ -147,7 +147,7 @@ func TestALogOfHundredsOfThousandsOfLinesIsKeptWholeInLittleMemory(t *testing.T)
 
 func TestAWatcherThatIsSlowMissesNoLineAndLearnsOfTheEndLast(t *testing.T) {
 	t.Parallel()
-	s, _ := newStore(store.Limits{WatcherChanges: 20, WatcherBytes: 20_000})
+	s, _ := newStore(store.Limits{Watcher: store.Bounds{Items: 20, Bytes: 20_000}})
 	importApplication(s, "a", nil)
 	one, two := run(t, s, "d", "a"), run(t, s, "e", "a")
 	sub, _ := s.Subscribe(true)

@@ -5,7 +5,7 @@ package store
 
 import "google.golang.org/protobuf/proto"
 
-// Bounds limits one page of a list. A page has at least one item, however large that is.
+// Bounds limits one page of a list, or one queue. It holds at least one item, however large that is.
 type Bounds struct{ Items, Bytes int }
 
 // Position is the last item of a page of a list that is ordered by the last update, the newest first, and then by id.

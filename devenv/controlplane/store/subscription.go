@@ -68,7 +68,7 @@ func (sub *Subscription) add(c Change, size int, limits Limits) {
 	if sub.behind || c.Log != nil && sub.lengthen(c) {
 		return
 	}
-	if len(sub.queue) >= limits.WatcherChanges || (len(sub.queue) > 0 && sub.bytes+size > limits.WatcherBytes) {
+	if n := len(sub.queue); n >= limits.Watcher.Items || n > 0 && sub.bytes+size > limits.Watcher.Bytes {
 		sub.queue, sub.bytes, sub.behind = nil, 0, true
 	} else {
 		sub.queue = append(sub.queue, c)
