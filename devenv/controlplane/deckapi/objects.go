@@ -25,8 +25,9 @@ func application(a *store.Application) *deckv1.Application {
 	return &deckv1.Application{
 		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(), Labels: m.GetLabels(),
 		Path: m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
-		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(), SyncReason: m.GetSyncState().GetReason(),
-		Health: health(a.Health), Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
+		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(),
+		SyncReason: m.GetSyncState().GetReason(),
+		Health:     healthStatuses[a.Health], Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
 		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
 		Resources: resourceCounts(a.Counts),
@@ -37,9 +38,9 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 	m := d.Model
 	out := &deckv1.Deployment{
 		Id: m.GetId(), PipedId: m.GetPipedId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
-		// The numbers follow each other in the same order, one apart.
-		Status: deckv1.DeploymentStatus(m.GetStatus() + 1), StatusReason: m.GetStatusReason(),
-		Summary: cmp.Or(m.GetSummary(), m.GetTrigger().GetStrategySummary()), Strategy: m.GetTrigger().GetSyncStrategy().String(), Commit: commit(m.GetTrigger().GetCommit()),
+		Status: deploymentStatuses[m.GetStatus()], StatusReason: m.GetStatusReason(),
+		Summary: cmp.Or(m.GetSummary(), m.GetTrigger().GetStrategySummary()), Strategy: m.GetTrigger().GetSyncStrategy().String(),
+		Commit:    commit(m.GetTrigger().GetCommit()),
 		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(), Versions: versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
@@ -59,13 +60,14 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 
 // onRequest tells a stage that only a user who cancels can have run, until it runs. Our piped marks it so.
 func onRequest(s *model.PipelineStage) bool {
-	return s.GetRollback() && s.GetMetadata()["pipedeck/rollback"] == "on-request" && s.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
+	return s.GetRollback() && s.GetMetadata()["pipedeck/rollback"] == "on-request" &&
+		s.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
 }
 
 func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) *deckv1.Stage {
 	out := &deckv1.Stage{
 		Id: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(),
-		Status: deckv1.StageStatus(s.GetStatus() + 1), StatusReason: s.GetStatusReason(),
+		Status: stageStatuses[s.GetStatus()], StatusReason: s.GetStatusReason(),
 		Requires: s.GetRequires(), Index: s.GetIndex(), Rollback: s.GetRollback(), Retries: s.GetRetriedCount(),
 		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
@@ -134,9 +136,5 @@ func syncStatus(s *model.ApplicationSyncState) deckv1.SyncStatus {
 	if s == nil {
 		return deckv1.SyncStatus_SYNC_STATUS_UNKNOWN
 	}
-	return deckv1.SyncStatus(s.GetStatus() + 1)
-}
-
-func health(h model.ApplicationLiveState_Status) deckv1.HealthStatus {
-	return deckv1.HealthStatus(h + 1)
+	return syncStatuses[s.GetStatus()]
 }

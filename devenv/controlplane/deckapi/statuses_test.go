@@ -1,0 +1,38 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Every status of PipeCD has a status of the deck API with its name, and every status of the deck API is used.
+func TestEveryStatusHasItsCounterpart(t *testing.T) {
+	t.Parallel()
+	requireCounterparts(t, deploymentStatuses, "DEPLOYMENT_", "DEPLOYMENT_STATUS_")
+	requireCounterparts(t, stageStatuses, "STAGE_", "STAGE_STATUS_")
+	requireCounterparts(t, syncStatuses, "", "SYNC_STATUS_")
+	requireCounterparts(t, healthStatuses, "", "HEALTH_STATUS_")
+}
+
+func requireCounterparts[From, To interface {
+	comparable
+	protoreflect.Enum
+}](t *testing.T, table map[From]To, fromPrefix, toPrefix string) {
+	t.Helper()
+	var from From
+	var to To
+	all, shown := from.Descriptor().Values(), to.Descriptor().Values()
+	require.Len(t, table, all.Len(), "%s", from.Descriptor().FullName())
+	require.Equal(t, all.Len()+1, shown.Len(), "%s has one more: unspecified", to.Descriptor().FullName())
+	for status, counterpart := range table {
+		name := strings.TrimPrefix(string(all.ByNumber(status.Number()).Name()), fromPrefix)
+		want := strings.TrimSuffix(toPrefix+name, "_YET")
+		require.Equal(t, want, string(shown.ByNumber(counterpart.Number()).Name()))
+	}
+}
