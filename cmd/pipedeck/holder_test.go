@@ -17,7 +17,7 @@ import (
 func silentHolder(t *testing.T) (*workspace.Workspace, *workspace.Lock, <-chan net.Conn) {
 	t.Helper()
 	w := environment(t, t.TempDir(), "demo")
-	_, err := w.EnsureSecrets()
+	_, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
 	lock, err := w.Acquire()
 	require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -92,7 +93,7 @@ func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployme
 
 // withoutStages says why the deployment has no stage log: its planning goes on or failed, or its first stage has not begun.
 func withoutStages(d *deckv1.Deployment, flags string) string {
-	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), short(d.GetCommit().GetHash()), reader.Name(d.GetStatus()))
+	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), line.Commit(d.GetCommit().GetHash()), reader.Name(d.GetStatus()))
 	switch {
 	case !state.Ended(d.GetStatus()) && len(d.GetStages()) == 0:
 		return said + "its planning has not ended; it has no stage yet\n"

@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config/migrate"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -158,7 +159,7 @@ func (m *migrations) print(out, report io.Writer) error {
 		}
 	}
 	if changed > 0 {
-		say(report, "%s would change; to do it, add --write\n", plural(changed, "file"))
+		say(report, "%s would change; to do it, add --write\n", line.Count(changed, "file"))
 	}
 	return errors.Join(errs...)
 }
@@ -180,7 +181,7 @@ func (m *migrations) verdict() error {
 		}
 	}
 	if failed > 0 {
-		return usageError(fmt.Errorf("%s could not be migrated", plural(failed, "file")), "correct the lines above and run it again; pipedeck validate checks the files")
+		return usageError(fmt.Errorf("%s could not be migrated", line.Count(failed, "file")), "correct the lines above and run it again; pipedeck validate checks the files")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -110,7 +111,7 @@ func findHead(dir string, wish previewWish) (name, hash string, err error) {
 		if err != nil {
 			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", wish.commit, dir), "list them with: git -C "+dir+" log --oneline --all")
 		}
-		return short(id.String()), id.String(), nil
+		return line.Commit(id.String()), id.String(), nil
 	case wish.branch != "":
 		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(wish.branch), plumbing.ReferenceName("refs/remotes/" + wish.branch)} {
 			if found, err := repository.Reference(ref, true); err == nil {
@@ -125,7 +126,7 @@ func findHead(dir string, wish previewWish) (name, hash string, err error) {
 	}
 	name = head.Name().Short()
 	if !head.Name().IsBranch() {
-		name = short(head.Hash().String())
+		name = line.Commit(head.Hash().String())
 	}
 	return name, head.Hash().String(), nil
 }
@@ -143,7 +144,7 @@ func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r
 		}
 		p := answer.GetProgress()
 		fmt.Fprintf(stderr, "waiting for piped: what merging %s (%s) into %s would deploy (%d of %d answered)\n",
-			text.Line(r.GetHeadBranch()), short(r.GetHeadCommit()), text.Line(p.GetBaseBranch()), p.GetAnswered(), p.GetAsked())
+			text.Line(r.GetHeadBranch()), line.Commit(r.GetHeadCommit()), text.Line(p.GetBaseBranch()), p.GetAnswered(), p.GetAsked())
 	}
 	switch {
 	case ctx.Err() != nil:

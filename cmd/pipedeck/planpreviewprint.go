@@ -12,12 +12,13 @@ import (
 	"golang.org/x/term"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // printPreview writes a result for people, whose text is clean already.
 func printPreview(w io.Writer, p *deckv1.PlanPreview, paint painter) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Merging %s (%s) into %s", p.GetHeadBranch(), short(p.GetHeadCommit()), p.GetBaseBranch())
+	fmt.Fprintf(&b, "Merging %s (%s) into %s", p.GetHeadBranch(), line.Commit(p.GetHeadCommit()), p.GetBaseBranch())
 	switch n := len(p.GetApplications()); {
 	case n == 0 && len(p.GetErrors()) > 0:
 		b.WriteString(" cannot be previewed\n")

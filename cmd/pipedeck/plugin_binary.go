@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/workdir"
@@ -179,7 +180,7 @@ func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.
 		}
 	}
 	if problems > 0 {
-		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", plural(problems, "plugin")), "the reasons and next steps are above"})
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", line.Count(problems, "plugin")), "the reasons and next steps are above"})
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 			Name: "greeter", URL: "file:///greeter", Config: beside.Config, DeployTargets: beside.DeployTargets, Limits: beside.Limits,
 		}},
 	}))
-	require.NoError(t, w.EnsureKeyPair())
+	require.NoError(t, w.Keys().EnsureKeyPair())
 	written, err := os.ReadFile(w.PipedConfig())
 	require.NoError(t, err)
 	require.Contains(t, string(written), "greeting: Beside")
@@ -85,7 +85,7 @@ func TestBundledPluginsHaveAMemoryLimit(t *testing.T) {
 	w, err := workspace.At(dir, "test")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	require.NoError(t, w.EnsureKeyPair())
+	require.NoError(t, w.Keys().EnsureKeyPair())
 	limits := func(ports []int, f environmentFlags) map[string]config.PluginLimits {
 		plugins, err := f.pluginList("/bin")
 		require.NoError(t, err)

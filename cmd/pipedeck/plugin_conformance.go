@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 )
 
@@ -95,7 +96,7 @@ func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {
 		err = printTable(w, []string{"RESULT", "CHECK", "DETAIL"}, body)
 	}
 	if failed > 0 {
-		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s failed", plural(failed, "check")), "see docs/plugin-author-guide.md for what a plugin has to do"})
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s failed", line.Count(failed, "check")), "see docs/plugin-author-guide.md for what a plugin has to do"})
 	}
 	return err
 }

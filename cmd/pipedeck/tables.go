@@ -20,6 +20,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -68,7 +69,7 @@ func newAppsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "apps", "List the applications", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
 		for _, a := range s.Applications() {
-			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health), short(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
 		}
 		return s.withPipeds([]string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
 	}, func(s *snapshot) any { return s.Applications() }, nil)
@@ -78,7 +79,7 @@ func newDeploymentsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "deployments", "List the deployments, the newest first", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
 		for _, d := range s.deployments() {
-			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), short(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
+			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
 		}
 		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
 	}, func(s *snapshot) any { return s.deployments() }, (*snapshot).forgotten)
@@ -255,5 +256,3 @@ func chainLine(d *deckv1.Deployment) string {
 	}
 	return fmt.Sprintf("%s block %d", d.ChainId[:min(8, len(d.ChainId))], d.ChainBlock)
 }
-
-func short(hash string) string { return hash[:min(7, len(hash))] }

@@ -90,7 +90,7 @@ func dial(ctx context.Context, w *workspace.Workspace) (deckv1.DeckServiceClient
 			cmp.Or(exhaustion.WatchAdvice(err), "run it again; if it happens again, see the logs below the state directory"),
 		}
 	}
-	key, err := w.APIKey()
+	key, err := w.Keys().APIKey()
 	if err != nil {
 		return nil, nil, err
 	}

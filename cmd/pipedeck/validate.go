@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
@@ -208,22 +209,15 @@ func (v *validation) print(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "checked %s: %s, %s\n", plural(v.Checked, "file"), plural(v.count("error"), "error"), plural(v.count("warning"), "warning"))
+	_, err := fmt.Fprintf(w, "checked %s: %s, %s\n", line.Count(v.Checked, "file"), line.Count(v.count("error"), "error"), line.Count(v.count("warning"), "warning"))
 	return err
 }
 
 func (v *validation) verdict() error {
 	if n := v.count("error"); n > 0 {
-		return usageError(fmt.Errorf("the configuration has %s", plural(n, "error")), "correct the lines above and run it again")
+		return usageError(fmt.Errorf("the configuration has %s", line.Count(n, "error")), "correct the lines above and run it again")
 	}
 	return nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // configurationFile is a file to check. The content is cut off behind config.MaxSize, so that the

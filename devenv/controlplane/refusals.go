@@ -6,9 +6,10 @@ package controlplane
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 const (
@@ -38,7 +39,7 @@ func (r *refusals) refused(what string, reason error) {
 		r.timer = time.AfterFunc(r.interval, r.flush)
 	}
 	if r.count++; r.count <= shownRefusals {
-		r.log.Warn("refused a call", "method", shortened(what), "reason", shortened(reason.Error()))
+		r.log.Warn("refused a call", "method", line.Cut(what, maxRefusalText), "reason", line.Cut(reason.Error(), maxRefusalText))
 	}
 }
 
@@ -53,11 +54,4 @@ func (r *refusals) flush() {
 		r.log.Warn(fmt.Sprintf("%d more calls were refused in the last %s", more, r.interval))
 	}
 	r.timer, r.count = nil, 0
-}
-
-func shortened(text string) string {
-	if len(text) > maxRefusalText {
-		return strings.ToValidUTF8(text[:maxRefusalText], "") + "…"
-	}
-	return text
 }

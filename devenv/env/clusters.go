@@ -72,7 +72,9 @@ func (e *Environment) newClusters() error {
 		if err != nil {
 			return &StartError{component, err, "see pipedeck up --help for --cluster"}
 		}
-		e.clusters = append(e.clusters, &runningCluster{name: c.Name, component: component, provider: provider, ready: newOnce(), images: images})
+		e.clusters = append(e.clusters, &runningCluster{
+			name: c.Name, component: component, provider: provider, ready: newOnce(), images: images,
+		})
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 // loadImage brings an image archive to the cluster of a deploy target, as soon as its nodes take
 // images.
 func (e *Environment) loadImage(ctx context.Context, target, archive string, references []string) error {
-	c := e.cluster(target)
+	c := e.clusters.named(target)
 	if c == nil {
 		return fmt.Errorf("this environment has no cluster %q", target)
 	}
@@ -188,8 +190,12 @@ func await(ctx context.Context, o *once) error {
 	}
 }
 
-func (e *Environment) cluster(name string) *runningCluster {
-	for _, c := range e.clusters {
+// runningClusters are the clusters of an environment.
+type runningClusters []*runningCluster
+
+// named returns the cluster of that name; nil for none.
+func (all runningClusters) named(name string) *runningCluster {
+	for _, c := range all {
 		if c.name == name {
 			return c
 		}
@@ -197,19 +203,22 @@ func (e *Environment) cluster(name string) *runningCluster {
 	return nil
 }
 
-func (e *Environment) clusterNames() []string {
-	names := make([]string, 0, len(e.clusters))
-	for _, c := range e.clusters {
+func (all runningClusters) names() []string {
+	names := make([]string, 0, len(all))
+	for _, c := range all {
 		names = append(names, c.name)
 	}
 	return names
 }
 
-func (e *Environment) describeClusters() []*deckv1.Cluster {
-	described := make([]*deckv1.Cluster, 0, len(e.clusters))
-	for _, c := range e.clusters {
+// describe returns the clusters as user interfaces see them.
+func (all runningClusters) describe() []*deckv1.Cluster {
+	described := make([]*deckv1.Cluster, 0, len(all))
+	for _, c := range all {
 		d := c.provider.Describe()
-		described = append(described, &deckv1.Cluster{Name: c.name, Kind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig})
+		described = append(described, &deckv1.Cluster{
+			Name: c.name, Kind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig,
+		})
 	}
 	return described
 }

@@ -41,12 +41,13 @@ type Environment struct {
 	Options
 	server     *controlplane.Server
 	components *components
-	clusters   []*runningCluster
+	clusters   runningClusters
 	forwarder  *portforward.Forwarder
 	repository atomic.Pointer[workspace.Repository]
 	// tree is nil unless the environment is live or watches a detached HEAD.
-	tree    *live.Tree
-	address string
+	tree       *live.Tree
+	treeReport *treeReport
+	address    string
 	// connected gets piped's version when it has introduced itself to the control plane.
 	connected chan string
 
@@ -82,7 +83,7 @@ func (e *Environment) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	takeover := e.takeOver(ctx)
-	secrets, err := e.Workspace.EnsureSecrets()
+	secrets, err := e.Workspace.Keys().EnsureSecrets()
 	if err != nil {
 		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " + e.Workspace.Name}
 	}
@@ -93,23 +94,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if err := e.newClusters(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	e.server, err = controlplane.New(controlplane.Config{
-		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
-		PipedKey: secrets.PipedKey, APIKey: secrets.APIKey,
-		Environment: e.describe(),
-		Shutdown:    func(remove bool) { e.shutdown(stop, remove) },
-		PipedConnected: func(version string) {
-			select {
-			case e.connected <- version:
-			default: // one is waiting already
-			}
-		},
-		EventHandled: e.eventHandled,
-		Images:       e.imageService(),
-		Open:         e.open,
-		KeepFile:     e.keepFile(),
-		Logger:       e.Logger,
-	})
+	e.server, err = controlplane.New(e.controlPlane(stop, secrets))
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
@@ -141,6 +126,35 @@ func (e *Environment) run(ctx context.Context) error {
 	return err
 }
 
+// controlPlane configures the control plane of the environment; stop ends the environment.
+func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *workspace.Secrets) controlplane.Config {
+	return controlplane.Config{
+		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
+		PipedKey: secrets.PipedKey, APIKey: secrets.APIKey,
+		Environment: e.describe(),
+		Shutdown:    func(remove bool) { e.shutdown(stop, remove) },
+		PipedConnected: func(version string) {
+			select {
+			case e.connected <- version:
+			default: // one is waiting already
+			}
+		},
+		EventHandled: e.eventHandled,
+		Images:       e.imageService(),
+		Open:         e.open,
+		KeepFile:     e.keepFile(),
+		Logger:       e.Logger,
+	}
+}
+
+// liveRoot returns the root of a working tree that is deployed as it is on disk; empty for others.
+func (e *Environment) liveRoot() string {
+	if repository := e.repository.Load(); e.Live && repository != nil {
+		return repository.Root
+	}
+	return ""
+}
+
 // keepFile is where the history of an environment lies that outlasts its run; empty for others.
 func (e *Environment) keepFile() string {
 	if e.Remove {
@@ -164,7 +178,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	built := e.buildPlugins(ctx, children)
 	keys := make(chan error, 1) // beside the rest, for it takes a moment
 	children.Go(func() error {
-		keys <- e.Workspace.EnsureKeyPair()
+		keys <- e.Workspace.Keys().EnsureKeyPair()
 		return nil
 	})
 	for _, c := range e.clusters {
@@ -175,7 +189,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		return nil
 	})
 	children.Go(func() error {
-		e.watchDirs(ctx)
+		directories{e.Workspace.Dir, e.liveRoot, e.server}.watch(ctx)
 		return nil
 	})
 	children.Go(func() error {
@@ -183,7 +197,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 			return err
 		}
 		if e.tree != nil {
-			children.Go(func() error { return e.tree.Run(ctx, e.tellSnapshot) })
+			children.Go(func() error { return e.tree.Run(ctx, e.treeReport.show) })
 		}
 		if e.Images != nil {
 			children.Go(func() error {
@@ -241,7 +255,7 @@ func (e *Environment) describe() *deckv1.Environment {
 		Name: e.Workspace.Name, Version: e.Version,
 		Address: e.address, StateDir: e.Workspace.Dir,
 		StartedAt: timestamppb.New(e.running.StartedAt),
-		Clusters:  e.describeClusters(),
+		Clusters:  e.clusters.describe(),
 	}
 	if len(described.Clusters) > 0 {
 		first := described.Clusters[0]

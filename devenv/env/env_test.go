@@ -130,7 +130,7 @@ func pids(t *testing.T, w *workspace.Workspace, n int) []int {
 // deck is a client of the environment.
 func deck(t *testing.T, w *workspace.Workspace, address string) deckv1.DeckServiceClient {
 	t.Helper()
-	key, err := w.APIKey()
+	key, err := w.Keys().APIKey()
 	require.NoError(t, err)
 	conn, err := client.Dial(address, key)
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestAConfigurationThatPipedRefusesIsNotTriedAgain(t *testing.T) {
 // connectAsPiped introduces a piped to the control plane, as the stand-in does not.
 func connectAsPiped(t *testing.T, w *workspace.Workspace, address string) {
 	t.Helper()
-	secrets, err := w.EnsureSecrets()
+	secrets, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -37,7 +38,7 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	missed := 0
 	health := &healthClient{}
 	defer health.close()
-	for pause(ctx, beatInterval) {
+	for clock.Pause(ctx, beatInterval) {
 		d := c.provider.Describe()
 		if d.Kubeconfig == "" {
 			continue

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -29,7 +31,7 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 	if d.Kubeconfig != "" {
 		var err error
 		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
-			if !pause(ctx, identityPause) {
+			if !clock.Pause(ctx, identityPause) {
 				e.Logger.Warn("the cluster cannot be distinguished from others; nothing is deployed again because of it", "cluster", c.name, "error", err)
 				return
 			}

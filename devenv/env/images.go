@@ -57,7 +57,7 @@ func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) (err er
 	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "API-KEY "+apiKey)
 	// One cluster that takes long, or no images at all, does not hold up the others.
 	var clusters errgroup.Group
-	for _, name := range e.clusterNames() {
+	for _, name := range e.clusters.names() {
 		clusters.Go(func() error {
 			return provide(ctx, imagev1.NewImageServiceClient(conn), &imagev1.ProvideRequest{Directory: dir, Images: images, Target: name})
 		})

@@ -8,10 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/live"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
@@ -24,9 +27,12 @@ func (e *Environment) openTree(ctx context.Context) error {
 	if !e.Live {
 		hint = "check out a branch: git -C " + repository.Root + " switch BRANCH"
 	}
+	e.treeReport = &treeReport{
+		repository: repository, live: e.Live, components: e.components, server: e.server, logger: e.Logger, advice: e.seeLogs(),
+	}
 	tree, err := live.Open(ctx, live.Options{
 		Root: repository.Root, Branch: repository.Branch, CommitsOnly: !e.Live, Dir: e.Workspace.Snapshots(),
-		Watched: e.treeWatched, Logger: e.Logger,
+		Watched: e.treeReport.watched, Logger: e.Logger,
 	})
 	if err != nil {
 		return &StartError{componentRepository, err, hint}
@@ -37,23 +43,33 @@ func (e *Environment) openTree(ctx context.Context) error {
 	}
 	e.tree = tree
 	e.components.ready(componentRepository, "")
-	e.tellSnapshot(snapshot, err)
+	e.treeReport.show(snapshot, err)
 	return nil
 }
 
-// tellSnapshot shows what is deployed.
-func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
-	e.reportTree(err)
-	repository := e.repository.Load()
-	detail := fmt.Sprintf("%s, branch %s, live: ", repository.Root, repository.Branch)
-	if !e.Live {
-		detail = fmt.Sprintf("%s, HEAD is detached: ", repository.Root)
+// treeReport shows users which state of the working tree is deployed.
+type treeReport struct {
+	repository *workspace.Repository
+	live       bool
+	components *components
+	server     *controlplane.Server
+	logger     *slog.Logger
+	// advice is the next step for errors that have none of their own.
+	advice string
+}
+
+// show shows what is deployed after a snapshot was taken, or could not be.
+func (r *treeReport) show(s live.Snapshot, err error) {
+	r.held(err)
+	detail := fmt.Sprintf("%s, branch %s, live: ", r.repository.Root, r.repository.Branch)
+	if !r.live {
+		detail = fmt.Sprintf("%s, HEAD is detached: ", r.repository.Root)
 	}
 	switch {
 	case err != nil:
-		e.Logger.Warn("what is checked out is not deployed", "error", err)
+		r.logger.Warn("what is checked out is not deployed", "error", err)
 		detail += "the last state stays deployed: " + err.Error()
-	case !e.Live:
+	case !r.live:
 		detail += fmt.Sprintf("commit %.7s is deployed, and the next one that is checked out", s.Commit)
 	case len(s.Uncommitted) > 0:
 		detail += "saved files are deployed, " + live.Summary(s.Uncommitted)
@@ -63,31 +79,34 @@ func (e *Environment) tellSnapshot(s live.Snapshot, err error) {
 	if len(s.LeftOut) > 0 {
 		detail += " (without the repositories within: " + strings.Join(s.LeftOut, ", ") + ")"
 	}
-	e.components.told(componentRepository, detail)
+	r.components.told(componentRepository, detail)
 }
 
-// reportTree reports a working tree that is not deployed as it is, with what to do about it.
-func (e *Environment) reportTree(err error) {
+// held reports a working tree that is not deployed as it is, with what to do about it.
+func (r *treeReport) held(err error) {
 	if err == nil {
-		e.server.ClearProblem(partTree)
+		r.server.ClearProblem(partTree)
 		return
 	}
-	problem := store.Problem{Part: partTree, Component: componentRepository, Reason: "what was saved is not deployed: " + err.Error(), NextStep: e.seeLogs()}
+	problem := store.Problem{
+		Part: partTree, Component: componentRepository, Reason: "what was saved is not deployed: " + err.Error(), NextStep: r.advice,
+	}
 	if held := (*live.HeldError)(nil); errors.As(err, &held) {
 		problem.Reason, problem.NextStep = "what was saved is not deployed: "+held.Problem, held.Hint
 	}
-	e.server.SetProblem(problem)
+	r.server.SetProblem(problem)
 }
 
-// treeWatched reports a working tree of which not all can be watched.
-func (e *Environment) treeWatched(err error) {
+// watched reports a working tree of which not all can be watched.
+func (r *treeReport) watched(err error) {
 	const part = "watch of the working tree"
 	if err == nil {
-		e.server.ClearProblem(part)
+		r.server.ClearProblem(part)
 		return
 	}
-	e.server.SetProblem(store.Problem{
-		Part: part, Component: componentRepository, Reason: "what is saved is noticed after up to 2 s instead of at once: " + err.Error(),
-		NextStep: cmp.Or(exhaustion.WatchAdvice(err), e.seeLogs()),
+	r.server.SetProblem(store.Problem{
+		Part: part, Component: componentRepository,
+		Reason:   "what is saved is noticed after up to 2 s instead of at once: " + err.Error(),
+		NextStep: cmp.Or(exhaustion.WatchAdvice(err), r.advice),
 	})
 }

@@ -14,7 +14,7 @@ import (
 // open makes an application reachable from this machine. Its errors are for users and end with the
 // next step.
 func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail string, err error) {
-	c := e.cluster(o.Target)
+	c := e.clusters.named(o.Target)
 	if c == nil {
 		return "", "", fmt.Errorf("%s is deployed to %q, which is no cluster of this environment; reach it by its own tools", o.Name, o.Target)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/process"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -82,7 +83,7 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		e.Logger.Error("piped ended and is started again", "error", failure)
 		e.pipedProblem("it ended and is started again: "+summary, "")
 		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
-		if !pause(ctx, wait) {
+		if !clock.Pause(ctx, wait) {
 			e.components.stopped(componentPiped)
 			return nil
 		}
@@ -202,7 +203,7 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 
 // pipedArguments writes the configuration and returns the command line that uses it.
 func (e *Environment) pipedArguments() ([]string, error) {
-	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins, Clusters: e.clusterNames()}
+	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins, Clusters: e.clusters.names()}
 	if e.tree != nil {
 		config.Snapshots = e.tree.Repository()
 	}
@@ -247,16 +248,4 @@ func freePorts(n int) (ports []int, err error) {
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
-}
-
-// pause waits and tells whether ctx still runs.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

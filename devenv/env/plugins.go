@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/pluginsource"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
@@ -80,7 +81,7 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 		}
 		e.components.failed(component, err, cmp.Or(exhaustion.WatchAdvice(err), "start again with: pipedeck up"))
 		finished()
-		if !pause(ctx, lookInterval) {
+		if !clock.Pause(ctx, lookInterval) {
 			break
 		}
 	}

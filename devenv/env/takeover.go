@@ -15,6 +15,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -118,7 +119,7 @@ func endOrphan(ctx context.Context, w *workspace.Workspace, child workspace.Chil
 		if orphan(w, child) == nil {
 			return
 		}
-		if !pause(ctx, orphanPoll) {
+		if !clock.Pause(ctx, orphanPoll) {
 			return
 		}
 	}

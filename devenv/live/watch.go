@@ -206,8 +206,16 @@ func (w *watch) addAll(ctx context.Context) error {
 			_ = add(dir)
 		}
 	}
-	root := w.tree.options.Root
-	visit := func(dir string, entry fs.DirEntry, err error) error {
+	if !w.tree.options.CommitsOnly {
+		err = walkDirs(ctx, w.tree.options.Root, ignored, add)
+	}
+	w.refused(refused)
+	return err
+}
+
+// walkDirs visits the root and the directories below it that git does not ignore.
+func walkDirs(ctx context.Context, root string, ignored map[string]bool, visit func(dir string) error) error {
+	return filepath.WalkDir(root, func(dir string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -220,14 +228,16 @@ func (w *watch) addAll(ctx context.Context) error {
 		case entry.Name() == ".git", dir != root && ignored[dir]:
 			return fs.SkipDir
 		}
-		return add(dir)
-	}
-	if !w.tree.options.CommitsOnly {
-		err = filepath.WalkDir(root, visit)
-	}
+		return visit(dir)
+	})
+}
+
+// refused notes that not all directories are watched; nil says that all are.
+func (w *watch) refused(refused error) {
 	if errors.Is(refused, errTooManyDirs) { // our own bound: looking is as good there
 		if !w.incomplete {
-			w.tree.logger.Warn("not every directory is watched, the rest is looked at", "interval", pollInterval, "error", refused)
+			w.tree.logger.Warn("not every directory is watched, the rest is looked at",
+				"interval", pollInterval, "error", refused)
 		}
 		w.report(nil)
 	} else {
@@ -235,7 +245,6 @@ func (w *watch) addAll(ctx context.Context) error {
 		w.stale = w.stale || refused != nil // there may be watches later
 	}
 	w.incomplete = refused != nil
-	return err
 }
 
 var errTooManyDirs = errors.New("the working tree has too many directories")

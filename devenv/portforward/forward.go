@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // forward makes one port reachable.
@@ -127,16 +129,9 @@ func (f *forward) address(others []string) Address {
 		url = string(f.found.scheme) + "://" + url
 	}
 	ready, all := f.endpoints.count()
-	detail := fmt.Sprintf("%s, port %s, %d of %s ready", f.found.source, f.found.port, ready, plural(all, "pod"))
+	detail := fmt.Sprintf("%s, port %s, %d of %s ready", f.found.source, f.found.port, ready, line.Count(all, "pod"))
 	if len(others) > 0 {
 		detail += " (--port also takes " + strings.Join(others, ", ") + ")"
 	}
 	return Address{URL: url, Detail: detail}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
@@ -33,7 +34,7 @@ func (r *Repository) CheckApplications(checker *options.Checker) error {
 		}
 		content, size, err := readConfiguration(repo, entry.Hash)
 		if err != nil {
-			return damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, short(r.Head), err))
+			return damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
 		}
 		if size > config.MaxSize {
 			problems = append(problems, fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name, config.MaxSize>>10))

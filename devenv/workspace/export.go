@@ -17,6 +17,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 const (
@@ -80,7 +82,7 @@ func (r *Repository) ExportHead(dir string) error {
 		return export(root, f)
 	})
 	if err != nil {
-		return fmt.Errorf("export commit %s of %s: %w", short(r.Head), r.Root, err)
+		return fmt.Errorf("export commit %s of %s: %w", line.Commit(r.Head), r.Root, err)
 	}
 	return nil
 }

@@ -21,21 +21,21 @@ import (
 const keyPairBits = 2048
 
 // PrivateKeyFile is the key that opens the secrets of applications; it is this environment's alone.
-func (w *Workspace) PrivateKeyFile() string {
-	return filepath.Join(w.SecretsDir(), "encryption.private.pem")
+func (k Keys) PrivateKeyFile() string {
+	return filepath.Join(k.dir, "encryption.private.pem")
 }
 
 // PublicKeyFile is the key that secrets are encrypted with.
-func (w *Workspace) PublicKeyFile() string {
-	return filepath.Join(w.SecretsDir(), "encryption.public.pem")
+func (k Keys) PublicKeyFile() string {
+	return filepath.Join(k.dir, "encryption.public.pem")
 }
 
 // EnsureKeyPair makes the environment's key pair for secrets when there is none. A private key that is
 // there stays: what was encrypted for it could be read by no other.
-func (w *Workspace) EnsureKeyPair() error {
-	private, err := readPrivateKey(w.PrivateKeyFile())
+func (k Keys) EnsureKeyPair() error {
+	private, err := readPrivateKey(k.PrivateKeyFile())
 	if errors.Is(err, os.ErrNotExist) {
-		private, err = w.makePrivateKey()
+		private, err = k.makePrivateKey()
 	}
 	if err != nil {
 		return fmt.Errorf("key pair for secrets: %w", err)
@@ -45,13 +45,13 @@ func (w *Workspace) EnsureKeyPair() error {
 		return fmt.Errorf("key pair for secrets: %w", err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
-	if err := WriteFile(w.PublicKeyFile(), text); err != nil {
+	if err := WriteFile(k.PublicKeyFile(), text); err != nil {
 		return fmt.Errorf("store the public key for secrets: %w", err)
 	}
 	return nil
 }
 
-func (w *Workspace) makePrivateKey() (*rsa.PrivateKey, error) {
+func (k Keys) makePrivateKey() (*rsa.PrivateKey, error) {
 	private, err := rsa.GenerateKey(rand.Reader, keyPairBits)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (w *Workspace) makePrivateKey() (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return private, WriteFile(w.PrivateKeyFile(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes}))
+	return private, WriteFile(k.PrivateKeyFile(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes}))
 }
 
 func readPrivateKey(path string) (*rsa.PrivateKey, error) {

@@ -21,7 +21,7 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 	w, err := workspace.At(t.TempDir(), "test")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	require.NoError(t, w.EnsureKeyPair())
+	require.NoError(t, w.Keys().EnsureKeyPair())
 	read := func(file string) string {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 		return string(text)
 	}
-	private, public := read(w.PrivateKeyFile()), read(w.PublicKeyFile())
+	private, public := read(w.Keys().PrivateKeyFile()), read(w.Keys().PublicKeyFile())
 	// PipeCD's piped reads no other form, and dies at its start.
 	block, _ := pem.Decode([]byte(private))
 	require.NotNil(t, block)
@@ -38,13 +38,13 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 	require.NoError(t, err)
 	require.IsType(t, &rsa.PrivateKey{}, key)
 
-	require.NoError(t, os.Remove(w.PublicKeyFile()))
-	require.NoError(t, w.EnsureKeyPair())
-	require.Equal(t, private, read(w.PrivateKeyFile()))
-	require.Equal(t, public, read(w.PublicKeyFile()))
+	require.NoError(t, os.Remove(w.Keys().PublicKeyFile()))
+	require.NoError(t, w.Keys().EnsureKeyPair())
+	require.Equal(t, private, read(w.Keys().PrivateKeyFile()))
+	require.Equal(t, public, read(w.Keys().PublicKeyFile()))
 
-	require.NoError(t, os.WriteFile(w.PrivateKeyFile(), []byte("gone"), 0o600))
-	require.ErrorContains(t, w.EnsureKeyPair(), "encrypt the secrets of your applications again", "never replaced")
+	require.NoError(t, os.WriteFile(w.Keys().PrivateKeyFile(), []byte("gone"), 0o600))
+	require.ErrorContains(t, w.Keys().EnsureKeyPair(), "encrypt the secrets of your applications again", "never replaced")
 
 	repository := &workspace.Repository{Root: "/r", Branch: "main"}
 	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{Address: "127.0.0.1:1", Repository: repository}))
@@ -53,6 +53,6 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 	piped, err := config.ParsePiped(text, w.PipedConfig())
 	require.NoError(t, err)
 	require.Equal(t, config.SecretsKeyPair, piped.SecretManagement.Type)
-	require.Equal(t, w.PrivateKeyFile(), piped.SecretManagement.Config.PrivateKeyFile)
-	require.Equal(t, w.PublicKeyFile(), piped.SecretManagement.Config.PublicKeyFile)
+	require.Equal(t, w.Keys().PrivateKeyFile(), piped.SecretManagement.Config.PrivateKeyFile)
+	require.Equal(t, w.Keys().PublicKeyFile(), piped.SecretManagement.Config.PublicKeyFile)
 }

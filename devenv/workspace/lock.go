@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +26,7 @@ type Lock struct {
 }
 
 // Acquire takes the lock or returns ErrLocked at once. The directory must exist.
-func (w *Workspace) Acquire() (*Lock, error) { return w.lock(os.O_CREATE) }
+func (w *Workspace) Acquire() (*Lock, error) { return acquire(w.Dir, os.O_CREATE) }
 
 // AcquireExisting is Acquire for an environment that is there: fs.ErrNotExist when it was never
 // created or has just been removed, an *owned.Error when its directory is not ours.
@@ -33,16 +34,17 @@ func (w *Workspace) AcquireExisting() (*Lock, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
-	lock, err := w.lock(0)
+	lock, err := acquire(w.Dir, 0)
 	if errors.Is(err, fs.ErrNotExist) && w.Check() == nil {
-		return w.lock(os.O_CREATE) // its creation was interrupted
+		return acquire(w.Dir, os.O_CREATE) // its creation was interrupted
 	}
 	return lock, err
 }
 
-func (w *Workspace) lock(flag int) (*Lock, error) {
+// acquire takes the lock of an environment's directory.
+func acquire(dir string, flag int) (*Lock, error) {
 	for {
-		lock, err := w.tryLock(flag)
+		lock, err := tryLock(dir, flag)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +53,7 @@ func (w *Workspace) lock(flag int) (*Lock, error) {
 			return nil, errors.Join(err, lock.Release())
 		}
 		// A process that removed the environment may have removed the file between its opening and its locking.
-		now, err := os.Lstat(w.Path(owned.LockFile))
+		now, err := os.Lstat(filepath.Join(dir, owned.LockFile))
 		if err == nil && os.SameFile(opened, now) {
 			return lock, nil
 		}
@@ -61,8 +63,8 @@ func (w *Workspace) lock(flag int) (*Lock, error) {
 	}
 }
 
-func (w *Workspace) tryLock(flag int) (*Lock, error) {
-	file, err := owned.OpenFile(w.Path(owned.LockFile), os.O_RDWR|flag)
+func tryLock(dir string, flag int) (*Lock, error) {
+	file, err := owned.OpenFile(filepath.Join(dir, owned.LockFile), os.O_RDWR|flag)
 	if err != nil {
 		return nil, fmt.Errorf("open the environment's lock: %w", err)
 	}
@@ -73,7 +75,7 @@ func (w *Workspace) tryLock(flag int) (*Lock, error) {
 		}
 		return nil, fmt.Errorf("lock the environment: %w", err)
 	}
-	return &Lock{file, w.Dir}, nil
+	return &Lock{file, dir}, nil
 }
 
 // Release gives the lock up; a nil lock is nothing to give up.

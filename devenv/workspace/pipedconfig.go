@@ -103,7 +103,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		"spec": map[string]any{
 			"projectID":    ProjectID,
 			"pipedID":      w.PipedID(),
-			"pipedKeyFile": w.PipedKeyFile(),
+			"pipedKeyFile": w.Keys().PipedKeyFile(),
 			"apiAddress":   c.Address,
 			"repositories": []map[string]any{{
 				"repoId": RepositoryID,
@@ -113,7 +113,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 			"plugins": plugins,
 			"secretManagement": map[string]any{
 				"type":   "KEY_PAIR",
-				"config": map[string]any{"privateKeyFile": w.PrivateKeyFile(), "publicKeyFile": w.PublicKeyFile()},
+				"config": map[string]any{"privateKeyFile": w.Keys().PrivateKeyFile(), "publicKeyFile": w.Keys().PublicKeyFile()},
 			},
 		},
 	})
@@ -134,7 +134,7 @@ func (w *Workspace) deployTargets(c PipedConfig) []map[string]any {
 	for _, name := range c.Clusters {
 		targets = append(targets, map[string]any{"name": name, "config": map[string]any{
 			"kubeConfigPath": w.Kubeconfig(name),
-			"imageBuilder":   map[string]any{"address": c.Address, "apiKeyFile": w.APIKeyFile()},
+			"imageBuilder":   map[string]any{"address": c.Address, "apiKeyFile": w.Keys().APIKeyFile()},
 		}})
 	}
 	return targets

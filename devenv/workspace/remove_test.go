@@ -25,9 +25,9 @@ func put(t *testing.T, path string) {
 func filled(t *testing.T) *Workspace {
 	t.Helper()
 	w := create(t)
-	_, err := w.EnsureSecrets()
+	_, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
-	require.NoError(t, w.EnsureKeyPair())
+	require.NoError(t, w.Keys().EnsureKeyPair())
 	require.NoError(t, w.Publish(Running{PID: 1, Address: "127.0.0.1:1"}))
 	_, err = w.EnsureSample(tree{"web/app.pipecd.yaml": "x"})
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 		require.FileExists(t, w.Path(name))
 	}
 	require.NoDirExists(t, w.Path("repository"))
-	require.NoFileExists(t, w.APIKeyFile())
+	require.NoFileExists(t, w.Keys().APIKeyFile())
 
 	for _, name := range []string{"logs", "photos", "secrets", "thesis.txt"} {
 		require.NoError(t, os.Rename(w.Path(name), filepath.Join(documents, "saved-"+name)))
@@ -238,7 +238,7 @@ func TestNothingIsRemovedWithoutTheLock(t *testing.T) {
 	require.NoError(t, err)
 	defer lock.Release()
 	require.ErrorContains(t, w.Remove(lock), "lock is not held")
-	require.FileExists(t, w.APIKeyFile())
+	require.FileExists(t, w.Keys().APIKeyFile())
 }
 
 func TestAnInterruptedRemovalCanBeFinishedOrBegunAgain(t *testing.T) {
@@ -292,11 +292,11 @@ func TestAPlantedKeyOfAnotherUserIsNotUsed(t *testing.T) {
 		t.Skip("only the superuser can give files away")
 	}
 	w := create(t)
-	require.NoError(t, os.WriteFile(w.APIKeyFile(), []byte("story.planted"), 0o644))
-	require.NoError(t, os.Chown(w.APIKeyFile(), 12345, 12345))
-	_, err := w.APIKey()
+	require.NoError(t, os.WriteFile(w.Keys().APIKeyFile(), []byte("story.planted"), 0o644))
+	require.NoError(t, os.Chown(w.Keys().APIKeyFile(), 12345, 12345))
+	_, err := w.Keys().APIKey()
 	require.ErrorContains(t, err, "belongs to another user")
-	_, err = w.EnsureSecrets()
+	_, err = w.Keys().EnsureSecrets()
 	require.ErrorContains(t, err, "belongs to another user")
 	require.ErrorContains(t, w.Create(), "belongs to another user")
 	_, err = w.Alive()

@@ -103,5 +103,3 @@ func IsApplicationConfig(name string) bool {
 	base := path.Base(name)
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
-
-func short(hash string) string { return hash[:min(7, len(hash))] }

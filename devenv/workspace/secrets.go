@@ -31,19 +31,25 @@ type Secrets struct {
 	APIKey string
 }
 
+// Keys are the keys of an environment, each in a file of its own.
+type Keys struct{ dir, name string }
+
+// Keys returns the keys of the environment. Ensure methods create their files.
+func (w *Workspace) Keys() Keys { return Keys{dir: w.SecretsDir(), name: w.Name} }
+
 // PipedKeyFile is the file that the piped configuration names.
-func (w *Workspace) PipedKeyFile() string { return filepath.Join(w.SecretsDir(), "piped.key") }
+func (k Keys) PipedKeyFile() string { return filepath.Join(k.dir, "piped.key") }
 
 // APIKeyFile is the file for pipectl's --api-key-file.
-func (w *Workspace) APIKeyFile() string { return filepath.Join(w.SecretsDir(), "api.key") }
+func (k Keys) APIKeyFile() string { return filepath.Join(k.dir, "api.key") }
 
 // EnsureSecrets returns the environment's secrets and makes them when there are none.
-func (w *Workspace) EnsureSecrets() (*Secrets, error) {
-	pipedKey, err := ensure(w.PipedKeyFile(), func() string { return random(pipedKeyLength) })
+func (k Keys) EnsureSecrets() (*Secrets, error) {
+	pipedKey, err := ensure(k.PipedKeyFile(), func() string { return random(pipedKeyLength) })
 	if err != nil {
 		return nil, err
 	}
-	apiKey, err := ensure(w.APIKeyFile(), func() string { return w.Name + "." + random(apiSecretLength) })
+	apiKey, err := ensure(k.APIKeyFile(), func() string { return k.name + "." + random(apiSecretLength) })
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +57,8 @@ func (w *Workspace) EnsureSecrets() (*Secrets, error) {
 }
 
 // APIKey returns the API key of an environment that has one.
-func (w *Workspace) APIKey() (string, error) {
-	data, err := owned.ReadFile(w.APIKeyFile(), maxKey)
+func (k Keys) APIKey() (string, error) {
+	data, err := owned.ReadFile(k.APIKeyFile(), maxKey)
 	if err != nil {
 		return "", fmt.Errorf("read the environment's API key: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -26,7 +27,7 @@ import (
 func (r *Repository) listApplications(repo *git.Repository) error {
 	commit, err := repo.CommitObject(plumbing.NewHash(r.Head))
 	if err != nil {
-		return damaged(r.Root, fmt.Errorf("read commit %s: %w", short(r.Head), err))
+		return damaged(r.Root, fmt.Errorf("read commit %s: %w", line.Commit(r.Head), err))
 	}
 	if err := r.walk(repo, commit.TreeHash, ""); err != nil {
 		return damaged(r.Root, err)
@@ -37,7 +38,7 @@ func (r *Repository) listApplications(repo *git.Repository) error {
 func (r *Repository) walk(repo *git.Repository, tree plumbing.Hash, dir string) error {
 	read, err := object.GetTree(repo.Storer, tree)
 	if err != nil {
-		return fmt.Errorf("read tree %s (%q): %w", short(tree.String()), dir, err)
+		return fmt.Errorf("read tree %s (%q): %w", line.Commit(tree.String()), dir, err)
 	}
 	for _, entry := range read.Entries {
 		name := path.Join(dir, entry.Name)

@@ -36,7 +36,7 @@ func TestNamesThatCouldEscapeTheStateDirectoryAreRefused(t *testing.T) {
 func TestEverythingInTheWorkspaceBelongsToTheUserAlone(t *testing.T) {
 	t.Parallel()
 	w := create(t)
-	_, err := w.EnsureSecrets()
+	_, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
 	require.NoError(t, w.Publish(Running{PID: 1, Address: "127.0.0.1:1"}))
 	require.NoError(t, filepath.WalkDir(w.Dir, func(path string, entry os.DirEntry, err error) error {
@@ -51,15 +51,15 @@ func TestEverythingInTheWorkspaceBelongsToTheUserAlone(t *testing.T) {
 func TestSecretsAreMadeOnceAndDifferBetweenEnvironments(t *testing.T) {
 	t.Parallel()
 	w := create(t)
-	first, err := w.EnsureSecrets()
+	first, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
-	again, err := w.EnsureSecrets()
+	again, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Len(t, first.PipedKey, 50)
 	require.Regexp(t, `^story\.[a-zA-Z0-9]{32}$`, first.APIKey)
 
-	other, err := create(t).EnsureSecrets()
+	other, err := create(t).Keys().EnsureSecrets()
 	require.NoError(t, err)
 	require.NotEqual(t, first.PipedKey, other.PipedKey)
 	require.NotEqual(t, first.APIKey, other.APIKey)
@@ -69,21 +69,21 @@ func TestSecretsAreMadeOnceAndDifferBetweenEnvironments(t *testing.T) {
 func TestKeyFilesHoldTheKeyAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := create(t)
-	secrets, err := w.EnsureSecrets()
+	secrets, err := w.Keys().EnsureSecrets()
 	require.NoError(t, err)
 	for _, written := range []string{secrets.PipedKey, secrets.PipedKey + "\n"} { // an older build wrote the second
-		require.NoError(t, os.WriteFile(w.PipedKeyFile(), []byte(written), 0o600))
-		again, err := w.EnsureSecrets()
+		require.NoError(t, os.WriteFile(w.Keys().PipedKeyFile(), []byte(written), 0o600))
+		again, err := w.Keys().EnsureSecrets()
 		require.NoError(t, err)
 		require.Equal(t, secrets, again)
-		content, err := os.ReadFile(w.PipedKeyFile())
+		content, err := os.ReadFile(w.Keys().PipedKeyFile())
 		require.NoError(t, err)
 		require.Equal(t, secrets.PipedKey, string(content))
 	}
 	fresh := create(t)
-	secrets, err = fresh.EnsureSecrets()
+	secrets, err = fresh.Keys().EnsureSecrets()
 	require.NoError(t, err)
-	content, err := os.ReadFile(fresh.PipedKeyFile())
+	content, err := os.ReadFile(fresh.Keys().PipedKeyFile())
 	require.NoError(t, err)
 	require.Equal(t, secrets.PipedKey, string(content))
 }

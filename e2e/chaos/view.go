@@ -65,7 +65,7 @@ func (v *view) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := w.APIKey()
+	key, err := w.Keys().APIKey()
 	if err != nil {
 		return err
 	}

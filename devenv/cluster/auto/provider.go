@@ -10,11 +10,11 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Kind is this provider's own name, until one of the others was chosen.
@@ -169,17 +169,13 @@ func (p *Provider) Delete(ctx context.Context) error {
 	return p.Embedded.Delete(ctx)
 }
 
-// maxReason bounds what is told of a failure in a line about something else; the log has it whole.
+// maxReason bounds in bytes what a line about something else says of a failure; the log has it whole.
 const maxReason = 160
 
-// digestRule is the part of an image's name that tells a reader nothing.
+// digestRule is the part of an image's name that means nothing to a reader.
 var digestRule = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)
 
 // short is an error in a part of a line.
 func short(err error) string {
-	line, _, _ := strings.Cut(digestRule.ReplaceAllString(err.Error(), ""), "\n")
-	if runes := []rune(line); len(runes) > maxReason {
-		return string(runes[:maxReason]) + "…"
-	}
-	return line
+	return line.Cut(line.First(digestRule.ReplaceAllString(err.Error(), "")), maxReason)
 }

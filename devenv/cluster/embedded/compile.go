@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/sources"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -144,7 +145,7 @@ func lock(ctx context.Context, dir string, progress cluster.Progress) (unlock fu
 	}
 	progress("another pipedeck is compiling it", 0, 0)
 	// A lock cannot be waited for together with a cancellation, hence the pauses.
-	for pause(ctx, lockPoll) {
+	for clock.Pause(ctx, lockPoll) {
 		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			return func() { file.Close() }, nil
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/process"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -101,7 +102,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			now = time.Now()
 			if server.ExitCode() == exitLocked && now.Before(patienceEnds) {
 				progress("waiting for the server of an earlier pipedeck to end", 0, 0)
-				if !pause(ctx, 200*time.Millisecond) {
+				if !clock.Pause(ctx, 200*time.Millisecond) {
 					return nil
 				}
 				continue
@@ -114,7 +115,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		}
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", err)
 		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", recent), 0, 0)
-		if !pause(ctx, wait) {
+		if !clock.Pause(ctx, wait) {
 			return nil
 		}
 	}
@@ -167,16 +168,4 @@ func stopped(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-// pause waits and tells whether ctx still runs.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -89,7 +90,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return err
 	}
 	ready(answer)
-	for unanswered := 0; pause(ctx, p.every(unanswered)); {
+	for unanswered := 0; clock.Pause(ctx, p.every(unanswered)); {
 		answer, err := p.ask(ctx, api)
 		switch {
 		case ctx.Err() != nil:
@@ -134,7 +135,7 @@ func (p *Provider) awaitFirst(ctx context.Context, api discovery.DiscoveryInterf
 			return "", p.failure(err, "log in to the cluster again; check it with: "+p.question())
 		}
 		progress(p.waitingFor(err), 0, 0)
-		if !pause(bounded, p.waitEvery) && ctx.Err() == nil {
+		if !clock.Pause(bounded, p.waitEvery) && ctx.Err() == nil {
 			return "", p.failure(err, "start the cluster; check it with: "+p.question())
 		}
 	}
@@ -213,16 +214,4 @@ func reason(err error) string {
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
-}
-
-// pause waits and tells whether ctx still runs.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 const (
@@ -39,7 +40,7 @@ func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said f
 	if err != nil {
 		return "", err
 	}
-	said(fmt.Sprintf("waiting until %d %s ready", len(started), plural(len(started), "node is", "nodes are")))
+	said(fmt.Sprintf("waiting for %s to be ready", line.Count(len(started), "node")))
 	for {
 		version, err := watchNodes(ctx, client, started)
 		if err == nil {
@@ -151,11 +152,4 @@ func isReady(node *corev1.Node, started time.Time) bool {
 		}
 	}
 	return false
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -5,9 +5,9 @@ package deckapi
 
 import (
 	"encoding/json"
-	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Stage metadata of plugins of our SDK. Both are JSON; what is no such thing is as if it were not there.
@@ -53,10 +53,4 @@ func targetResults(text string) []*deckv1.StageTarget {
 	return list
 }
 
-func oneLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if len(line) > maxText {
-		line = line[:maxText]
-	}
-	return strings.ToValidUTF8(line, "")
-}
+func oneLine(text string) string { return line.Cut(line.First(text), maxText) }

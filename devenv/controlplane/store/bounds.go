@@ -4,11 +4,10 @@
 package store
 
 import (
-	"strings"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // maxReasonBytes bounds the reason of a status. A longer one is cut.
@@ -38,9 +37,4 @@ func growth(old, added map[string]string) int {
 }
 
 // shortReason cuts the reason of a status.
-func shortReason(reason string) string {
-	if len(reason) <= maxReasonBytes {
-		return reason
-	}
-	return strings.ToValidUTF8(reason[:maxReasonBytes], "") + "…"
-}
+func shortReason(reason string) string { return line.Cut(reason, maxReasonBytes) }

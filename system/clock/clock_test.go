@@ -1,0 +1,23 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+func TestAPauseEndsWithItsTimeOrItsContext(t *testing.T) {
+	t.Parallel()
+	require.True(t, clock.Pause(t.Context(), time.Nanosecond))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.False(t, clock.Pause(ctx, time.Hour))
+	require.False(t, clock.Pause(ctx, 0), "the caller has to end, too, when both have happened")
+}
