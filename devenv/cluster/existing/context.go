@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -131,12 +130,4 @@ func dropShadowed(config *clientcmdapi.Config) {
 			c.CertificateAuthority = ""
 		}
 	}
-}
-
-// remove deletes what write made.
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the copy of the kubeconfig: %w", err)
-	}
-	return nil
 }

@@ -18,6 +18,26 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
+// Delete implements cluster.Provider. It needs the record only.
+func (p *Provider) Delete(ctx context.Context) error {
+	known, err := readRecord(p.Dir)
+	if err != nil {
+		return err
+	}
+	if known != nil {
+		if err := remove(ctx, known); err != nil {
+			return fmt.Errorf("delete the kind cluster %s: %w", known.Cluster, err)
+		}
+	}
+	if err := os.Remove(p.Kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("delete the kind cluster's kubeconfig: %w", err)
+	}
+	if err := workspace.RemoveCluster(p.Dir); err != nil {
+		return fmt.Errorf("delete the kind cluster's record: %w", err)
+	}
+	return nil
+}
+
 // DeleteRecorded deletes each kind cluster that an environment has a record of, in this run or an
 // earlier one. The caller holds the environment's lock and has ended Run.
 func DeleteRecorded(ctx context.Context, w *workspace.Workspace) error {

@@ -1,0 +1,26 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// Delete removes the data and the kubeconfig.
+func (p *Provider) Delete(context.Context) error {
+	err := workspace.RemoveCluster(p.dir)
+	if removeErr := os.Remove(p.kubeconfig); !errors.Is(removeErr, os.ErrNotExist) {
+		err = errors.Join(err, removeErr)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the embedded cluster in %s: %w", filepath.Clean(p.dir), err)
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package existing
+
+import (
+	"context"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+)
+
+// LoadImage implements cluster.Provider. A cluster that the user made by kind takes images.
+func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+	name, ok := strings.CutPrefix(p.context.Name, "kind-")
+	if !ok || p.load == nil {
+		return cluster.ErrNoImages
+	}
+	return p.load(ctx, name, archive, references)
+}
