@@ -166,7 +166,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	m.SecretEncryption = r.GetSecretEncryption()
 	m.StartedAt, m.UpdatedAt = now.Unix(), now.Unix()
 	p.offers.put(m)
-	p.applications.refreshTargets(id)
+	p.applications.refresh(id)
 	p.changed(one)
 	p.publishPlugins(one, before)
 	return m.GetName(), nil

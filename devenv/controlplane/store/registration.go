@@ -132,13 +132,31 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	return nil
 }
 
-// refreshTargets gives the applications of a piped that no user set targets for those that the piped offers now.
-func (a *Applications) refreshTargets(pipedID string) {
+// refresh gives the applications of a piped what the piped offers now: their repositories, and deploy targets where no
+// user set any.
+func (a *Applications) refresh(pipedID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	offered, err := a.offers.of(pipedID)
+	if err != nil {
+		return
+	}
 	for _, one := range a.index.pipeds[pipedID] {
+		a.refreshRepositoryOf(one, offered)
 		a.refreshTargetsOf(one)
 	}
+}
+
+// refreshRepositoryOf takes over a remote or branch that a user changed in the piped configuration. PipeCD keeps those
+// of the registration, but there a user can register the application again.
+func (a *Applications) refreshRepositoryOf(one *application, offered *offer) {
+	path := one.model.GetGitPath()
+	repo := offered.repository(path.GetRepo().GetId())
+	if repo == nil || proto.Equal(repo, path.GetRepo()) {
+		return
+	}
+	path.Repo, path.Url = repo, directoryURL(repo, path.GetPath())
+	a.changed(one)
 }
 
 func (a *Applications) refreshTargetsOf(one *application) {
