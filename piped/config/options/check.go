@@ -137,6 +137,9 @@ var envelopeKeys = []string{"timeout", "skipOn"}
 // checkStage checks the options of a stage.
 func (s *Schema) checkStage(name string, report *config.Report, at string) {
 	value := report.Value(at + ".with")
+	if _, is := value.Any().(map[string]any); !is {
+		return // which is an error already
+	}
 	for _, f := range s.findings(s.stages[name], value) {
 		switch {
 		case !f.unread || len(f.path) != 1 || !slices.Contains(envelopeKeys, f.path[0]):

@@ -23,8 +23,9 @@ const wantKey = "patternErrorMessage"
 // finding is one mistake in a value.
 type finding struct {
 	path []string
-	// unread is set for a key that the plugin does not read.
+	// unread is set for a key that the plugin does not read, missing for one that it needs.
 	unread  bool
+	missing bool
 	onKey   bool
 	message string
 }
@@ -37,7 +38,16 @@ func (s *Schema) findings(schema *jsonschema.Schema, value config.Value) []findi
 	}
 	e := &explainer{schema: s, value: value}
 	e.explain(invalid)
-	return e.list
+	return slices.DeleteFunc(slices.Clone(e.list), e.misspelled)
+}
+
+// misspelled reports whether a key that is missing is there with a slip, which is a finding itself.
+func (e *explainer) misspelled(f finding) bool {
+	last := len(f.path) - 1
+	return f.missing && slices.ContainsFunc(e.list, func(other finding) bool {
+		return other.unread && len(other.path) == len(f.path) && slices.Equal(other.path[:last], f.path[:last]) &&
+			config.Nearest(other.path[last], []string{f.path[last]}) != ""
+	})
 }
 
 // explainer turns the errors of the validator into the words of this project.
@@ -88,7 +98,8 @@ func (e *explainer) explain(v *jsonschema.ValidationError) {
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			e.add(append(slices.Clone(at), name), "is required and must not be empty")
+			path := append(slices.Clone(at), name)
+			e.list = append(e.list, finding{path: path, missing: true, message: "is required and must not be empty"})
 		}
 	case *kind.MinLength:
 		e.least(at, k.Want, "characters")
