@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(actAsEnv) {
 	case "stages":
 		sdk.Main(sdk.ForStages(stagePlugin{}))
+	case "schema":
+		sdk.Main(sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)))
 	case "fleet":
 		sdk.Main(sdk.ForDeployment(newFleet()))
 	case "busy":

@@ -51,7 +51,7 @@ type Types struct {
 }
 
 // Check fails the test when the file is not the schema of the types. With UPDATE_SCHEMA=1 it writes the file.
-func Check(t *testing.T, file string, types Types) {
+func Check(t testing.TB, file string, types Types) {
 	t.Helper()
 	want, err := Generate(types)
 	if err != nil {
