@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
@@ -35,11 +36,6 @@ func (t *told) tell(change controlplane.Change) {
 	t.signal <- struct{}{}
 }
 
-// timerFunc is a clock.Timer.
-type timerFunc func(time.Duration) <-chan time.Time
-
-func (f timerFunc) After(d time.Duration) <-chan time.Time { return f(d) }
-
 func TestListsThatFailedAreReadAgainWithoutAnotherChange(t *testing.T) {
 	t.Parallel()
 	source := &told{signal: make(chan struct{}), next: make(chan controlplane.Change, 1)}
@@ -51,7 +47,7 @@ func TestListsThatFailedAreReadAgainWithoutAnotherChange(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		follow(ctx, source, timerFunc(func(d time.Duration) <-chan time.Time { pauses <- d; return over }),
+		follow(ctx, source, clocktest.TimerFunc(func(d time.Duration) <-chan time.Time { pauses <- d; return over }),
 			func(_ context.Context, change controlplane.Change) controlplane.Change {
 				asked <- change
 				return <-left

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
 // controlPlane answers with what the test wants.
@@ -72,7 +72,7 @@ func parsed(t *testing.T) *config.Piped {
 func TestTheIntroductionNamesTheConfigurationWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	c := &controlPlane{answers: []error{nil}}
-	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: controlplanetest.EagerClock{}, logger: slog.New(slog.DiscardHandler)}.send(t.Context()))
+	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: slog.New(slog.DiscardHandler)}.send(t.Context()))
 	require.Equal(t, "v1", c.meta.GetVersion())
 	require.Equal(t, "local", c.meta.GetRepositories()[0].GetId())
 	require.Equal(t, []string{"local"}, c.meta.GetPlugins()[0].GetDeployTargets())
@@ -87,7 +87,7 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
 	absent := status.Error(codes.Unavailable, "nobody is there")
 	c := &controlPlane{answers: []error{absent, nil}}
-	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: controlplanetest.EagerClock{}, logger: logger}.send(t.Context()))
+	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(t.Context()))
 	require.Empty(t, c.answers)
 
 	for code, want := range map[codes.Code]string{
@@ -95,12 +95,12 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 		codes.Unimplemented:   "check that apiAddress names a PipeCD control plane",
 	} {
 		c := &controlPlane{answers: []error{status.Error(code, "no")}}
-		require.ErrorContains(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: controlplanetest.EagerClock{}, logger: logger}.send(t.Context()), want)
+		require.ErrorContains(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(t.Context()), want)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, introduction{controlPlane: &controlPlane{answers: []error{absent}}, piped: parsed(t), version: "v1", timer: controlplanetest.EagerClock{}, logger: logger}.send(ctx), "a stop is no failure")
+	require.NoError(t, introduction{controlPlane: &controlPlane{answers: []error{absent}}, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(ctx), "a stop is no failure")
 }
 
 func TestGitSecretsAreDecodedAndNeverShown(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 const (
@@ -20,19 +22,20 @@ const (
 	requestTimeout = 10 * time.Second
 	// tries and firstPause bound how often a cloud is asked that does not answer: in a pod that is just being
 	// started, the server of its credentials may come up later than piped.
-	tries      = 5
-	firstPause = 500 * time.Millisecond
+	tries        = 5
+	firstPause   = 500 * time.Millisecond
+	longestPause = 4 * time.Second
 )
 
 // cloud asks the clouds.
 type cloud struct {
 	client *http.Client
 	getenv func(string) string
-	after  func(time.Duration) <-chan time.Time
+	clock  clock.Timer
 }
 
 func newCloud() *cloud {
-	return &cloud{client: &http.Client{Timeout: requestTimeout}, getenv: os.Getenv, after: time.After}
+	return &cloud{client: &http.Client{Timeout: requestTimeout}, getenv: os.Getenv, clock: clock.System{}}
 }
 
 // refusedError is an answer other than success. Body is what the cloud says about it.
@@ -74,18 +77,15 @@ type doer interface {
 
 // do makes a request until there is an answer, a few times. A request is made anew for each try.
 func (c *cloud) do(ctx context.Context, client doer, request func() (*http.Request, error)) ([]byte, error) {
-	pause := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for try := 1; ; try++ {
 		body, err := once(ctx, client, request)
 		if err == nil || final(err) || try == tries || ctx.Err() != nil {
 			return body, err
 		}
-		select {
-		case <-c.after(pause):
-		case <-ctx.Done():
+		if backoff.Wait(ctx, c.clock) != nil {
 			return nil, err // says more than the end of ctx
 		}
-		pause *= 2
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2/google"
+
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 )
 
 const configuration = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: a2V5\n  apiAddress: 127.0.0.1:1\n"
@@ -51,12 +53,10 @@ func TestTriesAreBounded(t *testing.T) {
 		t.Cleanup(server.Close)
 		var pauses []time.Duration
 		c := newCloud()
-		c.after = func(d time.Duration) <-chan time.Time {
+		c.clock = clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			pauses = append(pauses, d)
-			now := make(chan time.Time)
-			close(now)
-			return now
-		}
+			return clocktest.Eager{}.After(d)
+		})
 		_, err := c.do(t.Context(), c.client, get(t, server.URL))
 		var refused *refusedError
 		require.ErrorAs(t, err, &refused)
@@ -72,10 +72,10 @@ func TestATryEndsWithItsContext(t *testing.T) {
 	server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	c := newCloud()
-	c.after = func(time.Duration) <-chan time.Time {
+	c.clock = clocktest.TimerFunc(func(time.Duration) <-chan time.Time {
 		cancel()
 		return nil
-	}
+	})
 	_, err := c.do(ctx, c.client, get(t, server.URL))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, context.Canceled, "what went wrong says more")

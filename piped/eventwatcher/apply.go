@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher/edit"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -58,7 +58,7 @@ func (w *Watcher) apply(ctx context.Context, e event, rules []*rule) (done, fail
 // push commits and pushes rules of one repository together, until nobody else pushes in between.
 func (w *Watcher) push(ctx context.Context, e event, rules []*rule) (done, failed []string) {
 	repository := rules[0].repository
-	ceiling := pushPause
+	backoff := clock.NewBackoff(pushPause, longestPause)
 	for try := 1; ; try++ {
 		work, bad, err := w.draft(ctx, e, rules)
 		if err == nil && !work.Empty() {
@@ -76,11 +76,7 @@ func (w *Watcher) push(ctx context.Context, e event, rules []*rule) (done, faile
 			return nil, append(bad, err.Error())
 		}
 		w.logger.Debug("a push for an event is tried again", "event", e.GetName(), "repository", repository.ID(), "try", try, "error", err)
-		select {
-		case <-w.options.After(rand.N(ceiling) + 1):
-		case <-ctx.Done():
-		}
-		ceiling *= 2
+		_ = backoff.Wait(ctx, w.options.Clock) // the next try ends with ctx
 	}
 }
 
@@ -134,7 +130,7 @@ func (w *Watcher) draft(ctx context.Context, e event, rules []*rule) (work *git.
 		files, err := changes(ctx, work, e.GetData(), r)
 		if err == nil && len(files) > 0 {
 			err = work.Commit(ctx, git.Change{
-				Files: files, Message: w.message(e, r), Name: w.options.Name, Email: w.options.Email, At: w.options.Now(),
+				Files: files, Message: w.message(e, r), Name: w.options.Name, Email: w.options.Email, At: w.options.Clock.Now(),
 			})
 		}
 		if ctx.Err() != nil {

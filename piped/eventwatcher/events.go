@@ -97,7 +97,7 @@ func (w *Watcher) handle(ctx context.Context, g *events, rules []*rule) error {
 
 // settle applies one event. It returns an error only when ctx has ended.
 func (w *Watcher) settle(ctx context.Context, e event, rules []*rule) (*pipedservice.ReportEventStatusesRequest_Event, error) {
-	if w.options.Now().Sub(e.at()) > outdated {
+	if w.options.Clock.Now().Sub(e.at()) > outdated {
 		return outcome(e, model.EventStatus_EVENT_OUTDATED, fmt.Sprintf("It came more than %s ago", outdated)), nil
 	}
 	if len(e.GetData()) > maxValue {

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -40,9 +40,8 @@ type Options struct {
 	// Passed gets the outcome of each look at the events: an error is tried again. It may be nil.
 	Passed func(error)
 	Logger *slog.Logger
-	// Now and After are the clock. Default: the system's.
-	Now   func() time.Time
-	After func(time.Duration) <-chan time.Time
+	// Clock is the system's when nil.
+	Clock clock.Clock
 }
 
 // Watcher applies events.
@@ -65,11 +64,8 @@ func New(o Options) *Watcher {
 	if o.Passed == nil {
 		o.Passed = func(error) {}
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.After == nil {
-		o.After = time.After
+	if o.Clock == nil {
+		o.Clock = clock.System{}
 	}
 	if o.Config.CheckInterval <= 0 {
 		o.Config.CheckInterval = config.Duration(time.Minute)
@@ -88,7 +84,7 @@ func (w *Watcher) Changed() {
 // Run applies events after each Changed, until ctx ends. It always returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
 	var timer <-chan time.Time
-	ceiling := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for {
 		select {
 		case <-ctx.Done():
@@ -105,14 +101,13 @@ func (w *Watcher) Run(ctx context.Context) error {
 		switch {
 		case err != nil:
 			w.logger.Warn("events could not be handled; it is tried again", "error", err)
-			timer = w.options.After(ceiling/2 + rand.N(ceiling/2))
-			ceiling = min(2*ceiling, longestPause)
+			timer = w.options.Clock.After(backoff.Next())
 		case open:
 			// A configuration that wants the event may be on its way.
-			timer = w.options.After(w.options.Config.CheckInterval.Std())
-			ceiling = firstPause
+			timer = w.options.Clock.After(w.options.Config.CheckInterval.Std())
+			backoff.Reset()
 		default:
-			ceiling = firstPause
+			backoff.Reset()
 		}
 	}
 }
@@ -120,7 +115,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 // pass handles all events that are not handled yet. It returns whether an event is left that nobody here
 // wants and that may still be applied.
 func (w *Watcher) pass(ctx context.Context) (open bool, err error) {
-	now := w.options.Now()
+	now := w.options.Clock.Now()
 	answer, err := w.options.ControlPlane.ListEvents(ctx, &pipedservice.ListEventsRequest{
 		From: now.Add(-listed).Unix(), Order: pipedservice.ListOrder_DESC, Status: pipedservice.ListEventsRequest_NOT_HANDLED,
 	})

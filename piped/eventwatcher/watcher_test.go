@@ -19,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -99,7 +101,7 @@ func TestAnEventIsAppliedOnceAlsoAcrossRestarts(t *testing.T) {
 			require.Len(t, done, 1) // and piped is killed before it reports that
 			before := w.repo.git("-C", w.repo.bare, "for-each-ref")
 
-			again := New(Options{ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", w.repo.bare)}, Now: func() time.Time { return time.Now().Add(time.Minute) }})
+			again := New(Options{ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", w.repo.bare)}, Clock: clocktest.Clock{Timer: clock.System{}, Time: func() time.Time { return time.Now().Add(time.Minute) }}})
 			_, err = again.pass(t.Context())
 			require.NoError(t, err)
 			w.plane.require(t, id, succeeded, c.said)
@@ -238,13 +240,11 @@ func TestPushesAreNotTriedForEver(t *testing.T) {
 	t.Parallel()
 	pauses := 0
 	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest}, func(o *Options) {
-		o.After = func(d time.Duration) <-chan time.Time {
+		o.Clock = clocktest.Clock{Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			pauses++
 			require.LessOrEqual(t, d, 8*pushPause)
-			now := make(chan time.Time, 1)
-			now <- time.Time{}
-			return now
-		}
+			return clocktest.Eager{}.After(d)
+		})}
 	})
 	hook := "#!/bin/sh\nread old new ref\nunset GIT_QUARANTINE_PATH\ngit update-ref refs/heads/main $(git -c user.name=B -c user.email=b@b commit-tree -p $old -m Theirs $old^{tree})\n"
 	require.NoError(t, os.MkdirAll(filepath.Join(w.repo.bare, "hooks"), 0o755))
@@ -311,7 +311,7 @@ func TestRunWaitsForWordAndTriesAgainAfterFailures(t *testing.T) {
 	ring := make(chan time.Time)
 	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest}, func(o *Options) {
 		o.Config.CheckInterval = config.Duration(7 * time.Minute)
-		o.After = func(d time.Duration) <-chan time.Time { timers <- d; return ring }
+		o.Clock = clocktest.Clock{Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time { timers <- d; return ring })}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -22,6 +22,7 @@ import (
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -206,7 +207,7 @@ func newWorld(t *testing.T, files map[string]string, adjust ...func(*Options)) *
 	w := &world{plane: &plane{applications: []*model.Application{registered("shop", "shop")}, reported: make(chan struct{}, 1)}, repo: newRepository(t, files)}
 	o := Options{
 		ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", "file://"+w.repo.bare)}, Name: "piped", Email: "piped@localhost",
-		After: func(time.Duration) <-chan time.Time { now := make(chan time.Time, 1); now <- time.Time{}; return now },
+		Clock: clocktest.Clock{Timer: clocktest.Eager{}},
 	}
 	for _, change := range adjust {
 		change(&o)

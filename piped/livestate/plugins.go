@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -85,11 +86,11 @@ func (r *Reporter) setPushes(name string, pushes bool) {
 // follow hears what a plugin tells, until ctx ends.
 func (r *Reporter) follow(ctx context.Context, p Plugin) {
 	req := &livestate.AwaitChangesRequest{}
-	pause := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for ctx.Err() == nil {
 		answer, err := p.Changes.AwaitChanges(ctx, req)
 		if err == nil {
-			pause = firstPause
+			backoff.Reset()
 			r.setPushes(p.Name, true)
 			req.Instance, req.Position = answer.GetInstance(), answer.GetPosition()
 			if answer.GetAll() {
@@ -100,14 +101,11 @@ func (r *Reporter) follow(ctx context.Context, p Plugin) {
 			continue
 		}
 		r.setPushes(p.Name, false)
-		wait := pause
-		pause = min(2*pause, longestPause)
 		if status.Code(err) == codes.Unimplemented {
-			wait, pause = askAgain, firstPause
+			backoff.Reset()
+			_ = clock.Wait(ctx, r.options.Clock, spread(askAgain)) // the loop ends with ctx
+			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-r.options.Clock.After(spread(wait)):
-		}
+		_ = backoff.Wait(ctx, r.options.Clock)
 	}
 }

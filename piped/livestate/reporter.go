@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 const (
@@ -53,13 +54,6 @@ type Plugin struct {
 	Changes   livestate.LivestateChangeServiceClient
 }
 
-// Clock tells the time.
-type Clock interface {
-	Now() time.Time
-	// After sends once, when d has passed.
-	After(d time.Duration) <-chan time.Time
-}
-
 // Options are what a Reporter needs.
 type Options struct {
 	PipedID, ProjectID string
@@ -77,7 +71,7 @@ type Options struct {
 	// Parallel bounds the looks at the same time. Default: 4.
 	Parallel int
 	// Clock is the system's when nil.
-	Clock  Clock
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -106,9 +100,9 @@ type application struct {
 	looking bool
 	// changed says that something has happened since the last look began.
 	changed   bool
-	deploying bool          // as this piped has reported it
-	pause     time.Duration // before the next try
-	told      string        // the failure that was logged
+	deploying bool   // as this piped has reported it
+	failures  int    // looks that failed since the last that did not
+	told      string // the failure that was logged
 }
 
 // New makes a Reporter; nothing starts before Run.
@@ -117,7 +111,7 @@ func New(options Options) *Reporter {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.Clock == nil {
-		options.Clock = systemClock{}
+		options.Clock = clock.System{}
 	}
 	if options.Interval <= 0 {
 		options.Interval = defaultInterval
@@ -197,7 +191,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 		work.Go(func() { r.follow(ctx, p) })
 	}
 	r.nudge()
-	pause := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	var later <-chan time.Time
 	for {
 		select {
@@ -212,9 +206,9 @@ func (r *Reporter) Run(ctx context.Context) error {
 			return nil
 		case err != nil:
 			r.logger.Warn("could not list the applications to look at their live states; it is tried again", "error", err)
-			next, pause = pause, min(2*pause, longestPause)
+			next = backoff.Next()
 		default:
-			pause = firstPause
+			backoff.Reset()
 		}
 		later = nil
 		if next > 0 {
@@ -353,18 +347,18 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil {
-		a.pause = min(max(firstPause, 2*a.pause), longestPause)
-		wait = a.pause
-		if a.told != err.Error() {
-			a.told = err.Error()
-			r.logger.Warn("the live state of an application is not known; it is asked for again", "application", m.GetName(), "error", err)
+	if err == nil {
+		a.failures, a.told = 0, ""
+		if wait > 0 {
+			a.due = r.options.Clock.Now().Add(spread(wait))
 		}
-	} else {
-		a.pause, a.told = 0, ""
+		return
 	}
-	if wait > 0 {
-		a.due = r.options.Clock.Now().Add(spread(wait))
+	a.failures++
+	a.due = r.options.Clock.Now().Add(clock.Pause(firstPause, longestPause, a.failures))
+	if a.told != err.Error() {
+		a.told = err.Error()
+		r.logger.Warn("piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err)
 	}
 }
 
@@ -372,8 +366,3 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 func spread(d time.Duration) time.Duration {
 	return d - d/20 + rand.N(d/10+1)
 }
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time                         { return time.Now() }
-func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }

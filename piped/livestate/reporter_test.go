@@ -211,7 +211,7 @@ func TestAFailureReportsNothingAndIsTriedAgain(t *testing.T) {
 	w.plane.refuse = 1
 	w.plane.set(deployed("web", "good", "bad"))
 	w.start()
-	require.Eventually(t, func() bool { return w.clock.waits(time.Second, time.Second) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return w.clock.waits(time.Second/2, time.Second) }, time.Minute, time.Millisecond)
 	w.clock.move(time.Second)
 	require.Eventually(t, func() bool { return len(bad.asked()) == 1 }, time.Minute, time.Millisecond)
 	require.Empty(t, w.plane.live)

@@ -21,6 +21,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -46,8 +47,8 @@ type Options struct {
 	// Spans counts the spans of traces that have arrived, and those that were lost on their way.
 	Spans  func() (sent, failed int64)
 	Logger *slog.Logger
-	// After is the clock of reports. Default: the system's.
-	After func(time.Duration) <-chan time.Time
+	// Clock is for the time between reports. Default: the system's.
+	Clock clock.Timer
 }
 
 // Metrics is what a piped can say about itself in numbers.
@@ -69,8 +70,8 @@ func New(o Options) *Metrics {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.After == nil {
-		o.After = time.After
+	if o.Clock == nil {
+		o.Clock = clock.System{}
 	}
 	m := &Metrics{
 		options: o, registry: prometheus.NewRegistry(), deployments: newDeployments(), stages: newStages(o.Plugins),
@@ -161,10 +162,8 @@ type ControlPlane interface {
 // Run reports to the control plane once a minute until ctx ends. It always returns nil.
 func (m *Metrics) Run(ctx context.Context, to ControlPlane) error {
 	for {
-		select {
-		case <-ctx.Done():
+		if clock.Wait(ctx, m.options.Clock, reportInterval) != nil {
 			return nil
-		case <-m.options.After(reportInterval):
 		}
 		if err := m.report(ctx, to); err != nil && ctx.Err() == nil {
 			m.options.Logger.Warn("the control plane did not take the metrics", "error", err)

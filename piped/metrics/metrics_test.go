@@ -19,6 +19,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -226,10 +227,10 @@ func TestReportsGoToTheControlPlaneEachMinute(t *testing.T) {
 	minutes := make(chan time.Time)
 	r := &reports{got: make(chan string), refuse: errors.New("away")}
 	m := newMetrics(func(o *Options) {
-		o.After = func(d time.Duration) <-chan time.Time {
+		o.Clock = clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			require.Equal(t, time.Minute, d)
 			return minutes
-		}
+		})
 	})
 	m.deployment("ended", observe.DeploymentFailed, model.DeploymentStatus_DEPLOYMENT_FAILURE, 0)
 	m.deployment("open", observe.DeploymentStarted, model.DeploymentStatus_DEPLOYMENT_RUNNING, 0)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -31,8 +32,8 @@ type Options struct {
 	// SlackAPI is the base URL of Slack's Web API. Default: Slack's own.
 	SlackAPI string
 	Logger   *slog.Logger
-	// After is the clock of pauses. Default: the system's.
-	After func(time.Duration) <-chan time.Time
+	// Clock is for the pauses between tries. Default: the system's.
+	Clock clock.Timer
 }
 
 // Notifier passes events on to receivers.
@@ -40,7 +41,7 @@ type Notifier struct {
 	routes    []route
 	receivers []*receiver
 	transport *http.Transport
-	after     func(time.Duration) <-chan time.Time
+	clock     clock.Timer
 }
 
 // New reads the secrets that the receivers need, except for signatures, which are read for each request.
@@ -48,8 +49,8 @@ func New(o Options) (*Notifier, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.After == nil {
-		o.After = time.After
+	if o.Clock == nil {
+		o.Clock = clock.System{}
 	}
 	if o.WebAddress == nil {
 		o.WebAddress = func() string { return "" }
@@ -57,7 +58,7 @@ func New(o Options) (*Notifier, error) {
 	if o.SlackAPI == "" {
 		o.SlackAPI = slackAPI
 	}
-	n := &Notifier{after: o.After, transport: http.DefaultTransport.(*http.Transport).Clone()}
+	n := &Notifier{clock: o.Clock, transport: http.DefaultTransport.(*http.Transport).Clone()}
 	client := &http.Client{Transport: n.transport, Timeout: requestTimeout, CheckRedirect: stay}
 	byName := map[string]*receiver{}
 	for _, c := range o.Notifications.Receivers {
@@ -122,7 +123,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	<-ctx.Done()
 	select {
 	case <-flushed:
-	case <-n.after(flushTimeout):
+	case <-n.clock.After(flushTimeout):
 		end()
 		<-flushed
 	}

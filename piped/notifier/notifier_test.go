@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -105,15 +106,13 @@ func start(t *testing.T, c config.Notifications, adjust ...func(*Options)) *runn
 	o := Options{
 		Notifications: c, WebAddress: func() string { return "https://pipecd.example/" },
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		After: func(d time.Duration) <-chan time.Time {
+		Clock: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			if d == flushTimeout {
 				return nil
 			}
 			r.pauses <- d
-			now := make(chan time.Time, 1)
-			now <- time.Time{}
-			return now
-		},
+			return clocktest.Eager{}.After(d)
+		}),
 	}
 	for _, change := range adjust {
 		change(&o)
@@ -337,12 +336,12 @@ func TestTheEndWaitsForAReceiverThatHangsOnlySoLong(t *testing.T) {
 	s := newSite(t, func(http.ResponseWriter) { <-release })
 	flushOver := make(chan time.Time, 1)
 	n := start(t, everything(hook(s)), func(o *Options) {
-		o.After = func(d time.Duration) <-chan time.Time {
+		o.Clock = clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			if d == flushTimeout {
 				return flushOver
 			}
 			return nil
-		}
+		})
 	})
 	for range 3 {
 		n.Notify(failed())

@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
@@ -45,7 +45,7 @@ type receiver struct {
 	name   string
 	sender sender
 	queue  chan observe.Event
-	after  func(time.Duration) <-chan time.Time
+	clock  clock.Timer
 	logger *slog.Logger
 
 	sent, failed, dropped atomic.Int64
@@ -55,7 +55,7 @@ type receiver struct {
 
 func newReceiver(name string, s sender, o Options) *receiver {
 	return &receiver{
-		name: name, sender: s, queue: make(chan observe.Event, queueSize), after: o.After,
+		name: name, sender: s, queue: make(chan observe.Event, queueSize), clock: o.Clock,
 		logger: o.Logger.With("receiver", name),
 	}
 }
@@ -100,7 +100,7 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 	if n := r.unsaid.Swap(0); n > 0 {
 		r.logger.Warn("notifications were dropped", "number", n)
 	}
-	ceiling := firstPause
+	backoff := clock.NewBackoff(firstPause, longestWish)
 	for try := 1; ; try++ {
 		err := r.sender.send(ctx, e)
 		var passing *passingError
@@ -113,12 +113,8 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 			r.logger.Error("a notification could not be sent", "event", e.Type, "application", e.ApplicationName(), "tries", try, "error", err)
 			return
 		}
-		pause := max(min(passing.after, longestWish), rand.N(ceiling)+1)
+		pause := max(min(passing.after, longestWish), backoff.Next())
 		r.logger.Debug("a notification was not taken; it is sent again", "event", e.Type, "try", try, "pause", pause, "error", err)
-		select {
-		case <-r.after(pause):
-		case <-ctx.Done():
-		}
-		ceiling *= 2
+		_ = clock.Wait(ctx, r.clock, pause) // the next try ends with ctx
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 )
 
@@ -262,8 +262,7 @@ func (s *supervisor) wayBack() string {
 // restartPause doubles with every crash; a random part keeps plugins that fell together from rising
 // together.
 func (s *supervisor) restartPause(crashes int) time.Duration {
-	pause := min(s.options.RestartPause<<(crashes-1), maxRestartPause)
-	return pause/2 + rand.N(pause/2+1)
+	return clock.Pause(s.options.RestartPause, maxRestartPause, crashes)
 }
 
 // serve makes a process the one that new calls go to, and watches it.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -33,7 +34,7 @@ type snapshot struct {
 // repository follows one branch, beside the trigger's own work, so that a slow remote holds up nobody else.
 type repository struct {
 	git    *git.Repository
-	clock  Clock
+	clock  clock.Timer
 	logger *slog.Logger
 	// ask has a value while a look is wanted.
 	ask chan struct{}
@@ -47,9 +48,9 @@ type repository struct {
 	rescan  bool            // extra has grown
 }
 
-func newRepository(mirror *git.Repository, clock Clock, logger *slog.Logger, looked func(error)) *repository {
+func newRepository(mirror *git.Repository, timer clock.Timer, logger *slog.Logger, looked func(error)) *repository {
 	return &repository{
-		git: mirror, clock: clock, logger: logger.With("repository", mirror.ID()), looked: looked,
+		git: mirror, clock: timer, logger: logger.With("repository", mirror.ID()), looked: looked,
 		ask: make(chan struct{}, 1), extra: map[string]bool{},
 	}
 }
@@ -92,7 +93,7 @@ func (r *repository) include(name string) {
 
 // run looks at once and after every move of the branch, until ctx ends. A look that failed is repeated.
 func (r *repository) run(ctx context.Context) {
-	pause := firstPause
+	backoff := clock.NewBackoff(firstPause, longestPause)
 	for {
 		err := r.update(ctx)
 		if ctx.Err() != nil {
@@ -101,10 +102,9 @@ func (r *repository) run(ctx context.Context) {
 		r.looked(err)
 		var again <-chan time.Time
 		if err != nil {
-			again = r.clock.After(pause)
-			pause = min(2*pause, longestPause)
+			again = r.clock.After(backoff.Next())
 		} else {
-			pause = firstPause
+			backoff.Reset()
 		}
 		select {
 		case <-ctx.Done():

@@ -14,6 +14,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 )
@@ -30,13 +31,6 @@ const (
 // Deployments takes new deployments; they are not changed afterwards.
 type Deployments interface {
 	Submit(deployments ...*model.Deployment)
-}
-
-// Clock tells the time.
-type Clock interface {
-	Now() time.Time
-	// After sends once, when d has passed.
-	After(d time.Duration) <-chan time.Time
 }
 
 // PluginReporter takes the plugins that applications use; Unimplemented where the control plane has no use for them.
@@ -69,7 +63,7 @@ type Options struct {
 	// has onOutOfSync or a broken configuration. Default 1m (PipeCD v1: syncInterval).
 	Interval time.Duration
 	// Clock is the system's when nil.
-	Clock  Clock
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -117,7 +111,7 @@ func New(options Options) *Trigger {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.Clock == nil {
-		options.Clock = systemClock{}
+		options.Clock = clock.System{}
 	}
 	if options.Interval <= 0 {
 		options.Interval = time.Minute
@@ -179,7 +173,7 @@ func (t *Trigger) Run(ctx context.Context) error {
 		follows.Go(func() { r.run(ctx) })
 	}
 	t.nudge()
-	pause, told := firstPause, ""
+	backoff, told := clock.NewBackoff(firstPause, longestPause), ""
 	var later <-chan time.Time
 	for {
 		select {
@@ -196,15 +190,15 @@ func (t *Trigger) Run(ctx context.Context) error {
 		t.options.Passed(err)
 		switch {
 		case err == nil:
-			pause, told = firstPause, ""
+			backoff.Reset()
+			told = ""
 			later = t.inTime(t.next)
 		default:
 			if err.Error() != told {
 				t.logger.Error("not everything could be triggered or reported; it is tried again", "error", err)
 				told = err.Error()
 			}
-			later = t.inTime(pause)
-			pause = min(2*pause, longestPause)
+			later = t.inTime(backoff.Next())
 		}
 		if t.again {
 			t.nudge()
@@ -218,8 +212,3 @@ func (t *Trigger) inTime(d time.Duration) <-chan time.Time {
 	}
 	return t.options.Clock.After(d)
 }
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time                         { return time.Now() }
-func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }

@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -22,6 +21,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
@@ -65,22 +65,12 @@ func empty(method string) (proto.Message, error) {
 	return answer.New().Interface(), nil
 }
 
-// EagerClock lets every pause pass at once.
-type EagerClock struct{}
-
-// After returns a channel that has received already.
-func (EagerClock) After(time.Duration) <-chan time.Time {
-	passed := make(chan time.Time, 1)
-	passed <- time.Time{}
-	return passed
-}
-
 // Dial returns a Client of the control plane at the address, whose calls pass the layers and are repeated without pauses.
 // It is closed when the test ends.
 func Dial(t testing.TB, address string, layers controlplane.Layers) *controlplane.Client {
 	t.Helper()
 	client, err := controlplane.Dial(controlplane.Options{
-		Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Layers: layers, Clock: EagerClock{},
+		Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Layers: layers, Clock: clocktest.Eager{},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })

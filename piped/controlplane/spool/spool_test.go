@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
-	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
+	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 )
 
 func TestReportsGoStraightThroughWhileNothingWaits(t *testing.T) {
@@ -137,7 +137,7 @@ func TestAListWaitsNoLongerThanItsCaller(t *testing.T) {
 func TestAQuestionWaitsWithTheReportsThatAreKeptWhileItIsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = clocktest.Eager{} })
 	asked := 0
 	w.fail = func(call string) error {
 		if call != "ListNotCompletedDeployments" {
@@ -221,7 +221,7 @@ func TestAReportThatTheControlPlaneFailsAtForEverIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stop()
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = clocktest.Eager{} })
 	stage(t, s, "bad")
 	stage(t, s, "good")
 	w.fail = failing("bad", codes.DataLoss)
@@ -238,7 +238,7 @@ func TestAnAbsenceMayTakeMoreTriesThanAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stop()
-	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = controlplanetest.EagerClock{} })
+	s := w.open(t, t.TempDir(), func(o *Options) { o.Clock = clocktest.Eager{} })
 	stage(t, s, "a")
 	failures := 0
 	w.fail = func(string) error { // behind a proxy that stands

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -45,6 +45,8 @@ type Options struct {
 	StallTimeout time.Duration
 	// Pause comes before the second try, and doubles with each one. Default 0.5 s.
 	Pause time.Duration
+	// Clock is for the pauses between tries. Default: the system's.
+	Clock clock.Timer
 	// Transport makes requests; nil for one with the proxies of the environment.
 	Transport http.RoundTripper
 	// DockerConfig is the file with logins of registries; empty for that of the user.
@@ -100,6 +102,9 @@ func New(options Options) *Fetcher {
 	options.MaxKept = cmp.Or(options.MaxKept, DefaultMaxKept)
 	options.StallTimeout = cmp.Or(options.StallTimeout, DefaultStallTimeout)
 	options.Pause = cmp.Or(options.Pause, DefaultPause)
+	if options.Clock == nil {
+		options.Clock = clock.System{}
+	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -152,7 +157,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 		if errors.As(err, &why) && why.passing && try < tries {
 			pause := f.pause(try)
 			f.options.Logger.Warn("plugin download is tried again", "plugin", r.Plugin, "url", Redact(r.URL), "error", err, "pause", pause.Round(time.Millisecond))
-			if err := sleep(ctx, pause); err != nil {
+			if err := f.wait(ctx, pause); err != nil {
 				return File{}, err
 			}
 			continue
@@ -170,8 +175,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 
 // pause before the next try.
 func (f *Fetcher) pause(try int) time.Duration {
-	pause := min(f.options.Pause<<(try-1), maxPause)
-	return pause/2 + rand.N(pause/2+1)
+	return clock.Pause(f.options.Pause, maxPause, try)
 }
 
 // Kept is what was fetched from the address before; ok is false when it is not there.
@@ -255,7 +259,7 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 	d := download{limit: cmp.Or(r.MaxSize, f.options.MaxSize), total: c.size, alive: func() { stalled.Reset(f.options.StallTimeout) }, progress: r.Progress}
 	if c.again != nil {
 		d.again = func(from int64) (io.ReadCloser, error) {
-			if err := sleep(ctx, f.pause(1)); err != nil {
+			if err := f.wait(ctx, f.pause(1)); err != nil {
 				return nil, err
 			}
 			f.options.Logger.Info("plugin download goes on where it broke off", "plugin", r.Plugin, "url", c.URL, "at", from)
@@ -321,13 +325,10 @@ func mismatch(got, want string) error {
 		"the content has the SHA-256 %s, and %s is wanted", got, want)
 }
 
-func sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("download of a plugin: %w", context.Cause(ctx))
+// wait pauses before the next try.
+func (f *Fetcher) wait(ctx context.Context, pause time.Duration) error {
+	if err := clock.Wait(ctx, f.options.Clock, pause); err != nil {
+		return fmt.Errorf("download of a plugin: %w", err)
 	}
+	return nil
 }
