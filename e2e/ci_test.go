@@ -6,12 +6,14 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,6 +147,34 @@ func TestAnInterruptedCIEndsWith130AndLeavesNothing(t *testing.T) {
 	s.interrupt()
 	_, code := s.wait()
 	require.Equal(t, 130, code)
+	e.leavesNothing()
+}
+
+// A shell sends SIGHUP when its terminal is closed.
+func TestACIWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 10m"))})
+	s := e.start("ci", repo, "--cluster", "none")
+	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
+	_, code := s.wait()
+	require.Equal(t, 130, code)
+	e.leavesNothing()
+}
+
+func TestACIWhoseOutputNoOneReadsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s"))})
+	cmd := e.command("ci", repo, "--cluster", "none", "--output", "plain")
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, stdout.Close())
+	require.Equal(t, 3, exitCode(t, cmd.Wait()))
 	e.leavesNothing()
 }
 

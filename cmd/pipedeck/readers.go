@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -99,6 +101,11 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 	defer closeLog()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	// When the reader of the output ends, such as head, writing fails and the environment ends in good order. Without
+	// this the signal would kill the process.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	listening := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
