@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	submoduleReason = "a submodule, which is not fetched: make it a repository of its own in the piped configuration, or copy what is deployed"
+	submoduleReason = "a submodule, which is not fetched: make it a separate repository in the piped configuration, or copy what is deployed"
 	lfsReason       = "a Git LFS pointer: the content that it stands for is not fetched; keep files that are deployed in Git itself"
 )
 

@@ -69,7 +69,7 @@ func (s *binaries) fetch(ctx context.Context) (binary, error) {
 		return b, err
 	}
 	if wanted.Stale != nil && note == "" {
-		note = fmt.Sprintf("its version is from the plugin index as it was fetched before, for its url cannot be asked: %s", wanted.Stale)
+		note = fmt.Sprintf("its version is from the plugin index as it was fetched before, because its url cannot be reached: %s", wanted.Stale)
 	}
 	verified, err := s.fetcher.Verify(ctx, wanted.Plugin, b.path) // the copy: no one but this user changes it
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *binaries) download(ctx context.Context, wanted config.Plugin) (_ binary
 		return binary{}, "", err
 	}
 	if file.Stale != nil {
-		note = fmt.Sprintf("it runs as it was fetched before, for its url cannot be asked: %s", file.Stale)
+		note = fmt.Sprintf("it runs as it was fetched before, because its url cannot be reached: %s", file.Stale)
 	}
 	b, err := s.store(wanted.Name, file.Path)
 	return b, note, err

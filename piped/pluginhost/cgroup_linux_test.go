@@ -73,5 +73,5 @@ func TestGoProgramsAreToldOfTheirLimits(t *testing.T) {
 func TestMemoryThatHadRunOutIsTheReasonOfAnEnd(t *testing.T) {
 	t.Parallel()
 	exit := &ExitError{Plugin: "p", Signal: "SIGKILL", Exhausted: "it needed more", LastOutput: []string{"x"}}
-	require.EqualError(t, exit, `plugin "p" was ended by the kernel, for it needed more; its last output: x`)
+	require.EqualError(t, exit, `plugin "p" was ended by the kernel because it needed more; its last output: x`)
 }

@@ -106,7 +106,7 @@ func (c *condition) unwell(proc *process, unwell bool) {
 		}
 		c.detail, c.problem = "", problem{}
 		if unwell {
-			c.detail = "it says of its own health that it does not serve"
+			c.detail = "its health answer is that it does not serve"
 			c.problem = problem{c.detail, readOutput(c.plugin)}
 		}
 	})

@@ -45,7 +45,7 @@ func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
 	server.Close()
 	host = start(t, inDir, e)
 	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
-	require.Contains(t, s.GetDetail(), "it runs as it was fetched before, for its url cannot be asked")
+	require.Contains(t, s.GetDetail(), "it runs as it was fetched before, because its url cannot be reached")
 }
 
 func TestPluginThatCannotBeDownloadedHoldsUpNobodyAndComesLater(t *testing.T) {

@@ -63,13 +63,13 @@ func (e *ExitError) Error() string {
 func (e *ExitError) How() string {
 	switch {
 	case e.Reason != "":
-		return "was ended by piped, for " + e.Reason
+		return "was ended by piped because " + e.Reason
 	case e.Requested:
 		return "was stopped by piped"
 	case e.Exhausted != "" && e.Signal == "SIGKILL":
-		return "was ended by the kernel, for " + e.Exhausted
+		return "was ended by the kernel because " + e.Exhausted
 	case e.Exhausted != "":
-		return fmt.Sprintf("exited with code %d, for %s", e.Code, e.Exhausted)
+		return fmt.Sprintf("exited with code %d because %s", e.Code, e.Exhausted)
 	case e.Signal != "":
 		return "was ended by signal " + e.Signal
 	default:
@@ -108,7 +108,7 @@ func (e *NotRunningError) GRPCStatus() *status.Status {
 type SourcesChangedError struct{ Plugin, Stage string }
 
 func (e *SourcesChangedError) Error() string {
-	return fmt.Sprintf("plugin %q was replaced by one that looks into other sources for stage %s: prepare them and try again", e.Plugin, e.Stage)
+	return fmt.Sprintf("plugin %q was replaced by one that reads other sources for stage %s: prepare them and try again", e.Plugin, e.Stage)
 }
 
 // UnknownStageError is given for a stage that no plugin owns.

@@ -38,7 +38,7 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 
 	require.NoError(t, syscall.Kill(int(before), syscall.SIGSTOP))
 	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
-	want := `plugin "p" was ended by piped, for it did not answer a health check within 2s; it was stopped by a signal (SIGSTOP)`
+	want := `plugin "p" was ended by piped because it did not answer a health check within 2s; it was stopped by a signal (SIGSTOP)`
 	require.Equal(t, want, s.GetDetail())
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, <-stage, &exit, "the stage can be tried again")
@@ -90,7 +90,7 @@ func TestAPluginThatClosesItsLinkIsStartedAgain(t *testing.T) {
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, err, &exit, "the stage can be tried again")
 	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
-	require.Equal(t, `plugin "p" was ended by piped, for it has closed its connection to piped`, s.GetDetail())
+	require.Equal(t, `plugin "p" was ended by piped because it has closed its connection to piped`, s.GetDetail())
 	s = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
 	require.NotEqual(t, before, s.GetPid())
 }
@@ -104,7 +104,7 @@ func TestAPluginIsAskedForItsOwnHealth(t *testing.T) {
 	_, err = execute(t.Context(), p, `{"do":"unwell"}`)
 	require.NoError(t, err)
 	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() != "" })
-	require.Equal(t, "it says of its own health that it does not serve", s.GetDetail())
+	require.Equal(t, "its health answer is that it does not serve", s.GetDetail())
 	require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState())
 	_, err = execute(t.Context(), p, `{"do":"well"}`)
 	require.NoError(t, err)

@@ -124,7 +124,7 @@ func (h *Host) Run(ctx context.Context) error {
 	// Every plugin holds the read end; all of them see its end when this process is gone.
 	lifeline, keep, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("create the pipe that tells plugins of the end of piped: %w", err)
+		return fmt.Errorf("create the pipe that signals the end of piped to plugins: %w", err)
 	}
 	defer keep.Close()
 	defer lifeline.Close()

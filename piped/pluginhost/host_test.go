@@ -291,8 +291,8 @@ func TestFiveCrashesInAMinuteNeedAUsersWord(t *testing.T) {
 	require.NoError(t, syscall.Kill(int(host.Status()[0].GetPid()), syscall.SIGKILL))
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.Contains(t, s.GetDetail(), "started before")
-	require.Contains(t, s.GetDetail(), "quarantined, for it failed 5 times within a minute")
-	require.Contains(t, s.GetDetail(), "once its binary changes it is started again, or with: pipedeck restart p")
+	require.Contains(t, s.GetDetail(), "quarantined after 5 failures within a minute")
+	require.Contains(t, s.GetDetail(), "fix the binary, or run: pipedeck restart p")
 
 	p, err := host.Plugin("p")
 	require.NoError(t, err)

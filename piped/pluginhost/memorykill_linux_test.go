@@ -100,7 +100,7 @@ func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 		require.Fail(t, "the kernel has not ended it")
 	}
 	require.Equal(t, "SIGKILL", p.ending.exit.Signal, p.ending.exit)
-	require.EqualError(t, p.ending.exit, `plugin "p" was ended by the kernel, for `+want+`; it wrote no output`)
+	require.EqualError(t, p.ending.exit, `plugin "p" was ended by the kernel because `+want+`; it wrote no output`)
 }
 
 // groupsWithControllers is a group of cgroup v2 in which groups for plugins can be made, or why there is none.

@@ -63,14 +63,14 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 2*time.Second
 			},
 			strike: signalled(syscall.SIGSTOP),
-			shown:  []shown{{restarting, `^plugin "p" was ended by piped, for it did not answer a health check within 2s`}, again},
+			shown:  []shown{{restarting, `^plugin "p" was ended by piped because it did not answer a health check within 2s`}, again},
 		},
 		"crashing again and again": {
 			settings: settings{"start": "once", "marker": "marker"},
 			change:   func(_ *testing.T, _ *config.Plugin, o *pluginhost.Options) { o.RestartPause = time.Millisecond },
 			strike:   signalled(syscall.SIGKILL),
-			shown: []shown{{failed, `^quarantined, for it failed 5 times within a minute: plugin "p" exited with code 4; its last output: hello from p \| started before; ` +
-				`once its binary changes it is started again, or with: pipedeck restart p$`}},
+			shown: []shown{{failed, `^quarantined after 5 failures within a minute: plugin "p" exited with code 4; its last output: hello from p \| started before; ` +
+				`fix the binary, or run: pipedeck restart p$`}},
 		},
 		"its port taken": {
 			change: func(t *testing.T, e *config.Plugin, o *pluginhost.Options) {
@@ -80,7 +80,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				t.Cleanup(func() { taken.Close() })
 				e.Port = taken.Addr().(*net.TCPAddr).Port
 			},
-			shown: []shown{{failed, `^quarantined, for it failed 5 times within a minute: port \d+ of plugin "p" is in use by .*; once its binary changes it is started again, or with: pipedeck restart p$`}},
+			shown: []shown{{failed, `^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; fix the binary, or run: pipedeck restart p$`}},
 		},
 		"corrupt": {
 			change: func(t *testing.T, e *config.Plugin, _ *pluginhost.Options) {
@@ -90,7 +90,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, append([]byte{0}, whole...), 0o700))
 				e.URL = "file://" + path
 			},
-			shown: []shown{{failed, `^start the binary of plugin "p": .*exec format error; once its binary changes it is started again, or with: pipedeck restart p$`}},
+			shown: []shown{{failed, `^start the binary of plugin "p": .*exec format error; fix the binary, or run: pipedeck restart p$`}},
 		},
 		"replaced": {
 			change: func(t *testing.T, e *config.Plugin, _ *pluginhost.Options) {
@@ -121,7 +121,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 		"starved of memory": {
 			change: func(_ *testing.T, e *config.Plugin, _ *pluginhost.Options) { e.Limits.Memory = "128Mi" },
 			strike: callStage(`{"do":"eat"}`),
-			shown:  []shown{{restarting, `for it (used \d+ MiB of memory, more than|needed more memory than) its limit of 128 MiB`}, again},
+			shown:  []shown{{restarting, `because it (used \d+ MiB of memory, more than|needed more memory than) its limit of 128 MiB`}, again},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

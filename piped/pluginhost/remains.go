@@ -95,7 +95,7 @@ func (r *remains) end() error {
 		r.add(tree)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("plugin %q is not started beside what its last process has left: %w", r.plugin, err)
+		return fmt.Errorf("plugin %q is not started while processes of its last run are left: %w", r.plugin, err)
 	}
 	return nil
 }

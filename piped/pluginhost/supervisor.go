@@ -235,7 +235,7 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		detail := fmt.Sprintf("%s; %s", err, s.wayBack())
 		s.condition.fail(agentv1.Plugin_STATE_FAILED, detail, problem{err.Error(), s.nextStep()})
 	case quarantined:
-		reason := fmt.Sprintf("quarantined, for it failed %d times within a minute: %s", count, err)
+		reason := fmt.Sprintf("quarantined after %d failures within a minute: %s", count, err)
 		s.condition.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+s.wayBack(), problem{reason, s.nextStep()})
 	default:
 		pause := s.restartPause(count)
@@ -254,9 +254,9 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 func (s *supervisor) wayBack() string {
 	command := "pipedeck restart " + s.plugin
 	if s.watched.Load() {
-		return "once its binary changes it is started again, or with: " + command
+		return "fix the binary, or run: " + command
 	}
-	return "mend it, then start it with: " + command
+	return "fix it, then run: " + command
 }
 
 // restartPause doubles with every crash; a random part keeps plugins that fell together from rising

@@ -42,7 +42,7 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 	t.Parallel()
 	ends := map[string]struct{ do, said string }{
 		"a crash": {"crash-once", `plugin "p" exited with code 7; it`},
-		"a hang":  {"hang-once", `plugin "p" was ended by piped, for it did not answer a health check within 4s`},
+		"a hang":  {"hang-once", `plugin "p" was ended by piped because it did not answer a health check within 4s`},
 	}
 	for name, end := range ends {
 		t.Run(name+", re-entrant", func(t *testing.T) {

@@ -32,7 +32,7 @@ func (m *migration) application(kind, spec *entry) *stop {
 	}
 	body := spec.opened()
 	if body == nil {
-		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write its keys on lines of their own"}
+		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a separate line"}
 	}
 	if old {
 		if plugin == "kubernetes" && named(body, "kubernetes") == nil && named(body, "kubernetes_multicluster") != nil {
@@ -336,7 +336,7 @@ func (m *migration) dropEmpty(from *mapping, e *entry) {
 }
 
 func (a *application) cannotOpen(e *entry) *stop {
-	return &stop{e.line, field(e.path), "is written in a form that is not rewritten (an alias, or no mapping); write its keys on lines of their own"}
+	return &stop{e.line, field(e.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
 }
 
 // isEmpty tells whether the value is not there, or {}.

@@ -158,7 +158,7 @@ func TestWhatIsThereInBothFormsKeepsTheFormOfV1(t *testing.T) {
 `, string(result.Content))
 	require.Equal(t, `6: spec.input: is left out: plugins.kubernetes.input is there already and wins
 7: spec.input.autoRollback: is left out: planner.autoRollback is there already and wins
-17: spec.pipeline.stages[0].with.timeout: is left out: timeout beside the stage's name is there already and wins
+17: spec.pipeline.stages[0].with.timeout: is left out: timeout next to the stage's name is there already and wins
 `, notes(result))
 }
 

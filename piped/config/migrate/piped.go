@@ -26,7 +26,7 @@ func (m *migration) piped(spec *entry) *stop {
 	}
 	body := spec.opened()
 	if body == nil {
-		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write its keys on lines of their own"}
+		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a separate line"}
 	}
 	old := func(e *entry) bool {
 		return slices.Contains([]string{"platformProviders", "cloudProviders", "analysisProviders", "chartRepositories", "chartRegistries"}, e.key)
@@ -88,7 +88,7 @@ func (p *piped) pluginList(first int) *stop {
 	p.list = plugins.openedSequence()
 	if p.list == nil {
 		if !plugins.isEmpty() {
-			return &stop{plugins.line, field(plugins.path), "is written in a form that is not rewritten; write its entries on lines of their own"}
+			return &stop{plugins.line, field(plugins.path), "is written in a form that is not rewritten; write each of its entries on a separate line"}
 		}
 		plugins.openHead()
 		plugins.sequence, plugins.rest, plugins.offset = &sequence{}, nil, 2
@@ -168,7 +168,7 @@ func (p *piped) providers() *stop {
 func (p *piped) provider(it *item, comments []string) (bool, *stop) {
 	body := it.opened()
 	if body == nil {
-		return false, &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write its keys on lines of their own"}
+		return false, &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
 	}
 	kind := body.find("type")
 	name := pluginOfProvider[kind.text()]
@@ -188,7 +188,7 @@ func (p *piped) provider(it *item, comments []string) (bool, *stop) {
 	list := targets.openedSequence()
 	if list == nil {
 		if !targets.isEmpty() {
-			return false, &stop{targets.line, field(targets.path), "is written in a form that is not rewritten; write its entries on lines of their own"}
+			return false, &stop{targets.line, field(targets.path), "is written in a form that is not rewritten; write each of its entries on a separate line"}
 		}
 		targets.openHead()
 		targets.sequence, targets.rest, targets.offset = &sequence{}, nil, 2
@@ -290,7 +290,7 @@ func (p *piped) intoConfig(plugin string, e *entry) *stop {
 	}
 	if settings.opened() == nil {
 		if !settings.isEmpty() {
-			return &stop{settings.line, field(settings.path), "is written in a form that is not rewritten; write its keys on lines of their own"}
+			return &stop{settings.line, field(settings.path), "is written in a form that is not rewritten; write each of its keys on a separate line"}
 		}
 		settings.makeMapping()
 	}
@@ -313,5 +313,5 @@ func (p *piped) items(e *entry) ([]*item, *stop) {
 	if e.isEmpty() {
 		return nil, nil
 	}
-	return nil, &stop{e.line, field(e.path), "is written in a form that is not rewritten (" + strings.TrimSpace(e.node.Tag+" ") + "); write its entries on lines of their own"}
+	return nil, &stop{e.line, field(e.path), "is written in a form that is not rewritten (" + strings.TrimSpace(e.node.Tag+" ") + "); write each of its entries on a separate line"}
 }

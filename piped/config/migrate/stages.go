@@ -40,7 +40,7 @@ func (a *application) stages() *stop {
 		}
 		body := it.opened()
 		if body == nil {
-			return &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write its keys on lines of their own"}
+			return &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
 		}
 		if err := a.stage(body); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (a *application) options(body *mapping, name string) *stop {
 		}
 		if body.find(key) != nil {
 			if a.old {
-				a.note(old.line, old.path, "is left out: %s beside the stage's name is there already and wins", key)
+				a.note(old.line, old.path, "is left out: %s next to the stage's name is there already and wins", key)
 			}
 			a.drop(options, old)
 			continue

@@ -166,7 +166,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 			return File{}, refused(why.step, "%w, so what was fetched before is not used either (signature.policy is require)", why.error)
 		}
 		if cached && !errors.Is(err, errTooLarge) {
-			f.options.Logger.Warn("plugin is taken as it was fetched before, for its url cannot be asked", "plugin", r.Plugin, "url", Redact(r.URL), "fetched", known.Fetched, "error", err)
+			f.options.Logger.Warn("plugin is taken as it was fetched before, because its url cannot be reached", "plugin", r.Plugin, "url", Redact(r.URL), "fetched", known.Fetched, "error", err)
 			return File{Path: f.cache.path(known.SHA256), SHA256: known.SHA256, Stale: err}, nil
 		}
 		return File{}, err

@@ -166,7 +166,7 @@ func (x *Index) resolve(plugin config.Plugin, reference index.Reference) (Resolv
 func (x *Index) absolute(address string) (string, error) {
 	u, err := x.base.Parse(address)
 	if err != nil || x.base.Scheme != "file" && (u.Scheme == "file" || !loopback(x.base.Host) && loopback(u.Host)) {
-		return "", refused("correct the index, or tell its author", "the index leads to %s, which it cannot", Redact(address))
+		return "", refused("correct the index, or report it to its author", "the index leads to %s, which it cannot", Redact(address))
 	}
 	return u.String(), nil
 }

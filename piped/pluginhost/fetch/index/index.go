@@ -83,7 +83,7 @@ func Parse(data []byte) (*Index, error) {
 	return read, nil
 }
 
-const askAuthor = "correct the index, or tell its author"
+const askAuthor = "correct the index, or report it to its author"
 
 func (b Binary) check() error {
 	if !digestPattern.MatchString(b.SHA256) {
