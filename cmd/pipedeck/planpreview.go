@@ -22,15 +22,15 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// previewWish is what the user wants to see.
-type previewWish struct {
+// previewOptions is what the user wants to see.
+type previewOptions struct {
 	branch, commit string
 	timeout        time.Duration
 	json           bool
 }
 
 func newPlanPreviewCommand(t *target) *cobra.Command {
-	wish := previewWish{}
+	options := previewOptions{}
 	var output string
 	cmd := &cobra.Command{
 		Use: "plan-preview", Short: "Show what merging a branch would deploy", Args: cobra.NoArgs,
@@ -45,24 +45,24 @@ The exit code is 1 when the branches conflict, or when an application could not 
   pipedeck plan-preview --branch origin/feature --timeout 1m
   pipedeck plan-preview --commit 3f2b9c1 -o json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if wish.branch != "" && wish.commit != "" {
+			if options.branch != "" && options.commit != "" {
 				return usageError(errors.New("give --branch or --commit, not both"), "see pipedeck plan-preview --help")
 			}
-			if wish.timeout < time.Second {
-				return usageError(fmt.Errorf("--timeout %s is too short", wish.timeout), "give a second or more")
+			if options.timeout < time.Second {
+				return usageError(fmt.Errorf("--timeout %s is too short", options.timeout), "give a second or more")
 			}
-			wish.json = output == "json"
-			return explain(cmd.Context(), planPreview(cmd.Context(), t, wish, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			options.json = output == "json"
+			return explain(cmd.Context(), planPreview(cmd.Context(), t, options, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
-	cmd.Flags().StringVar(&wish.branch, "branch", "", "branch of the watched repository to preview")
-	cmd.Flags().StringVar(&wish.commit, "commit", "", "commit of the watched repository to preview")
-	limitVar(cmd.Flags(), &wish.timeout, "timeout", 5*time.Minute, "give up after this time")
+	cmd.Flags().StringVar(&options.branch, "branch", "", "branch of the watched repository to preview")
+	cmd.Flags().StringVar(&options.commit, "commit", "", "commit of the watched repository to preview")
+	limitVar(cmd.Flags(), &options.timeout, "timeout", 5*time.Minute, "give up after this time")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
 
-func planPreview(ctx context.Context, t *target, wish previewWish, stdout, stderr io.Writer) error {
+func planPreview(ctx context.Context, t *target, options previewOptions, stdout, stderr io.Writer) error {
 	deck, conn, err := t.connect(ctx)
 	if err != nil {
 		return err
@@ -74,17 +74,17 @@ func planPreview(ctx context.Context, t *target, wish previewWish, stdout, stder
 	if err != nil {
 		return err
 	}
-	name, hash, err := findHead(s.Environment().GetRepository(), wish)
+	name, hash, err := findHead(s.Environment().GetRepository(), options)
 	if err != nil {
 		return err
 	}
 	result, err := askPreview(ctx, deckv1.NewPlanPreviewServiceClient(conn), &deckv1.PlanPreviewRequest{
-		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(wish.timeout),
+		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(options.timeout),
 	}, stderr)
 	if err != nil {
 		return err
 	}
-	if wish.json {
+	if options.json {
 		err = printJSON(stdout, result)
 	} else {
 		text.CleanMessage(result)
@@ -97,7 +97,7 @@ func planPreview(ctx context.Context, t *target, wish previewWish, stdout, stder
 }
 
 // findHead resolves what the user has named in the repository, and gives its name and its full hash.
-func findHead(dir string, wish previewWish) (name, hash string, err error) {
+func findHead(dir string, options previewOptions) (name, hash string, err error) {
 	if dir == "" {
 		return "", "", &exitError{exitNotStarted, errors.New("the environment has not opened its repository yet"), "try again in a moment"}
 	}
@@ -106,19 +106,19 @@ func findHead(dir string, wish previewWish) (name, hash string, err error) {
 		return "", "", fmt.Errorf("open the watched repository %s: %w", dir, err)
 	}
 	switch {
-	case wish.commit != "":
-		id, err := repository.ResolveRevision(plumbing.Revision(wish.commit))
+	case options.commit != "":
+		id, err := repository.ResolveRevision(plumbing.Revision(options.commit))
 		if err != nil {
-			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", wish.commit, dir), "list them with: git -C "+dir+" log --oneline --all")
+			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", options.commit, dir), "list them with: git -C "+dir+" log --oneline --all")
 		}
 		return line.Commit(id.String()), id.String(), nil
-	case wish.branch != "":
-		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(wish.branch), plumbing.ReferenceName("refs/remotes/" + wish.branch)} {
+	case options.branch != "":
+		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(options.branch), plumbing.ReferenceName("refs/remotes/" + options.branch)} {
 			if found, err := repository.Reference(ref, true); err == nil {
-				return wish.branch, found.Hash().String(), nil
+				return options.branch, found.Hash().String(), nil
 			}
 		}
-		return "", "", usageError(fmt.Errorf("there is no branch %q in %s", wish.branch, dir), "list them with: git -C "+dir+" branch --all")
+		return "", "", usageError(fmt.Errorf("there is no branch %q in %s", options.branch, dir), "list them with: git -C "+dir+" branch --all")
 	}
 	head, err := repository.Head()
 	if err != nil {

@@ -88,27 +88,27 @@ func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
 	second := git("rev-parse", "HEAD")
 	git("update-ref", "refs/remotes/origin/other", first)
 	for name, c := range map[string]struct {
-		wish       previewWish
+		options    previewOptions
 		head, hash string
 	}{
-		"what is checked out":  {previewWish{}, "team/feature", second},
-		"a branch":             {previewWish{branch: "main"}, "main", first},
-		"a branch of a remote": {previewWish{branch: "origin/other"}, "origin/other", first},
-		"a commit":             {previewWish{commit: second}, second[:7], second},
-		"the start of one":     {previewWish{commit: first[:8]}, first[:7], first},
+		"what is checked out":  {previewOptions{}, "team/feature", second},
+		"a branch":             {previewOptions{branch: "main"}, "main", first},
+		"a branch of a remote": {previewOptions{branch: "origin/other"}, "origin/other", first},
+		"a commit":             {previewOptions{commit: second}, second[:7], second},
+		"the start of one":     {previewOptions{commit: first[:8]}, first[:7], first},
 	} {
-		head, hash, err := findHead(dir, c.wish)
+		head, hash, err := findHead(dir, c.options)
 		require.NoError(t, err, name)
 		require.Equal(t, []string{c.head, c.hash}, []string{head, hash}, name)
 	}
 	var exit *exitError
-	for _, wish := range []previewWish{{branch: "gone"}, {commit: "123456789"}} {
-		_, _, err := findHead(dir, wish)
+	for _, options := range []previewOptions{{branch: "gone"}, {commit: "123456789"}} {
+		_, _, err := findHead(dir, options)
 		require.ErrorAs(t, err, &exit)
 		require.Equal(t, exitUsage, exit.code)
 		require.Contains(t, exit.hint, "git -C "+dir)
 	}
-	_, _, err := findHead("", previewWish{})
+	_, _, err := findHead("", previewOptions{})
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, exitNotStarted, exit.code)
 }

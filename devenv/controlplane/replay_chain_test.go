@@ -52,8 +52,8 @@ func TestARecordedPipedIsServedInAChain(t *testing.T) {
 	commands, err := piped.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
 	require.NoError(t, err)
 	require.Len(t, commands.GetCommands(), 1)
-	wish := commands.GetCommands()[0].GetChainSyncApplication()
-	require.Equal(t, []any{chain, uint32(1), is.GetApplicationId()}, []any{wish.GetDeploymentChainId(), wish.GetBlockIndex(), wish.GetApplicationId()})
+	command := commands.GetCommands()[0].GetChainSyncApplication()
+	require.Equal(t, []any{chain, uint32(1), is.GetApplicationId()}, []any{command.GetDeploymentChainId(), command.GetBlockIndex(), command.GetApplicationId()})
 
 	plannable := func() bool {
 		answer, err := piped.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{

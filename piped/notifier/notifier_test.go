@@ -259,12 +259,12 @@ func TestPassingFailuresAreTriedAgainAndOthersAreNot(t *testing.T) {
 		sent    int64
 		atLeast time.Duration
 	}{
-		"taken":                 {nil, 1, 1, 0},
-		"server error":          {[]func(http.ResponseWriter){code(500), code(503)}, 3, 1, 0},
-		"too many, with a wish": {[]func(http.ResponseWriter){code(429, "Retry-After", "7")}, 2, 1, 7 * time.Second},
-		"an endless wish":       {[]func(http.ResponseWriter){code(429, "Retry-After", "99999")}, 2, 1, time.Minute},
-		"refused":               {[]func(http.ResponseWriter){code(400)}, 1, 0, 0},
-		"moved":                 {[]func(http.ResponseWriter){code(307, "Location", "/elsewhere")}, 1, 0, 0},
+		"taken":                      {nil, 1, 1, 0},
+		"server error":               {[]func(http.ResponseWriter){code(500), code(503)}, 3, 1, 0},
+		"too many, with Retry-After": {[]func(http.ResponseWriter){code(429, "Retry-After", "7")}, 2, 1, 7 * time.Second},
+		"an endless Retry-After":     {[]func(http.ResponseWriter){code(429, "Retry-After", "99999")}, 2, 1, time.Minute},
+		"refused":                    {[]func(http.ResponseWriter){code(400)}, 1, 0, 0},
+		"moved":                      {[]func(http.ResponseWriter){code(307, "Location", "/elsewhere")}, 1, 0, 0},
 		"never taken": {[]func(http.ResponseWriter){
 			code(500), code(500), code(500), code(500), code(500), code(500), code(500),
 		}, maxTries, 0, 0},

@@ -20,8 +20,8 @@ const (
 	maxTries  = 6
 	// firstPause is the ceiling of the first pause; it doubles with each try.
 	firstPause = 500 * time.Millisecond
-	// longestWish bounds how long a receiver may ask to be left alone.
-	longestWish = time.Minute
+	// longestRetryAfter bounds how long a receiver may ask to be left alone.
+	longestRetryAfter = time.Minute
 )
 
 // sender sends one event in one request.
@@ -113,7 +113,7 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 			r.logger.Error("a notification could not be sent", "event", e.Type, "application", e.ApplicationName(), "tries", try, "error", err)
 			return
 		}
-		pause := max(min(passing.after, longestWish), backoff.Next())
+		pause := max(min(passing.after, longestRetryAfter), backoff.Next())
 		r.logger.Debug("a notification was not taken; it is sent again", "event", e.Type, "try", try, "pause", pause, "error", err)
 		_ = clock.Wait(ctx, r.clock, pause) // the next try ends with ctx
 	}

@@ -137,7 +137,7 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(s
 		return nil, err
 	}
 	at("reading the application configuration and waiting for its plugins")
-	application, plugins, err := p.partakers(ctx, d)
+	application, plugins, err := p.participants(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +190,8 @@ func (p *Planner) running(ctx context.Context, application string) (*model.Appli
 	return response.GetDeployment(), nil
 }
 
-// partakers reads the application and waits until its plugins run.
-func (p *Planner) partakers(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
+// participants reads the application and waits until its plugins run.
+func (p *Planner) participants(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
 	described, err := p.options.Sources.Describe(ctx, source.Wanted{Deployment: d, Commit: d.GetTrigger().GetCommit().GetHash()})
 	if err != nil {
 		return nil, nil, err

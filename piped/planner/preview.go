@@ -36,7 +36,7 @@ func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look fun
 	if err != nil {
 		return err
 	}
-	application, plugins, err := p.partakers(ctx, d)
+	application, plugins, err := p.participants(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -53,15 +53,15 @@ func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look fun
 	for _, plugin := range plugins {
 		preview.Plugins = append(preview.Plugins, plugin.Plugin)
 	}
-	if err := p.foresee(ctx, d, application, plugins, sources, &preview); err != nil {
+	if err := p.predict(ctx, d, application, plugins, sources, &preview); err != nil {
 		return err
 	}
 	return look(ctx, preview)
 }
 
-// foresee chooses the strategy, and builds the stages: a pipeline is used in place of a quick sync without any, and options
+// predict chooses the strategy, and builds the stages: a pipeline is used in place of a quick sync without any, and options
 // that are wrong are found.
-func (p *Planner) foresee(ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin, sources *sources, preview *Preview) error {
+func (p *Planner) predict(ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin, sources *sources, preview *Preview) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
 	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)

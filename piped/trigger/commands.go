@@ -24,15 +24,15 @@ func (t *Trigger) HandleCommands(unhandled []*model.Command) {
 	t.mark(func(n *news) { n.commands, n.newCommands = unhandled, true })
 }
 
-// wish is what a command asks for.
-type wish struct {
+// request is what a command asks for.
+type request struct {
 	application string
 	cause       cause
 }
 
-// wishOf reads a command. The id of the deployment is made from the command's, so that a piped that was
+// requestOf reads a command. The id of the deployment is made from the command's, so that a piped that was
 // killed before it could answer does not deploy twice.
-func wishOf(command *model.Command) wish {
+func requestOf(command *model.Command) request {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(command.GetId())).String()
 	c := cause{
 		id: id, kind: onCommand, commander: command.GetCommander(),
@@ -57,7 +57,7 @@ func wishOf(command *model.Command) wish {
 	case model.SyncStrategy_PIPELINE:
 		c.why = "Sync with the specified pipeline because of " + by
 	}
-	return wish{application: application, cause: c}
+	return request{application: application, cause: c}
 }
 
 // carryOut acts on the commands that wait: each one whose repository was looked at since gets a deployment
@@ -67,7 +67,7 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 		if t.answered[command.GetId()] {
 			continue
 		}
-		w := wishOf(command)
+		w := requestOf(command)
 		c := find(candidates, w.application)
 		why := t.reasonAgainst(command, w, c)
 		switch {
@@ -106,7 +106,7 @@ func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate
 
 // upToDate says whether the application's repository was looked at since the command became known: users
 // who sync mean what they have just pushed.
-func (t *Trigger) upToDate(command *model.Command, w wish) bool {
+func (t *Trigger) upToDate(command *model.Command, w request) bool {
 	r := t.repositories[t.findApplication(w.application).GetGitPath().GetRepo().GetId()]
 	if r == nil {
 		return true // there is nothing to wait for
@@ -120,7 +120,7 @@ func (t *Trigger) upToDate(command *model.Command, w wish) bool {
 }
 
 // reasonAgainst says why a command cannot be carried out; empty when it can.
-func (t *Trigger) reasonAgainst(command *model.Command, w wish, c *candidate) string {
+func (t *Trigger) reasonAgainst(command *model.Command, w request, c *candidate) string {
 	a := t.findApplication(w.application)
 	repositoryID := a.GetGitPath().GetRepo().GetId()
 	switch {

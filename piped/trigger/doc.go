@@ -5,7 +5,7 @@
 //
 // It follows the repositories: every move of a branch is compared with what was deployed last, and the
 // application configurations at the new commit are reported to the control plane, which registers new
-// ones. It answers users' and chains' wishes to sync; each gets a deployment or a refusal with the reason,
+// ones. It answers users' and chains' requests to sync; each gets a deployment or a refusal with the reason,
 // never silence. An application whose configuration cannot be read gets no deployment, and its sync state
 // says where the mistake is, until a commit mends it.
 //

@@ -70,7 +70,7 @@ func (t *Trigger) begin() {
 // refresh lists the applications when they have changed, or when a command names one that is not known.
 func (t *Trigger) refresh(ctx context.Context) error {
 	for _, command := range t.commands {
-		if !t.answered[command.GetId()] && t.findApplication(wishOf(command).application) == nil {
+		if !t.answered[command.GetId()] && t.findApplication(requestOf(command).application) == nil {
 			t.listed = false
 		}
 	}

@@ -78,7 +78,7 @@ type Differ struct {
 	problems map[string]*deckv1.Problem
 }
 
-// saying is what makes an object worth telling again, and how it was called.
+// saying is what makes an object worth reporting again, and how it was called.
 type saying struct{ facts, name string }
 
 // NewDiffer returns a Differ that knows nothing.

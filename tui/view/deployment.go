@@ -112,7 +112,7 @@ func (v Deployment) head(width int) []string {
 	about := join(" "+th.Dot+" ", strategy, text.Line(d.GetSummary()), who)
 	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
 
-	if reason := text.Line(d.GetStatusReason()); reason != "" && worthTelling(d.GetStatus()) {
+	if reason := text.Line(d.GetStatusReason()); reason != "" && worthShowing(d.GetStatus()) {
 		wrapped := text.Wrap(reason, width-4)
 		for i, line := range wrapped[:min(len(wrapped), maxReason)] {
 			lead := "   "
@@ -131,8 +131,8 @@ func (v Deployment) head(width int) []string {
 	return lines
 }
 
-// worthTelling: the reason of a success only repeats the status.
-func worthTelling(status deckv1.DeploymentStatus) bool {
+// worthShowing: the reason of a success only repeats the status.
+func worthShowing(status deckv1.DeploymentStatus) bool {
 	switch status {
 	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE,
 		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED,

@@ -24,7 +24,7 @@ var _ deckv1.DeckServiceServer = (*Server)(nil)
 // New returns the service on a store; opener may be nil.
 func New(s *store.Store, opener Opener) *Server { return &Server{store: s, opener: opener} }
 
-// Shutdown only notes the wish; the server acts on it once the answer is on its way.
+// Shutdown only notes the request; the server acts on it once the answer is on its way.
 func (s *Server) Shutdown(_ context.Context, r *deckv1.ShutdownRequest) (*deckv1.ShutdownResponse, error) {
 	s.shutdown.Store(r)
 	return &deckv1.ShutdownResponse{}, nil

@@ -168,7 +168,7 @@ func (v *podView) report(kind, reason, message string) {
 	v.reports = append(v.reports, report{kind, reason, message})
 }
 
-// lookAgain asks for another look after d; the soonest wish counts.
+// lookAgain asks for another look after d; the soonest request counts.
 func (v *podView) lookAgain(d time.Duration) {
 	if v.again == 0 || d < v.again {
 		v.again = d

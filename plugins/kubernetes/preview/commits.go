@@ -13,7 +13,7 @@ import (
 // pruning is whether a deployment deletes what is not in Git any more.
 type pruning struct{ enabled, onlyPrimary bool }
 
-// pruneRule foresees which stages the deployment would have, as far as this plugin can: a commit message that decides is
+// pruneRule predicts which stages the deployment would have, as far as this plugin can: a commit message that decides is
 // not known here.
 func pruneRule(s *stage.Source, running, wanted []manifest.Manifest) (pruning, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)

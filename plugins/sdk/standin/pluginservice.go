@@ -145,7 +145,7 @@ func (p *Piped) PutApplicationSharedObject(_ context.Context, req *pluginservice
 	return &pluginservice.PutApplicationSharedObjectResponse{}, nil
 }
 
-// InstallTool notes the wish and installs nothing.
+// InstallTool notes the request and installs nothing.
 func (p *Piped) InstallTool(_ context.Context, req *pluginservice.InstallToolRequest) (*pluginservice.InstallToolResponse, error) {
 	tool := req.GetName() + "-" + req.GetVersion()
 	p.update(func() { p.installed = append(p.installed, tool) })
