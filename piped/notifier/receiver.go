@@ -100,7 +100,7 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 	if n := r.unsaid.Swap(0); n > 0 {
 		r.logger.Warn("notifications were dropped", "number", n)
 	}
-	backoff := clock.NewBackoff(firstPause, longestWish)
+	backoff := clock.NewBackoff(firstPause, longestRetryAfter)
 	for try := 1; ; try++ {
 		err := r.sender.send(ctx, e)
 		var passing *passingError
