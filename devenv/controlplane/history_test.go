@@ -103,6 +103,26 @@ func TestADamagedHistoryDegradesTheEnvironment(t *testing.T) {
 	p.problem(t, "history damage", "")
 }
 
+func TestADeletedHistoryDegradesTheEnvironmentUntilTheLossIsAccepted(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "history")
+	p := start(t, keepIn(file))
+	_, err := p.api.RegisterEvent(testContext(t), event("one"))
+	require.NoError(t, err)
+	p.stop()
+	require.NoError(t, os.Remove(file))
+
+	p = start(t, keepIn(file))
+	p.problem(t, "history damage", "was deleted or moved")
+	_, err = p.api.RegisterEvent(testContext(t), event("two"))
+	require.NoError(t, err, "work goes on")
+	notes, err := filepath.Glob(file + ".missing-*")
+	require.NoError(t, err)
+	require.Len(t, notes, 1)
+	require.NoError(t, os.Remove(notes[0]))
+	p.problem(t, "history damage", "")
+}
+
 func TestEveryMethodThatIsRefusedWithoutAHistoryChangesSomething(t *testing.T) {
 	t.Parallel()
 	p := start(t, func(c *controlplane.Config) { c.KeepFile = filepath.Join(t.TempDir(), "no", "history") })

@@ -47,6 +47,8 @@ var layout = []item{
 	{pattern: "history.new"},
 	{pattern: "history.damaged-[0-9]*"},
 	{pattern: "history.unknown-[0-9]*"},
+	{pattern: "history.missing-[0-9]*"},
+	{pattern: ".history-written"},
 	{pattern: "kubeconfig"},
 	{pattern: "kubeconfig-*"},
 	{pattern: ".kubeconfig*.*"}, // drafts of the embedded Kubernetes

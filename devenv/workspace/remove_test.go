@@ -32,7 +32,8 @@ func filled(t *testing.T) *Workspace {
 	_, err = w.EnsureSample(tree{"web/app.pipecd.yaml": "x"})
 	require.NoError(t, err)
 	for _, name := range []string{
-		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign,
+		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2",
+		".history-written", "history.missing-20260102-030405", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign,
 		"head/commit-cafe/web/main.go", "live.git/HEAD", "live.git/index.lock", "live.git/objects/ab/cd", "plugins/wait.bin", "plugins/wait.bin.new",
 		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key", "cluster/local/port", "cluster/local/.port.12",
 		"cluster/prod/kind.json", ".kubeconfig.99", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",

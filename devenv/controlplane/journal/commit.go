@@ -24,6 +24,14 @@ func (j *Journal) try() error {
 			return err
 		}
 	}
+	if err := j.save(); err != nil {
+		return err
+	}
+	return j.signWritten()
+}
+
+// save brings all that was appended to the disk.
+func (j *Journal) save() error {
 	if j.replaceDue() {
 		return j.rewrite()
 	}
@@ -36,6 +44,18 @@ func (j *Journal) try() error {
 		}
 	}
 	return j.commit()
+}
+
+// signWritten leaves the sign that a history was written, once.
+func (j *Journal) signWritten() error {
+	if j.signed {
+		return nil
+	}
+	if err := j.disk.sign(j.sign()); err != nil {
+		return err
+	}
+	j.signed = true
+	return nil
 }
 
 func (j *Journal) replaceDue() bool {

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/pipedeck/pipedeck/system/owned"
 )
@@ -38,8 +40,12 @@ type disk interface {
 	rename(f file, path string) error
 	// same reports whether the path still leads to the file.
 	same(f file, path string) bool
-	// aside keeps the file under a second name that begins with its own, a dot and the suffix, and that nothing has had.
+	// aside keeps the file under a second name that nothing has had: its own name, a dot, the suffix and the time.
 	aside(path, suffix string) (string, error)
+	// note writes a text to a file with such a name, unless an earlier note with that name and suffix is there.
+	note(path, suffix, text string) (string, error)
+	// sign creates an empty file, on the disk, too, unless it is there.
+	sign(path string) error
 	exists(path string) bool
 	remove(path string) error
 }
@@ -100,20 +106,48 @@ func (d realDisk) aside(path, suffix string) (string, error) {
 	if earlier := d.linked(path); earlier != "" {
 		return earlier, nil
 	}
+	return unused(path, suffix, func(name string) error {
+		err := os.Link(path, name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = duplicate(path, name) // a file system without hard links
+		}
+		return err
+	})
+}
+
+// unused calls create with one name after another until create does not return fs.ErrExist, and returns that name.
+func unused(path, suffix string, create func(name string) error) (string, error) {
+	suffix += "-" + time.Now().Format("20060102-150405")
 	for n := range maxAside {
 		name := path + "." + suffix
 		if n > 0 {
 			name = fmt.Sprintf("%s-%d", name, n)
 		}
-		err := os.Link(path, name)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = duplicate(path, name) // a file system without hard links
-		}
-		if !errors.Is(err, fs.ErrExist) {
+		if err := create(name); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}
 	return "", fmt.Errorf("%s: %w", path+"."+suffix, fs.ErrExist)
+}
+
+func (realDisk) note(path, suffix, text string) (string, error) {
+	if earlier, _ := filepath.Glob(path + "." + suffix + "-*"); len(earlier) > 0 {
+		return earlier[len(earlier)-1], nil // the process was killed after it had written the note
+	}
+	return unused(path, suffix, func(name string) error {
+		return writeNew(name, strings.NewReader(text))
+	})
+}
+
+func (realDisk) sign(path string) error {
+	f, err := owned.OpenFile(path, os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return owned.SyncDirectory(filepath.Dir(path))
 }
 
 // linked is the other name of a file that was kept before the process was killed.
@@ -131,21 +165,26 @@ func (d realDisk) linked(path string) string {
 	return ""
 }
 
-func duplicate(from, to string) (err error) {
+func duplicate(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return writeNew(to, source)
+}
+
+// writeNew writes a file that must not be there yet, on the disk, too.
+func writeNew(path string, content io.Reader) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(target, source); err == nil {
-		err = target.Sync()
+	if _, err = io.Copy(file, content); err == nil {
+		err = file.Sync()
 	}
-	if err = errors.Join(err, target.Close()); err != nil {
-		err = errors.Join(err, os.Remove(to))
+	if err = errors.Join(err, file.Close()); err != nil {
+		err = errors.Join(err, os.Remove(path))
 	}
 	return err
 }

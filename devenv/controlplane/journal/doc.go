@@ -10,7 +10,8 @@
 //
 // A record carries its checksum, its number and the identity of its object at both ends. A reader that meets damage
 // finds the next record, says which objects the damaged records held, and restores the rest. The damaged file is kept
-// next to the new one, under a name that is used once; so is a file that this version cannot read.
+// next to the new one, under a name that is used once; so is a file that this version cannot read. A sign next to the
+// file says that a history was written: when only the sign is left, a note says what is missing.
 //
 // While the file cannot be read or written, Ready and Wait return why, and Run tries again with a back-off: it writes
 // a complete snapshot to a new file and replaces the old one by it. The same happens when the file has doubled in size

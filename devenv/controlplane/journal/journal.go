@@ -80,6 +80,8 @@ type Journal struct {
 	replace bool
 	damage  *damage
 	losses  []Record
+	// signed says that the sign of a written history is there.
+	signed bool
 	// reported is the damage that was reported last.
 	reported Problem
 	// group is the memory of a group that was written, for the next one.

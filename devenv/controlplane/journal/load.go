@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -18,6 +19,28 @@ type damage struct {
 	suffix string
 	// missing says what is lost, for users.
 	missing string
+	// gone says that there is no file to keep. A note takes its place.
+	gone bool
+}
+
+// suffixMissing names the notes about a history that is gone.
+const suffixMissing = "missing"
+
+// sign is the path of a file that stays once a history was written, so that a history that is gone is noticed. Its name
+// begins with a dot: "rm *" in the directory leaves it.
+func (j *Journal) sign() string {
+	return filepath.Join(filepath.Dir(j.o.Path), "."+filepath.Base(j.o.Path)+"-written")
+}
+
+// deleted is the damage of a history that is gone although one was written; nil when none was ever written.
+func (j *Journal) deleted() *damage {
+	if !j.disk.exists(j.sign()) {
+		return nil
+	}
+	j.o.Logger.Error("the history is gone", "file", j.o.Path)
+	return &damage{suffixMissing, fmt.Sprintf(
+		"the history %s is gone: it was deleted or moved; missing: all deployments, logs, events and commands before %s; "+
+			"the applications are deployed again", j.o.Path, time.Now().Format(time.DateTime)), true}
 }
 
 // load reads the file and restores the state from it.
@@ -25,7 +48,7 @@ func (j *Journal) load() error {
 	data, f, err := j.disk.read(j.o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		j.replace = true
+		j.replace, j.damage = true, j.deleted()
 	case err != nil:
 		return err
 	default:
@@ -54,9 +77,9 @@ func (j *Journal) restore(data []byte, f file) {
 	s, ours := scanFile(data, j.restoreRecord)
 	switch {
 	case !ours:
-		j.damage = &damage{"unknown", "the history was not written by this version of pipedeck, or its start is damaged; missing: all of it"}
+		j.damage = &damage{"unknown", "the history was not written by this version of pipedeck, or its start is damaged; missing: all of it", false}
 	case s.damaged:
-		j.damage = &damage{"damaged", j.missing(s)}
+		j.damage = &damage{"damaged", j.missing(s), false}
 	case !s.torn && f != nil && j.reuse(f, s, len(data)):
 		return
 	}
@@ -129,16 +152,23 @@ func (j *Journal) keepDamaged() error {
 	if j.damage == nil {
 		return nil
 	}
-	now := time.Now()
-	aside, err := j.disk.aside(j.o.Path, j.damage.suffix+"-"+now.Format("20060102-150405"))
+	kept, err := j.keepEvidence()
 	if err != nil {
 		j.checkLosses()
 		return fmt.Errorf("keep the damaged history under another name: %w", err)
 	}
-	j.losses = append(j.losses, Record{Kind: loss, ID: aside, Name: j.damage.missing, Created: now})
+	j.losses = append(j.losses, Record{Kind: loss, ID: kept, Name: j.damage.missing, Created: time.Now()})
 	j.damage = nil
 	j.checkLosses()
 	return nil
+}
+
+// keepEvidence returns the file that stays until users accept the loss.
+func (j *Journal) keepEvidence() (path string, err error) {
+	if j.damage.gone {
+		return j.disk.note(j.o.Path, j.damage.suffix, j.damage.missing+"\nTo accept the loss, remove this file.\n")
+	}
+	return j.disk.aside(j.o.Path, j.damage.suffix)
 }
 
 // checkLosses reports what is missing for as long as users have not moved the damaged files away.
@@ -146,9 +176,15 @@ func (j *Journal) checkLosses() {
 	var missing, files []string
 	present := j.losses[:0]
 	for _, r := range j.losses {
-		if j.disk.exists(r.ID) {
-			present, missing, files = append(present, r), append(missing, r.Name), append(files, r.ID)
+		if !j.disk.exists(r.ID) {
+			continue
 		}
+		present, files = append(present, r), append(files, r.ID)
+		text := r.Name
+		if !strings.HasPrefix(r.ID, j.o.Path+"."+suffixMissing) {
+			text += "; the damaged file is kept: " + r.ID
+		}
+		missing = append(missing, text)
 	}
 	if len(present) < len(j.losses) { // the new file need not hold them
 		j.losses, j.replace = present, true
@@ -156,11 +192,13 @@ func (j *Journal) checkLosses() {
 	}
 	var problem Problem
 	switch list := strings.Join(files, " "); {
+	case j.damage != nil && j.damage.gone: // and nothing could be written yet
+		problem = Problem{j.damage.missing, "have the history written again first"}
 	case j.damage != nil: // and the file could not be kept under another name yet
 		problem = Problem{j.damage.missing, "have the history written again first; the damaged file is " + j.o.Path}
 	case len(files) > 0:
 		problem = Problem{
-			strings.Join(missing, "; ") + "; the damaged file is kept: " + list,
+			strings.Join(missing, "; "),
 			"check what is missing; then accept the loss with: rm " + list,
 		}
 	}
