@@ -20,6 +20,9 @@ type item struct {
 	kind    itemKind
 	// holds are the items of a folder or a store.
 	holds []item
+	// degrades says that the part that opens the file reports anything else in its place as a problem of the running
+	// environment. Otherwise such a thing keeps the environment from starting.
+	degrades bool
 	// sign is a file in a tree that shows that the environment created it; empty where no user would create such a tree.
 	sign string
 }
@@ -43,12 +46,12 @@ var layout = []item{
 	{pattern: "running.json"},
 	{pattern: "address"},
 	{pattern: "piped.yaml"},
-	{pattern: "history"},
-	{pattern: "history.new"},
+	{pattern: "history", degrades: true},
+	{pattern: "history.new", degrades: true},
 	{pattern: "history.damaged-[0-9]*"},
 	{pattern: "history.unknown-[0-9]*"},
 	{pattern: "history.missing-[0-9]*"},
-	{pattern: ".history-written"},
+	{pattern: ".history-written", degrades: true},
 	{pattern: "kubeconfig"},
 	{pattern: "kubeconfig-*"},
 	{pattern: ".kubeconfig*.*"}, // drafts of the embedded Kubernetes

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,7 +185,7 @@ func TestLinksInTheDirectoryAreNeverFollowed(t *testing.T) {
 	require.NoError(t, remove(t, w))
 	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
 
-	for _, name := range []string{"head", "history", "logs", "cluster", "secrets/api.key", "piped"} {
+	for _, name := range []string{"head", "address", "logs", "cluster", "secrets/api.key", "piped"} {
 		w := filled(t)
 		require.NoError(t, os.RemoveAll(w.Path(name)))
 		require.NoError(t, os.Symlink(documents, w.Path(name)))
@@ -199,6 +200,31 @@ func TestLinksInTheDirectoryAreNeverFollowed(t *testing.T) {
 		require.FileExists(t, filepath.Join(documents, "thesis.txt"), name)
 	}
 	require.NoError(t, RemoveTree(w.Path("cluster", "x")), "its parent is gone")
+}
+
+// The control plane reports what is in the place of its history. So these environments start and are degraded.
+func TestWhatIsInThePlaceOfTheHistoryKeepsNoEnvironmentFromStarting(t *testing.T) {
+	t.Parallel()
+	documents := t.TempDir()
+	put(t, filepath.Join(documents, "thesis.txt"))
+	for name, replace := range map[string]func(path string) error{
+		"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
+		"a symbolic link": func(path string) error { return os.Symlink(filepath.Join(documents, "thesis.txt"), path) },
+		"a named pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := filled(t)
+			require.NoError(t, os.Remove(w.History()))
+			require.NoError(t, replace(w.History()))
+			require.NoError(t, w.Check())
+			require.NoError(t, w.Create())
+			var left *LeftError
+			require.ErrorAs(t, remove(t, w), &left)
+			require.Equal(t, []string{"history"}, left.Names)
+		})
+	}
+	t.Cleanup(func() { require.FileExists(t, filepath.Join(documents, "thesis.txt")) })
 }
 
 func TestADirectoryThatIsNotOursIsNeitherTakenNorRemoved(t *testing.T) {

@@ -157,8 +157,7 @@ func checkItems(root *os.Root, base, dir string, items []item) error {
 				break // it is being removed
 			}
 			if err == nil {
-				// A directory in the place of a file is reported by whoever opens the file.
-				err = owned.Check(filepath.Join(base, name), info, i.kind != fileItem || info.IsDir())
+				err = i.check(filepath.Join(base, name), info)
 			}
 			if err == nil && i.kind == folderItem {
 				err = checkItems(root, base, name, i.holds)
@@ -170,6 +169,15 @@ func checkItems(root *os.Root, base, dir string, items []item) error {
 		}
 	}
 	return nil
+}
+
+// check refuses what has taken the place of the item.
+func (i item) check(path string, info fs.FileInfo) error {
+	if i.degrades && !info.Mode().IsRegular() {
+		return owned.CheckOwner(path, info)
+	}
+	// A directory in the place of a file is reported by the part that opens the file.
+	return owned.Check(path, info, i.kind != fileItem || info.IsDir())
 }
 
 // checkRoot refuses a directory of environments in which another user could exchange them. Such a directory may

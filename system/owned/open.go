@@ -71,9 +71,16 @@ func Check(path string, info fs.FileInfo, directory bool) error {
 		return &Error{path, "is a symbolic link, which is not followed", hint}
 	case directory && !info.IsDir():
 		return &Error{path, "is not a directory", hint}
+	case !directory && info.IsDir():
+		return &Error{path, "is a directory, not a file", hint}
 	case !directory && !info.Mode().IsRegular():
 		return &Error{path, "is not a regular file", hint}
 	}
+	return CheckOwner(path, info)
+}
+
+// CheckOwner refuses what belongs to another user than the calling one, whatever its type.
+func CheckOwner(path string, info fs.FileInfo) error {
 	if owner, ok := Owner(info); ok && owner != os.Geteuid() {
 		return &Error{path, fmt.Sprintf("belongs to another user (id %d)", owner), "choose another directory"}
 	}
@@ -130,7 +137,13 @@ func checkAll(root *os.Root, path string) error {
 // OpenFile is os.OpenFile for a regular file of the calling user: it follows no link, refuses files of others, and
 // takes all permissions of others away. A file that it creates has mode 0600.
 func OpenFile(path string, flag int) (*os.File, error) {
-	// Opening a pipe must not wait for its other end.
+	// Before it is opened: opening a socket fails without a reason, and opening a device may do something.
+	if info, err := os.Lstat(path); err == nil {
+		if err := Check(path, info, false); err != nil {
+			return nil, err
+		}
+	}
+	// Opening a pipe that has taken the file's place since must not wait for its other end.
 	file, err := os.OpenFile(path, flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, &Error{path, "is a symbolic link, which is not followed", "remove it"}

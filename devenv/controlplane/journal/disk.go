@@ -84,6 +84,9 @@ func (realDisk) create(path string) (file, error) {
 }
 
 func (realDisk) rename(f file, path string) error {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() { // anything else is replaced
+		return owned.Check(path, info, false)
+	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}

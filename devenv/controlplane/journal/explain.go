@@ -29,8 +29,8 @@ func (j *Journal) nextStep(err error) string {
 		return "free space on the file system of " + dir
 	case errors.Is(err, syscall.EFBIG):
 		return "raise the limit of the file size of this process (ulimit -f)"
-	case errors.As(err, &foreign), errors.Is(err, syscall.EISDIR):
-		return fmt.Sprintf("move it away: mv %s %s.moved", j.o.Path, j.o.Path)
+	case errors.As(err, &foreign):
+		return fmt.Sprintf("move it away: mv %s %s.moved", foreign.Path, foreign.Path)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return fmt.Sprintf("let this user read and write it: chmod u+rwx %s; chmod u+rw %s", dir, j.o.Path)
 	case errors.Is(err, syscall.EROFS):

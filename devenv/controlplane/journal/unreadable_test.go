@@ -28,6 +28,7 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 	}{
 		"a directory":     {func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, "mv "},
 		"a named pipe":    {func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, "mv "},
+		"a socket":        {socket, "mv "},
 		"a symbolic link": {func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".real", path)) }, "mv "},
 		"not readable":    {unreadable, "chmod"},
 		"of another user": {foreign, "mv "},
@@ -58,6 +59,54 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 			require.Contains(t, next.objects, (&Record{Kind: Event, ID: "next"}).identity())
 		})
 	}
+}
+
+// TestWhatTakesThePlaceOfAHistoryInUseIsReplaced says that a history that is open is written again from memory.
+func TestWhatTakesThePlaceOfAHistoryInUseIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]func(t *testing.T, path string){
+		"a named pipe":    func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) },
+		"a symbolic link": func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".real", path)) },
+		"a directory":     func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "state")
+			j, m, p := openFile(path)
+			running(t, j)
+			keep(t, j, m, samples()...)
+			require.NoError(t, os.Rename(path, path+".real"))
+			before, err := os.ReadFile(path + ".real")
+			require.NoError(t, err)
+			block(t, path)
+			m.append(j, Record{Kind: Event, ID: "next"})
+			if err := j.Wait(testContext(t)); err != nil { // only a user may remove a directory
+				require.Contains(t, p.get(Writing).Reason, "is a directory")
+				require.Contains(t, p.get(Writing).NextStep, "mv "+path)
+				require.NoError(t, os.Remove(path))
+				require.Eventually(t, func() bool { return j.Ready() == nil }, waitFor, tick)
+			}
+			_, next, _ := openFile(path)
+			require.Len(t, next.objects, len(samples())+1)
+			after, err := os.ReadFile(path + ".real")
+			require.NoError(t, err)
+			require.Equal(t, before, after, "a link is not followed")
+		})
+	}
+}
+
+// socket leaves a Unix socket. It is created in a directory with a short name, because the addresses of sockets are short.
+func socket(t *testing.T, path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	defer syscall.Close(fd)
+	short := filepath.Join(dir, "s")
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: short}))
+	require.NoError(t, os.Rename(short, path))
 }
 
 func unreadable(t *testing.T, path string) {
