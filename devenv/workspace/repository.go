@@ -61,10 +61,13 @@ func OpenRepository(dir string) (*Repository, error) {
 	}
 	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if errors.Is(err, git.ErrRepositoryNotExists) {
+		if lost := lostHead(dir); lost != nil {
+			return nil, lost
+		}
 		if _, bareErr := git.PlainOpen(dir); bareErr == nil {
 			return nil, &RepositoryError{dir, "is a bare repository", "clone it and give the clone: git clone " + dir}
 		}
-		return nil, &RepositoryError{dir, "is not a Git repository", "make one: git -C " + dir + " init"}
+		return nil, &RepositoryError{dir, "is not a Git repository", "create one: git -C " + dir + " init"}
 	}
 	if err != nil {
 		return nil, unreadable(dir, err)
@@ -87,14 +90,45 @@ func describe(repo *git.Repository, root string) (*Repository, error) {
 		head, err = repo.Reference(head.Target(), true)
 	}
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, &RepositoryError{root, "has no commits on branch " + found.Branch + " yet",
-			"commit something: git -C " + root + " commit"}
+		return nil, noCommits(repo, root, found.Branch)
 	}
 	if err != nil {
 		return nil, unreadable(root, fmt.Errorf("read branch %s: %w", found.Branch, err))
 	}
 	found.Head = head.Hash().String()
 	return found, found.listApplications(repo)
+}
+
+// noCommits is a repository whose checked out branch has no commits: it is new, or its branch was deleted.
+func noCommits(repo *git.Repository, root, branch string) error {
+	if branches, err := repo.Branches(); err == nil {
+		if other, err := branches.Next(); err == nil {
+			return &RepositoryError{root, "has no branch " + branch + ", which is checked out",
+				fmt.Sprintf("bring the branch back, here from %s: git -C %s branch %s %s", other.Name().Short(), root, branch, other.Name().Short())}
+		}
+	}
+	return &RepositoryError{root, "has no commits on branch " + branch + " yet", "commit something: git -C " + root + " commit"}
+}
+
+// lostHead is the error of a repository at or above dir whose HEAD is missing: Git does not recognise it. It is nil when
+// there is none.
+func lostHead(dir string) error {
+	for {
+		at := filepath.Join(dir, ".git")
+		if exists(filepath.Join(at, "objects")) && exists(filepath.Join(at, "refs")) && !exists(filepath.Join(at, "HEAD")) {
+			branch := "main"
+			if branches, err := os.ReadDir(filepath.Join(at, "refs", "heads")); err == nil && len(branches) > 0 && !exists(filepath.Join(at, "refs", "heads", branch)) {
+				branch = branches[0].Name()
+			}
+			return &RepositoryError{dir, "is damaged: " + filepath.Join(at, "HEAD") + " is missing",
+				fmt.Sprintf("create it, here for branch %s: echo 'ref: refs/heads/%s' > %s", branch, branch, filepath.Join(at, "HEAD"))}
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return nil
+		}
+		dir = above
+	}
 }
 
 // IsApplicationConfig tells by its name whether a file configures an application (PipeCD v1:

@@ -120,6 +120,15 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 			committed(t, dir)
 			write(t, filepath.Join(dir, ".git", "HEAD"), "garbage\n")
 		}, "is damaged or incomplete", "fsck"},
+		"no HEAD": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
+		}, "HEAD is missing", "echo 'ref: refs/heads/main' > "},
+		"a deleted branch": {func(t *testing.T, dir string) {
+			committed(t, dir)
+			runGit(t, dir, "branch", "other")
+			runGit(t, dir, "update-ref", "-d", "refs/heads/main")
+		}, "has no branch main, which is checked out", "branch main other"},
 		"no directory": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(dir))
 		}, "is not a directory", "pipedeck up DIR"},

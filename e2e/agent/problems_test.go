@@ -63,8 +63,8 @@ func TestARepositoryThatIsGoneIsAProblemUntilItIsBack(t *testing.T) {
 	dotGit := filepath.Join(e.repository, ".git")
 
 	require.NoError(t, os.Rename(e.repository, aside))
-	p := e.deck.awaitProblem(t, "repository local", "not a Git repository")
-	require.Contains(t, p.GetNextStep(), "no such directory")
+	p := e.deck.awaitProblem(t, "repository local", "there is no such directory")
+	require.Contains(t, p.GetNextStep(), "move or clone the repository to "+e.repository)
 	require.NoError(t, os.Rename(aside, e.repository))
 	e.deck.awaitNoProblem(t)
 
@@ -94,7 +94,7 @@ func TestARepositoryWhoseParentWasMovedIsAProblem(t *testing.T) {
 	e.start(t)
 	e.deck.awaitEnd(t, 0)
 	require.NoError(t, os.Rename(above, above+"2"), "which the system reports to nobody who watches the repository")
-	e.deck.awaitProblem(t, "repository local", "not a Git repository")
+	e.deck.awaitProblem(t, "repository local", "there is no such directory")
 	require.NoError(t, os.Rename(above+"2", above))
 	e.deck.awaitNoProblem(t)
 }

@@ -23,7 +23,8 @@ func (c *copier) look(ctx context.Context) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, err
 	}
 	defer c.mirror.writing.release()
-	head, err := c.source.head()
+	last, _, _ := c.mirror.usage()
+	head, err := c.source.head(last)
 	if err == nil && !c.mirror.use(head) {
 		err = c.copy(ctx, head)
 	}

@@ -24,7 +24,21 @@ var (
 	ErrMoved         = errors.New("the branch is not where it was")
 	ErrCheckedOut    = errors.New("the branch is in use by a working tree")
 	ErrRefused       = errors.New("the repository refused the push")
+	// ErrNoDirectory is an ErrNotRepository, too.
+	ErrNoDirectory error = &reason{"there is no such directory", ErrNotRepository}
 )
+
+// reason is a reason that is a case of a more general one.
+type reason struct {
+	text    string
+	general error
+}
+
+// Error returns the text of the reason.
+func (r *reason) Error() string { return r.text }
+
+// Unwrap returns the more general reason.
+func (r *reason) Unwrap() error { return r.general }
 
 // RepositoryError says why a repository cannot be used and what to do about it.
 type RepositoryError struct {

@@ -34,7 +34,7 @@ type local struct {
 func (l *local) gitDir() (string, error) {
 	info, err := os.Stat(l.path)
 	if err != nil || !info.IsDir() {
-		return "", l.problem(ErrNotRepository, "there is no such directory: check the remote in the piped configuration")
+		return "", l.problem(ErrNoDirectory, fmt.Sprintf("move or clone the repository to %s, or correct its remote", l.path))
 	}
 	dir := l.path
 	dotGit := filepath.Join(l.path, ".git")
@@ -42,19 +42,37 @@ func (l *local) gitDir() (string, error) {
 		dir = dotGit
 		if !info.IsDir() {
 			if dir, err = linkedDir(dotGit); err != nil {
-				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): git worktree repair may repair it", err))
+				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): fix it with: git worktree repair", err))
 			}
 		}
 	}
 	if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
 		dir = absolute(dir, strings.TrimSpace(string(common)))
 	}
+	return dir, l.checkParts(dir)
+}
+
+// checkParts refuses a directory without one of the parts by which Git recognises a repository.
+func (l *local) checkParts(dir string) error {
+	missing := map[string]bool{}
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", l.problem(ErrNotRepository, "run git init there, or name the top directory of a repository")
+			missing[name] = true
 		}
 	}
-	return dir, nil
+	switch {
+	case len(missing) == 0:
+		return nil
+	case len(missing) == 3:
+		return l.problem(ErrNotRepository, fmt.Sprintf("create one with: git init %s; or name the top directory of a repository", l.path))
+	case missing["objects"]:
+		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: bring it back from a copy, or clone the repository again", filepath.Join(dir, "objects")))
+	case missing["refs"]:
+		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: create it with: git init %s", filepath.Join(dir, "refs"), l.path))
+	default:
+		head := filepath.Join(dir, "HEAD")
+		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: create it with: echo 'ref: %s' > %s", head, l.branch, head))
+	}
 }
 
 func linkedDir(file string) (string, error) {
@@ -123,8 +141,8 @@ func (l *local) checkFormat(dir string) error {
 	return nil
 }
 
-// head returns the commit that the branch points to now.
-func (l *local) head() (plumbing.Hash, error) {
+// head returns the commit that the branch points to now. last is the commit that it pointed to before, if known.
+func (l *local) head(last plumbing.Hash) (plumbing.Hash, error) {
 	if err := l.open(); err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -135,10 +153,10 @@ func (l *local) head() (plumbing.Hash, error) {
 	if err != nil && !errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return plumbing.ZeroHash, fmt.Errorf("read branch %s of git repository %s: %w", l.branch.Short(), l.remote, err)
 	}
-	return plumbing.ZeroHash, l.missingBranch()
+	return plumbing.ZeroHash, l.missingBranch(last)
 }
 
-func (l *local) missingBranch() error {
+func (l *local) missingBranch(last plumbing.Hash) error {
 	var names []string
 	if refs, err := l.storage.IterReferences(); err == nil {
 		_ = refs.ForEach(func(ref *plumbing.Reference) error {
@@ -151,7 +169,12 @@ func (l *local) missingBranch() error {
 	if len(names) == 0 {
 		return l.problem(ErrNoCommits, fmt.Sprintf("create the first one on branch %s: git add . && git commit", l.branch.Short()))
 	}
-	return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: create it or name another branch in the piped configuration", l.branch.Short(), strings.Join(names, ", ")))
+	from := names[0]
+	if !last.IsZero() && l.storage.HasEncodedObject(last) == nil {
+		from = last.String()
+	}
+	return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: bring it back with: git -C %s branch %s %s",
+		l.branch.Short(), strings.Join(names, ", "), l.path, l.branch.Short(), from))
 }
 
 func (l *local) problem(reason error, hint string) error {

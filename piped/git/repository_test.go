@@ -138,7 +138,7 @@ func TestProblemsOfTheRepositoryAreTyped(t *testing.T) {
 		want    error
 	}{
 		"no repository": {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git"))) }, ErrNotRepository},
-		"no directory":  {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(u.dir)) }, ErrNotRepository},
+		"no directory":  {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(u.dir)) }, ErrNoDirectory},
 		"a broken .git file": {func(u *userRepo) {
 			require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git")))
 			u.write(".git", "gitdir: /nowhere\n")

@@ -132,7 +132,7 @@ func (s *binaries) local(plugin, source string) (binary, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return binary{}, fmt.Errorf("the binary of plugin %q is missing: there is no file %s; "+
-			"build it or correct the url in the piped configuration", plugin, source)
+			"build it, or correct the url of the plugin", plugin, source)
 	case err != nil:
 		return binary{}, fmt.Errorf("look at the binary of plugin %q: %w", plugin, err)
 	case !info.Mode().IsRegular():
