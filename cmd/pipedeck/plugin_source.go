@@ -49,12 +49,20 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 
 // repositoryAround returns the root of the Git repository that holds dir, or dir itself.
 func repositoryAround(dir string) string {
+	if root, ok := repositoryRoot(dir); ok {
+		return root
+	}
+	return dir
+}
+
+// repositoryRoot returns the root of the Git repository that holds dir, if there is one.
+func repositoryRoot(dir string) (root string, ok bool) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
+			return at, true
 		}
 		if at == filepath.Dir(at) {
-			return dir
+			return "", false
 		}
 	}
 }

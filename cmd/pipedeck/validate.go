@@ -110,6 +110,9 @@ func checkFiles(ctx context.Context, c *options.Checker, files []configurationFi
 			report = config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the application; rename the directory")
 		}
 		reports = append(reports, report)
+		if report.Application != nil {
+			checkKubernetesInputs(report, file.name)
+		}
 		if report.Piped == nil {
 			continue
 		}

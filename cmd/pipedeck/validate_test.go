@@ -86,6 +86,48 @@ func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
 	}
 }
 
+func TestManifestsOutsideOfTheRepositoryAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	app := filepath.Join(dir, "apps", "web")
+	require.NoError(t, os.MkdirAll(app, 0o700))
+	const text = `apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: web
+  plugins:
+    kubernetes:
+      input:
+        manifests: [deployment.yaml, ../../base/service.yaml, ../../../secret.yaml, /etc/passwd]
+`
+	require.NoError(t, os.WriteFile(filepath.Join(app, "app.pipecd.yaml"), []byte(text), 0o600))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, "1 error", "without a repository, nothing is known of ..")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "--strict", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stdout, `input.manifests[2]: "../../../secret.yaml" leads outside of the repository`)
+	require.Contains(t, stdout, `input.manifests[3]: "/etc/passwd" is not relative to the application's directory`)
+	require.Contains(t, stdout, "2 errors")
+}
+
+func TestAChartOfTwoPlacesIsNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	for chart, want := range map[string]string{
+		"{path: ../chart, repository: stable, name: web}": "input.helmChart.repository: cannot be used together with path",
+		"{repository: stable}":                            "input.helmChart: needs name together with repository",
+		"{version: 1.0.0}":                                "input.helmChart: needs path, or repository and name",
+		"{path: ../chart}":                                "0 errors",
+	} {
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    kubernetes:\n      input:\n        helmChart: " + chart + "\n"
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		_, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", file)
+		require.Contains(t, stdout, want, chart)
+	}
+}
+
 func TestALinkBelowADirectoryIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -192,8 +192,8 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	}
 	d.regexp("spec.commitMatcher.pipeline", a.CommitMatcher.Pipeline)
 	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
-	d.patterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
-	d.patterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
+	d.repositoryPatterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
+	d.repositoryPatterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
 	checkPipeline(d, a.Pipeline)
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
@@ -306,6 +306,17 @@ func (d *decoder) patterns(field string, patterns []string) {
 	}
 }
 
+// repositoryPatterns are patterns for paths that begin at the root of the repository.
+func (d *decoder) repositoryPatterns(field string, patterns []string) {
+	d.patterns(field, patterns)
+	for i, pattern := range patterns {
+		if wanted := strings.TrimPrefix(strings.TrimSpace(pattern), "!"); leaves(wanted) {
+			at := fmt.Sprintf("%s[%d]", field, i)
+			d.warnf(d.place(at), at, "%q matches no file: patterns are relative to the root of the repository", shorten(pattern))
+		}
+	}
+}
+
 func (d *decoder) inside(field string, names []string) {
 	for i, name := range names {
 		d.insideOne(fmt.Sprintf("%s[%d]", field, i), name)
@@ -314,9 +325,15 @@ func (d *decoder) inside(field string, names []string) {
 
 // insideOne refuses paths that leave the application directory.
 func (d *decoder) insideOne(field, name string) {
-	if clean := path.Clean(name); path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+	if leaves(name) {
 		d.fieldf(field, "%q is outside of the application directory", shorten(name))
 	}
+}
+
+// leaves tells whether a relative path, or pattern, leads out of the directory that it begins in.
+func leaves(name string) bool {
+	clean := path.Clean(name)
+	return path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../")
 }
 
 // unique notes a second use of a value.

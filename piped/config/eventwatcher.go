@@ -58,8 +58,19 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		if path.IsAbs(r.File) {
 			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a path relative to the application's directory", shorten(r.File))
 		}
-		if r.YAMLField == "" && r.JSONField == "" && r.HCLField == "" && r.Regex == "" {
+		var places []string
+		for _, p := range []struct{ name, value string }{
+			{"yamlField", r.YAMLField}, {"jsonField", r.JSONField}, {"HCLField", r.HCLField}, {"regex", r.Regex},
+		} {
+			if p.value != "" {
+				places = append(places, p.name)
+			}
+		}
+		switch {
+		case len(places) == 0:
 			d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
+		case len(places) > 1:
+			d.warnf(d.place(at+"."+places[1]), at+"."+places[1], "is ignored, because %s is given: write one replacement for each", places[0])
 		}
 	}
 }

@@ -45,10 +45,11 @@ func checkLimits(d *decoder, at string, l PluginLimits) {
 	if _, err := l.MemoryBytes(); err != nil {
 		d.fieldf(at+".memory", "%s", err)
 	}
-	if l.CPU < 0 || math.IsNaN(l.CPU) || l.CPU > 0 && l.CPU < 0.01 || l.CPU > 10_000 {
+	given := func(field string) bool { _, ok := d.places[field]; return ok }
+	if given(at+".cpu") && !(l.CPU >= 0.01 && l.CPU <= 10_000) { // NaN is neither
 		d.fieldf(at+".cpu", "%v is not allowed here: want a number of cores, 0.01 at least", l.CPU)
 	}
-	if l.Pids < 0 || l.Pids > 0 && l.Pids < 16 {
-		d.fieldf(at+".pids", "%d is not allowed here: want at least 16, for threads count", l.Pids)
+	if given(at+".pids") && l.Pids < 16 {
+		d.fieldf(at+".pids", "%d is not allowed here: want at least 16, because threads count; leave it out for no limit", l.Pids)
 	}
 }

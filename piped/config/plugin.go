@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"net"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +76,10 @@ func checkPluginURL(d *decoder, field, address string, schemes ...string) {
 	if err != nil || !slices.Contains(schemes, u.Scheme) && (u.Scheme != "http" || !onThisMachine(u.Hostname())) {
 		d.fieldf(field, "%q is not allowed here: want %s://", shorten(maskUserinfo(address)),
 			strings.Join(schemes[:len(schemes)-1], "://, ")+"://"+" or "+schemes[len(schemes)-1])
+		return
+	}
+	if u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path)) {
+		d.fieldf(field, "%q is not allowed here: a file URL needs an absolute path and no host: file:///path", shorten(maskUserinfo(address)))
 	}
 }
 

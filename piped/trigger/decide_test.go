@@ -38,6 +38,7 @@ func TestACommitCallsForADeploymentWhenItTouchesTheApplication(t *testing.T) {
 		"an ignored file of another application":        {rule: config.OnCommit{Ignores: []string{"apps/shop"}}, dir: "apps/web", files: []string{"apps/shop/x", "apps/web/x"}, want: "apps/web/x was changed"},
 		"a file that both paths and ignores name":       {rule: config.OnCommit{Paths: []string{"charts"}, Ignores: []string{"charts/*.md"}}, dir: "apps/web", files: []string{"charts/a.md"}},
 		"a file of a directory that ignores names":      {rule: config.OnCommit{Ignores: []string{"apps/web/docs"}}, dir: "apps/web", files: []string{"apps/web/docs/a/b"}},
+		"a pattern with a slash before it":              {rule: config.OnCommit{Paths: []string{"/charts", "../web/charts"}}, dir: "apps/web", files: []string{"charts/a"}},
 		"a pattern is no regular expression":            {rule: config.OnCommit{Paths: []string{"charts/.*"}}, dir: "apps/web", files: []string{"charts/a"}},
 		"a commit that matters to a disabled trigger":   {rule: config.OnCommit{Disabled: true}, dir: "apps/web", files: []string{"apps/web/x"}},
 		"a disabled trigger whose paths would matter":   {rule: config.OnCommit{Disabled: true, Paths: []string{"**"}}, dir: "apps/web", files: []string{"x"}},
