@@ -6,7 +6,6 @@ package kind
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"unicode"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 // steps is a logger of kind's library that turns the library's steps into progress.
@@ -124,22 +124,17 @@ func (i *stepInfo) Infof(format string, args ...any) { i.Info(fmt.Sprintf(format
 func (i *stepInfo) Enabled() bool { return i.level <= 1 }
 
 // logFile keeps kind's words; a failure to write must not end a creation.
-type logFile struct {
-	mu   sync.Mutex
-	file *os.File
-}
+type logFile struct{ file *owned.Log }
 
 func openLog(path string) (*logFile, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := owned.OpenLog(path, owned.MaxLog)
 	if err != nil {
 		return nil, fmt.Errorf("open the cluster's log: %w", err)
 	}
-	return &logFile{file: file}, nil
+	return &logFile{file}, nil
 }
 
 func (l *logFile) write(message string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	_, _ = fmt.Fprintln(l.file, strings.TrimRight(message, "\n"))
 }
 
@@ -153,8 +148,4 @@ func (l *logFile) failure(err error) {
 }
 
 // Close closes the file.
-func (l *logFile) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.file.Close()
-}
+func (l *logFile) Close() error { return l.file.Close() }

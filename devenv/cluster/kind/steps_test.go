@@ -52,6 +52,19 @@ func TestKindsStepsBecomeOurs(t *testing.T) {
 	require.NotContains(t, string(content), "too much")
 }
 
+func TestALinkInThePlaceOfTheLogIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	document := filepath.Join(t.TempDir(), "thesis.txt")
+	require.NoError(t, os.WriteFile(document, []byte("years"), 0o600))
+	link := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.Symlink(document, link))
+	_, err := openLog(link)
+	require.ErrorContains(t, err, "is a symbolic link")
+	content, err := os.ReadFile(document)
+	require.NoError(t, err)
+	require.Equal(t, "years", string(content))
+}
+
 func TestFailuresOfTheEngineHaveANextStep(t *testing.T) {
 	t.Parallel()
 	p := New(Config{Dir: "/a", LogFile: "/a/log"})
