@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -31,7 +32,11 @@ func newDownCommand(t *target) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "down", Short: "Stop and remove what up created", Args: cobra.NoArgs,
-		Long:    "Stop the environment and remove its cluster, its data and its sample repository.\nYour own repository is left as it is.",
+		Long: `Stop the environment and remove its cluster, its data and its sample repository.
+Your own repository is left as it is.
+
+Exit code 0: the environment is gone, or there was none; 1: something is left, and the error says what;
+2: the directory was not created by pipedeck, and is left as it is.`,
 		Example: "  pipedeck down\n  pipedeck down --name demo\n  pipedeck down --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all {
@@ -162,10 +167,24 @@ func askToEnd(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := deck.Shutdown(ctx, &deckv1.ShutdownRequest{Remove: true}); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("environment %q does not end: %w", w.Name, err), "end its process (see running.json in " + w.Dir + ") and run pipedeck down again"}
+	bounded, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err = deck.Shutdown(bounded, &deckv1.ShutdownRequest{Remove: true})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() != nil:
+		err = fmt.Errorf("does not answer within %s: its process hangs or is stopped", callTimeout)
+	default:
+		err = errors.New("does not end: " + status.Convert(err).Message())
 	}
-	return nil
+	hint := "run pipedeck down again"
+	if running, readErr := w.Published(); readErr == nil {
+		hint = fmt.Sprintf("end its process and remove the rest: kill -9 %d; pipedeck down%s", running.PID, nameFlag(w))
+	}
+	return &exitError{exitFailed, fmt.Errorf("environment %q %w", w.Name, err), hint}
 }
 
 // awaitEnd waits until the process that runs the environment has ended and takes its lock; the

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -105,4 +106,33 @@ func TestDownOfAnEnvironmentThatIsNotThereNamesTheOthers(t *testing.T) {
 	code, stdout, _ = command(t.Context(), stateDir, "down", "--all")
 	require.Zero(t, code)
 	require.Contains(t, stdout, "all 2 environments are gone")
+}
+
+// TestDownOfAnEnvironmentThatHangsNamesItsProcess has an environment whose connections nothing answers, as when its
+// process is stopped.
+func TestDownOfAnEnvironmentThatHangsNamesItsProcess(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	w := environment(t, stateDir, "demo")
+	_, err := w.Keys().EnsureSecrets()
+	require.NoError(t, err)
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	defer lock.Release()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	require.NoError(t, w.Publish(workspace.Running{PID: 4711, Address: silent.Addr().String()}))
+	code, _, stderr := command(t.Context(), stateDir, "down", "--name", "demo")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, `environment "demo" does not answer within 10s: its process hangs or is stopped`)
+	require.Contains(t, stderr, "kill -9 4711; pipedeck down --name demo --state-dir "+stateDir)
+	require.NotContains(t, stderr, "rpc error")
+}
+
+func TestTheHelpOfDownNamesItsExitCodes(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := command(t.Context(), t.TempDir(), "down", "--help")
+	require.Zero(t, code)
+	require.Contains(t, stdout, "Exit code 0: ")
 }
