@@ -87,10 +87,11 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " + e.Workspace.Name}
 	}
-	listener, err := e.listen()
+	listener, metrics, err := e.listen()
 	if err != nil {
 		return &StartError{componentControlPlane, err, "free a port on 127.0.0.1"}
 	}
+	defer metrics.Close() // which serveMetrics has closed unless it was never called
 	if err := e.newClusters(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -102,6 +103,8 @@ func (e *Environment) run(ctx context.Context) error {
 
 	// The control plane outlives the others, so that their last reports and the users watching
 	// them still find it.
+	var answering sync.WaitGroup
+	defer answering.Wait()
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	served := make(chan error, 1)
@@ -109,6 +112,7 @@ func (e *Environment) run(ctx context.Context) error {
 		served <- e.server.Run(serving, listener)
 		stop(errNotServed) // without it nothing else is of use
 	}()
+	answering.Go(func() { e.serveMetrics(serving, metrics) })
 	if err := e.publish(); err != nil {
 		stopServing()
 		return errors.Join(&StartError{componentControlPlane, err, "choose another place with --state-dir"}, <-served)
@@ -253,7 +257,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 func (e *Environment) describe() *deckv1.Environment {
 	described := &deckv1.Environment{
 		Name: e.Workspace.Name, Version: e.Version,
-		Address: e.address, StateDir: e.Workspace.Dir,
+		Address: e.address, MetricsAddress: e.running.Metrics, StateDir: e.Workspace.Dir,
 		StartedAt: timestamppb.New(e.running.StartedAt),
 		Clusters:  e.clusters.describe(),
 	}
@@ -268,24 +272,20 @@ func (e *Environment) describe() *deckv1.Environment {
 	return described
 }
 
-// listen keeps the address of the last run when it is free, so that what users pointed at the
-// environment goes on working.
-func (e *Environment) listen() (net.Listener, error) {
-	var listener net.Listener
-	last, err := e.Workspace.LastAddress()
-	if err == nil {
-		listener, err = net.Listen("tcp", last)
+// listen returns the listeners of the control plane and of the metrics.
+func (e *Environment) listen() (plane, metrics net.Listener, err error) {
+	if plane, err = listenAgain(e.Workspace.LastAddress()); err != nil {
+		return nil, nil, err
 	}
-	if err != nil {
-		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return nil, err
-		}
+	if metrics, err = listenAgain(e.Workspace.LastMetricsAddress()); err != nil {
+		return nil, nil, errors.Join(err, plane.Close())
 	}
-	e.address = listener.Addr().String()
+	e.address = plane.Addr().String()
 	e.running = workspace.Running{
-		PID: os.Getpid(), Address: e.address, StartedAt: time.Now(), Live: e.Live, Restart: e.Restart, Processes: map[string]workspace.Child{},
+		PID: os.Getpid(), Address: e.address, Metrics: metrics.Addr().String(), StartedAt: time.Now(), Live: e.Live, Restart: e.Restart,
+		Processes: map[string]workspace.Child{},
 	}
-	return listener, nil
+	return plane, metrics, nil
 }
 
 func (e *Environment) publish() error {

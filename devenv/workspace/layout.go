@@ -44,7 +44,8 @@ const (
 // layout lists everything that an environment creates, except its mark and its lock.
 var layout = []item{
 	{pattern: "running.json"},
-	{pattern: "address"},
+	{pattern: addressFile},
+	{pattern: metricsFile},
 	{pattern: "piped.yaml"},
 	{pattern: "history", degrades: true},
 	{pattern: "history.new", degrades: true},

@@ -22,7 +22,9 @@ import (
 type Running struct {
 	PID int `json:"pid"`
 	// Address is the host:port of the control plane.
-	Address   string    `json:"address"`
+	Address string `json:"address"`
+	// Metrics is the host:port at which Prometheus finds /metrics; empty when it is not served.
+	Metrics   string    `json:"metrics,omitempty"`
 	StartedAt time.Time `json:"startedAt"`
 	// Clusters are the kinds of the environment's clusters, by name.
 	Clusters map[string]string `json:"clusters"`
@@ -62,19 +64,33 @@ func (w *Workspace) Publish(r Running) error {
 	if err := WriteFile(w.runningFile(), append(data, '\n')); err != nil {
 		return err
 	}
-	return WriteFile(w.Path("address"), []byte(r.Address+"\n"))
+	if err := WriteFile(w.Path(metricsFile), []byte(r.Metrics+"\n")); err != nil {
+		return err
+	}
+	return WriteFile(w.Path(addressFile), []byte(r.Address+"\n"))
 }
+
+// The files with the addresses of the last run.
+const (
+	addressFile = "address"
+	metricsFile = "metrics-address"
+)
 
 // LastAddress is the address of the last run, which Withdraw leaves. One that is not on the loopback
 // interface is an error.
-func (w *Workspace) LastAddress() (string, error) {
-	data, err := owned.ReadFile(w.Path("address"), maxRunning)
+func (w *Workspace) LastAddress() (string, error) { return w.lastAddress(addressFile) }
+
+// LastMetricsAddress is LastAddress for the metrics.
+func (w *Workspace) LastMetricsAddress() (string, error) { return w.lastAddress(metricsFile) }
+
+func (w *Workspace) lastAddress(file string) (string, error) {
+	data, err := owned.ReadFile(w.Path(file), maxRunning)
 	if err != nil {
 		return "", err
 	}
 	last := strings.TrimSpace(string(data))
 	if parsed, err := netip.ParseAddrPort(last); err != nil || !parsed.Addr().IsLoopback() {
-		return "", fmt.Errorf("%s does not hold an address of the loopback interface", w.Path("address"))
+		return "", fmt.Errorf("%s does not hold an address of the loopback interface", w.Path(file))
 	}
 	return last, nil
 }

@@ -13,9 +13,7 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"strconv"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/pipedeck/pipedeck/system/peeruser"
 )
@@ -43,53 +41,17 @@ func listenAdmin(host string, port int, version string, healthy func() healthAns
 		return nil, fmt.Errorf("listen for administration on %s: %w; see --admin-host and --admin-port", address, err)
 	}
 	mux := http.NewServeMux()
+	// Metrics and profiles name applications, plugins and code of piped. Health and version are for everybody, because a
+	// kubelet probes them as another user.
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
-	mux.Handle("GET /metrics", sameUser(metrics))
+	mux.Handle("GET /metrics", peeruser.Only(metrics))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { tellHealth(w, r, healthy()) })
-	mux.Handle("GET /debug/pprof/", sameUser(fromHere(pprof.Index)))
-	mux.Handle("GET /debug/pprof/profile", sameUser(fromHere(pprof.Profile)))
-	mux.Handle("GET /debug/pprof/symbol", sameUser(fromHere(pprof.Symbol)))
-	mux.Handle("GET /debug/pprof/trace", sameUser(fromHere(pprof.Trace)))
-	return &admin{listener: listener, server: &http.Server{
-		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnContext: withUser,
-	}}, nil
-}
-
-// A caller has this long for the headers of a request and until its next one, and this much in bytes for the headers.
-const (
-	readHeaderTimeout = 5 * time.Second
-	idleTimeout       = time.Minute
-	maxHeaderBytes    = 16 << 10
-)
-
-type userKey struct{}
-
-// withUser lets sameUser find out whose a connection is. It is called while no other connection is accepted.
-func withUser(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, userKey{}, sync.OnceValue(func() error { return peeruser.Check(conn) }))
-}
-
-// sameUser answers piped's own user and root, where the system knows the user: metrics and profiles name applications,
-// plugins and code of piped. Health and version are for everybody, because a kubelet probes them as another user.
-// Root may inspect piped anyway, and a port-forward to a pod comes from root.
-func sameUser(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		check, _ := r.Context().Value(userKey{}).(func() error)
-		if check == nil {
-			http.Error(w, "the connection of this request is unknown", http.StatusForbidden)
-			return
-		}
-		err := check()
-		if other := (*peeruser.Error)(nil); errors.As(err, &other) && other.UID == 0 {
-			err = nil
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusForbidden)
-			return
-		}
-		handler.ServeHTTP(w, r)
-	})
+	mux.Handle("GET /debug/pprof/", peeruser.Only(fromHere(pprof.Index)))
+	mux.Handle("GET /debug/pprof/profile", peeruser.Only(fromHere(pprof.Profile)))
+	mux.Handle("GET /debug/pprof/symbol", peeruser.Only(fromHere(pprof.Symbol)))
+	mux.Handle("GET /debug/pprof/trace", peeruser.Only(fromHere(pprof.Trace)))
+	return &admin{listener: listener, server: peeruser.NewHTTPServer(mux)}, nil
 }
 
 // fromHere answers callers on this machine only, whatever the address is that the port is taken on: taking a

@@ -5,6 +5,6 @@
 // belongs to all users of a machine.
 //
 // Linux lists the user of each socket. macOS does not, so every connection passes there. Connections from other
-// machines pass too, because no system knows their users. The plugin service and the admin port of piped and the
-// control plane of an environment use it.
+// machines pass too, because no system knows their users. The plugin service and the admin port of piped, and the
+// control plane and the metrics port of an environment use it.
 package peeruser

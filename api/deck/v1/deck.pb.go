@@ -1129,9 +1129,11 @@ type Environment struct {
 	// Every cluster, in the order of the command line; the first is also told by the fields above.
 	Clusters []*Cluster `protobuf:"bytes,12,rep,name=clusters,proto3" json:"clusters,omitempty"`
 	// Saved files are deployed without a commit.
-	Live          bool `protobuf:"varint,13,opt,name=live,proto3" json:"live,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Live bool `protobuf:"varint,13,opt,name=live,proto3" json:"live,omitempty"`
+	// host:port at which Prometheus finds /metrics of the environment; empty when it is not served.
+	MetricsAddress string `protobuf:"bytes,14,opt,name=metrics_address,json=metricsAddress,proto3" json:"metrics_address,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Environment) Reset() {
@@ -1253,6 +1255,13 @@ func (x *Environment) GetLive() bool {
 		return x.Live
 	}
 	return false
+}
+
+func (x *Environment) GetMetricsAddress() string {
+	if x != nil {
+		return x.MetricsAddress
+	}
+	return ""
 }
 
 // A Kubernetes that applications are deployed to.
@@ -3784,7 +3793,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1b\n" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
-	"\tcomponent\x18\x06 \x01(\tR\tcomponent\"\xae\x03\n" +
+	"\tcomponent\x18\x06 \x01(\tR\tcomponent\"\xd7\x03\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -3804,7 +3813,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bclusters\x18\f \x03(\v2\x19.pipedeck.deck.v1.ClusterR\bclusters\x12\x12\n" +
-	"\x04live\x18\r \x01(\bR\x04live\"o\n" +
+	"\x04live\x18\r \x01(\bR\x04live\x12'\n" +
+	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\"o\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
