@@ -67,7 +67,7 @@ func (c *Controller) cancelKnown(command *model.Command) bool {
 	for i, d := range c.waiting {
 		if d.GetId() == id && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
 			// It gets a job of its own, which ends it before anything is done.
-			j := &job{Controller: c, deployment: d, commands: []*model.Command{command}}
+			j := &job{controller: c, deployment: d, commands: []*model.Command{command}}
 			j.cancellation.Cancel(cancelRequest(command))
 			c.waiting = slices.Delete(c.waiting, i, i+1)
 			c.start(func() { c.endWaiting(j) })
@@ -83,7 +83,13 @@ func (c *Controller) endWaiting(j *job) {
 	defer cancel()
 	outcome, err := j.endUnplanned(ctx, cancelRequest(j.commands[0]))
 	if err != nil {
-		c.options.Logger.Error("report of a cancelled deployment failed", "deployment", j.deployment.GetId(), "error", err)
+		c.options.Logger.Error(
+			"report of a cancelled deployment failed",
+			"deployment",
+			j.deployment.GetId(),
+			"error",
+			err,
+		)
 		return
 	}
 	c.mu.Lock()
@@ -106,7 +112,13 @@ func (c *Controller) cancelUnknown(ctx context.Context, command *model.Command) 
 	case status.Code(err) == codes.NotFound, status.Code(err) == codes.PermissionDenied, id == "":
 		c.refuse(ctx, command, fmt.Sprintf("there is no deployment %q of this piped", id))
 	case err != nil:
-		c.options.Logger.Warn("could not look up the deployment to cancel; the command is tried again", "deployment", id, "error", err)
+		c.options.Logger.Warn(
+			"could not look up the deployment to cancel; the command is tried again",
+			"deployment",
+			id,
+			"error",
+			err,
+		)
 		c.mu.Lock()
 		delete(c.commands, command.GetId())
 		c.mu.Unlock()
@@ -140,7 +152,11 @@ func (c *Controller) forgetCommands(unhandled []*model.Command) {
 
 func cancelRequest(command *model.Command) *CancelledError {
 	how := command.GetCancelDeployment()
-	return &CancelledError{Commander: command.GetCommander(), Rollback: how.GetForceRollback(), NoRollback: how.GetForceNoRollback()}
+	return &CancelledError{
+		Commander:  command.GetCommander(),
+		Rollback:   how.GetForceRollback(),
+		NoRollback: how.GetForceNoRollback(),
+	}
 }
 
 // unmet says which part of the command was not carried out; empty when all of it was.

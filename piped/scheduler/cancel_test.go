@@ -48,8 +48,12 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
-			a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
-				func(o *scheduler.Options) { o.CleanupWait = wait })
+			a := startAgentAt(
+				t,
+				startControlPlane(t),
+				pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
+				func(o *scheduler.Options) { o.CleanupWait = wait },
+			)
 			a.Submit(newDeployment("d", "app"))
 			working.Await(t)
 			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
@@ -59,7 +63,12 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 				gate.Open()
 			}
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
-			require.Equal(t, wait == time.Minute, slices.Contains(a.controlPlane.atRollback, "A 0 cleaned up"), "in the log when the rollback begins")
+			require.Equal(
+				t,
+				wait == time.Minute,
+				slices.Contains(a.controlPlane.atRollback, "A 0 cleaned up"),
+				"in the log when the rollback begins",
+			)
 		})
 	}
 }
@@ -81,7 +90,12 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 			gate := failpointtest.NewGate(t)
 			points, err := failpoint.Parse("stage-report=1*hold(" + gate.Path + ")->off")
 			require.NoError(t, err)
-			a := startAgentAt(t, startControlPlane(t), pipeline(c.stages...), func(o *scheduler.Options) { o.Failpoints, o.Parallel = points, 1 })
+			a := startAgentAt(
+				t,
+				startControlPlane(t),
+				pipeline(c.stages...),
+				func(o *scheduler.Options) { o.Failpoints, o.Parallel = points, 1 },
+			)
 			a.Submit(newDeployment("d", "app"))
 			gate.Await(t)
 			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
@@ -90,7 +104,11 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
 			require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
 			calls := a.controlPlane.recorded()
-			require.Equal(t, []string{"Stage A RUNNING 0", "Stage A " + c.status + " 0", "Status ROLLING_BACK"}, calls[2:5])
+			require.Equal(
+				t,
+				[]string{"Stage A RUNNING 0", "Stage A " + c.status + " 0", "Status ROLLING_BACK"},
+				calls[2:5],
+			)
 			require.Contains(t, calls, "Stage ROLLBACK SUCCESS 0")
 			a.controlPlane.await(t, "the command", func() bool {
 				return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
@@ -138,7 +156,15 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 
 func TestAFailureWithoutAutoRollbackIsNotRolledBack(t *testing.T) {
 	t.Parallel()
-	a := startAgent(t, strings.Replace(pipeline("with: {do: error}"), "alwaysUsePipeline: true", "alwaysUsePipeline: true, autoRollback: false", 1))
+	a := startAgent(
+		t,
+		strings.Replace(
+			pipeline("with: {do: error}"),
+			"alwaysUsePipeline: true",
+			"alwaysUsePipeline: true, autoRollback: false",
+			1,
+		),
+	)
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	require.NotContains(t, a.controlPlane.recorded(), "Status ROLLING_BACK")
@@ -147,8 +173,12 @@ func TestAFailureWithoutAutoRollbackIsNotRolledBack(t *testing.T) {
 func TestALaterCancelStillDecidesAboutTheRollback(t *testing.T) {
 	t.Parallel()
 	working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
-	a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
-		func(o *scheduler.Options) { o.CleanupWait = time.Minute })
+	a := startAgentAt(
+		t,
+		startControlPlane(t),
+		pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
+		func(o *scheduler.Options) { o.CleanupWait = time.Minute },
+	)
 	a.Submit(newDeployment("d", "app"))
 	working.Await(t)
 	second := cancelCommand("c2", "d")
@@ -203,7 +233,11 @@ func TestTheNameOfAUserDoesNotDecideAboutTheRollback(t *testing.T) {
 			command := cancelCommand("c", "d")
 			command.Commander = c.commander
 			a.HandleCommands(t.Context(), []*model.Command{command})
-			require.Equal(t, "Cancelled by "+c.commander+" while executing stage A", a.controlPlane.awaitEnd(t, "d").GetStatusReason())
+			require.Equal(
+				t,
+				"Cancelled by "+c.commander+" while executing stage A",
+				a.controlPlane.awaitEnd(t, "d").GetStatusReason(),
+			)
 			require.Equal(t, c.rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
 		})
 	}
@@ -231,7 +265,12 @@ func TestTheNextPipedKeepsTheChoiceOfTheUserAboutTheRollback(t *testing.T) {
 			calls := first.controlPlane.recorded()
 			if c.want || c.none {
 				require.Contains(t, calls, "Shared metadata")
-				require.Less(t, slices.Index(calls, "Shared metadata"), slices.Index(calls, "Stage A CANCELLED 0"), "saved before the next piped needs it")
+				require.Less(
+					t,
+					slices.Index(calls, "Shared metadata"),
+					slices.Index(calls, "Stage A CANCELLED 0"),
+					"saved before the next piped needs it",
+				)
 			}
 
 			spec := pipeline("with: {}")
@@ -243,9 +282,14 @@ func TestTheNextPipedKeepsTheChoiceOfTheUserAboutTheRollback(t *testing.T) {
 			if c.want {
 				undo.Metadata = map[string]string{planner.RollbackMetadataKey: planner.RollbackOnRequest}
 			}
-			cancelled := because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), strings.TrimSuffix(reason, " while executing stage A"))
+			cancelled := because(
+				stage("A", 0, model.StageStatus_STAGE_CANCELLED),
+				strings.TrimSuffix(reason, " while executing stage A"),
+			)
 			second.Submit(with(taken(model.SyncStrategy_PIPELINE, cancelled, undo), func(d *model.Deployment) {
-				d.MetadataV2 = &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: first.controlPlane.shared}}
+				d.MetadataV2 = &model.DeploymentMetadata{
+					Shared: &model.DeploymentMetadata_KeyValues{KeyValues: first.controlPlane.shared},
+				}
 			}))
 			second.controlPlane.awaitEnd(t, "d")
 			require.Equal(t, c.rolledBack, slices.Contains(second.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
@@ -278,7 +322,10 @@ func TestCancelOfAWaitingDeployment(t *testing.T) {
 func TestCancelOfAnEndedOrUnknownDeploymentFailsWithTheReason(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}"))
-	a.controlPlane.known["old"] = with(newDeployment("old", "app"), func(d *model.Deployment) { d.Status = model.DeploymentStatus_DEPLOYMENT_SUCCESS })
+	a.controlPlane.known["old"] = with(
+		newDeployment("old", "app"),
+		func(d *model.Deployment) { d.Status = model.DeploymentStatus_DEPLOYMENT_SUCCESS },
+	)
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c1", "old"), cancelCommand("c2", "never")})
 	a.controlPlane.await(t, "both commands", func() bool { return len(a.controlPlane.handled) == 2 })
 	require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command("c1").GetStatus())
@@ -289,9 +336,12 @@ func TestCancelOfAnEndedOrUnknownDeploymentFailsWithTheReason(t *testing.T) {
 func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}", "with: {do: block}"))
-	a.controlPlane.known["old"] = with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, waiting)), func(d *model.Deployment) {
-		d.Status = model.DeploymentStatus_DEPLOYMENT_FAILURE
-	})
+	a.controlPlane.known["old"] = with(
+		taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, waiting)),
+		func(d *model.Deployment) {
+			d.Status = model.DeploymentStatus_DEPLOYMENT_FAILURE
+		},
+	)
 	a.Submit(newDeployment("d", "app"))
 	a.controlPlane.awaitCall(t, "Stage B RUNNING 0")
 	plan := a.controlPlane.plan("d").GetStages()
@@ -302,10 +352,20 @@ func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 	})
 	a.controlPlane.mu.Unlock()
 	command := func(id, deployment, stage string) *model.Command {
-		return &model.Command{Id: id, Type: model.Command_APPROVE_STAGE, Commander: "carol", DeploymentId: deployment, StageId: stage}
+		return &model.Command{
+			Id:           id,
+			Type:         model.Command_APPROVE_STAGE,
+			Commander:    "carol",
+			DeploymentId: deployment,
+			StageId:      stage,
+		}
 	}
 	commands := []*model.Command{
-		command("ended", "d", plan[0].GetId()), command("runs", "d", plan[1].GetId()), command("over", "old", "A"), command("never", "old", "B"),
+		command(
+			"ended",
+			"d",
+			plan[0].GetId(),
+		), command("runs", "d", plan[1].GetId()), command("over", "old", "A"), command("never", "old", "B"),
 		command("none", "nobody", "A"), command("other", "d", "nothing"),
 	}
 	a.commands.Replace(commands)

@@ -14,7 +14,10 @@ import (
 )
 
 func chained(id string) *model.Deployment {
-	return with(newDeployment(id, "app"), func(d *model.Deployment) { d.DeploymentChainId, d.DeploymentChainBlockIndex = "chain", 1 })
+	return with(
+		newDeployment(id, "app"),
+		func(d *model.Deployment) { d.DeploymentChainId, d.DeploymentChainBlockIndex = "chain", 1 },
+	)
 }
 
 func TestADeploymentOfAChainAsksAgainWhenTheControlPlaneTellsOfChanges(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
@@ -19,20 +20,20 @@ const maxStackText = 8 << 10
 // anything else may run beside a stage that is over. A plugin completes the log of such a stage when it has ended; its
 // call has returned before. A process that a debugger holds is waited for. A
 // stopping piped does not wait: it stops its plugins.
-func (r *run) awaitCleanup(ctx context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) {
+func (e *executor) awaitCleanup(ctx context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) {
 	for again := true; again; again = taken.Traced() {
-		wait, cancel := context.WithTimeout(ctx, r.options.CleanupWait)
-		ended := r.options.Stages.AwaitLog(wait, r.deployment.GetId(), stage.GetId(), taken.Exited())
+		wait, cancel := clock.WithTimeout(ctx, e.options.Clock, e.options.CleanupWait, context.DeadlineExceeded)
+		ended := e.options.Stages.AwaitLog(wait, e.progress.id(), stage.GetId(), taken.Exited())
 		cancel()
 		if ended || ctx.Err() != nil {
 			return
 		}
 	}
-	why := fmt.Sprintf("stage %s went on for %s after it was stopped", stage.GetName(), r.options.CleanupWait)
-	r.logger(stage).Warn("a stage did not stop; the process of its plugin is ended")
+	why := fmt.Sprintf("stage %s went on for %s after it was stopped", stage.GetName(), e.options.CleanupWait)
+	e.reports.of(stage).Warn("a stage did not stop; the process of its plugin is ended")
 	text := "The process of the plugin was ended, because " + why
 	if stack := strings.Join(taken.Abandon(stage.GetId(), why), "\n"); stack != "" {
 		text += ". It was here:\n" + strings.ToValidUTF8(stack[:min(len(stack), maxStackText)], "")
 	}
-	r.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, text)
+	e.reports.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, text)
 }

@@ -42,7 +42,12 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 			for i := range c.stages {
 				c.stages[i] = fmt.Sprintf(c.stages[i], begun)
 			}
-			a := startAgentAt(t, startControlPlane(t), pipeline(c.stages...), func(o *scheduler.Options) { o.CleanupWait = 100 * time.Millisecond })
+			a := startAgentAt(
+				t,
+				startControlPlane(t),
+				pipeline(c.stages...),
+				func(o *scheduler.Options) { o.CleanupWait = 100 * time.Millisecond },
+			)
 			a.Submit(newDeployment("d", "app"))
 			awaitFile(t, begun)
 			pid := int(a.host.Status()[0].GetPid())
@@ -55,7 +60,11 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 			require.Contains(t, a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0")
 
 			log := strings.Join(a.controlPlane.atRollback, "\n")
-			require.Contains(t, log, "A 0 The process of the plugin was ended, because stage A went on for 100ms after it was stopped. It was here:\n")
+			require.Contains(
+				t,
+				log,
+				"A 0 The process of the plugin was ended, because stage A went on for 100ms after it was stopped. It was here:\n",
+			)
 			require.Contains(t, log, "main.workOn")
 			status := a.host.Status()[0]
 			require.Equal(t, agentv1.Plugin_STATE_RUNNING, status.GetState())
@@ -69,7 +78,9 @@ func TestStagesBesideOneThatDoesNotStopAreRunAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bystander := filepath.Join(dir, "bystander")
-	specs := map[string]string{"innocent": pipeline(fmt.Sprintf("with: {do: block-once, times: 4, file: %q}", bystander))}
+	specs := map[string]string{
+		"innocent": pipeline(fmt.Sprintf("with: {do: block-once, times: 4, file: %q}", bystander)),
+	}
 	deaf := []string{"first", "second", "third", "fourth"} // more often than an input may end the process of a plugin
 	for _, name := range deaf {
 		specs[name] = pipeline(fmt.Sprintf("with: {do: ignore, file: %q}", filepath.Join(dir, name)))
@@ -92,7 +103,12 @@ func TestStagesBesideOneThatDoesNotStopAreRunAgain(t *testing.T) {
 func TestAProcessThatPipedEndsIsNoCrashOfItsPlugin(t *testing.T) {
 	t.Parallel()
 	begun := filepath.Join(t.TempDir(), "begun")
-	a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("with: {do: ignore, file: %q}", begun)), func(o *scheduler.Options) { o.CleanupWait = time.Millisecond })
+	a := startAgentAt(
+		t,
+		startControlPlane(t),
+		pipeline(fmt.Sprintf("with: {do: ignore, file: %q}", begun)),
+		func(o *scheduler.Options) { o.CleanupWait = time.Millisecond },
+	)
 	for i := range 6 { // five crashes within a minute end in quarantine
 		id := fmt.Sprint("d", i)
 		a.Submit(newDeployment(id, "app"))

@@ -142,7 +142,7 @@ func (c *Controller) startDue(ctx context.Context) {
 		if c.active[d.GetApplicationId()] != nil || ctx.Err() != nil {
 			return false
 		}
-		j := &job{Controller: c, deployment: d}
+		j := &job{controller: c, deployment: d}
 		c.active[d.GetApplicationId()] = j
 		c.start(func() {
 			ended := j.run(ctx)
@@ -197,7 +197,9 @@ func (c *Controller) activeJob(id string) *job {
 
 func completed(status model.DeploymentStatus) bool {
 	switch status {
-	case model.DeploymentStatus_DEPLOYMENT_SUCCESS, model.DeploymentStatus_DEPLOYMENT_FAILURE, model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+	case model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		model.DeploymentStatus_DEPLOYMENT_FAILURE,
+		model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		return true
 	default:
 		return false

@@ -54,9 +54,13 @@ func startAgent(t *testing.T, spec string) *agent {
 // startAgentEach is startAgentAt with a spec for each application, by name.
 func startAgentEach(t *testing.T, specs map[string]string, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
-	return startTestPlugin(t, startControlPlane(t), func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
-		return always(specs[wanted.Deployment.GetApplicationName()])(ctx, wanted)
-	}, changes...)
+	return startTestPlugin(
+		t,
+		startControlPlane(t),
+		func(ctx context.Context, wanted source.Wanted) (*source.Source, error) {
+			return always(specs[wanted.Deployment.GetApplicationName()])(ctx, wanted)
+		},
+		changes...)
 }
 
 func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*scheduler.Options)) *agent {
@@ -66,7 +70,14 @@ func startAgentAt(t *testing.T, cp *controlPlane, spec string, changes ...func(*
 
 func startTestPlugin(t *testing.T, cp *controlPlane, prepare prepare, changes ...func(*scheduler.Options)) *agent {
 	t.Helper()
-	plugin := pluginWith(t, map[string]any{"stages": []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"}, "rollback": "ROLLBACK", "versions": []string{"v1"}})
+	plugin := pluginWith(
+		t,
+		map[string]any{
+			"stages":   []string{"A", "B", "C", "D", "SYNC", "ROLLBACK"},
+			"rollback": "ROLLBACK",
+			"versions": []string{"v1"},
+		},
+	)
 	return startAgentWith(t, cp, []config.Plugin{plugin}, prepare, changes...)
 }
 
@@ -84,17 +95,31 @@ func always(spec string) prepare {
 	}
 }
 
-func startAgentWith(t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare prepare, changes ...func(*scheduler.Options)) *agent {
+func startAgentWith(
+	t *testing.T,
+	cp *controlPlane,
+	plugins []config.Plugin,
+	prepare prepare,
+	changes ...func(*scheduler.Options),
+) *agent {
 	t.Helper()
 	return startAgentOn(t, cp, pluginhost.Options{Plugins: plugins}, prepare, changes...)
 }
 
 // startAgentOn fills in what the host's options leave open.
-func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, prepare prepare, changes ...func(*scheduler.Options)) *agent {
+func startAgentOn(
+	t *testing.T,
+	cp *controlPlane,
+	hosting pluginhost.Options,
+	prepare prepare,
+	changes ...func(*scheduler.Options),
+) *agent {
 	t.Helper()
 	client := cp.client(t)
 	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
-	server, err := pluginservice.Listen(pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()})
+	server, err := pluginservice.Listen(
+		pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()},
+	)
 	require.NoError(t, err)
 	hosting.BinaryDir, hosting.ServiceAddress = t.TempDir(), server.Address()
 	hosting.RestartPause, hosting.GracePeriod = time.Millisecond, 2*time.Second
@@ -108,7 +133,9 @@ func startAgentOn(t *testing.T, cp *controlPlane, hosting pluginhost.Options, pr
 		change(&options)
 	}
 	c := scheduler.NewController(scheduler.ControllerOptions{
-		Planner:      planner.New(planner.Options{Plugins: host, ControlPlane: client, Sources: sources{prepare: prepare}}),
+		Planner: planner.New(
+			planner.Options{Plugins: host, ControlPlane: client, Sources: sources{prepare: prepare}},
+		),
 		Scheduler:    scheduler.New(options),
 		ControlPlane: client, Deployments: registry, Commands: commands,
 	})
@@ -162,7 +189,8 @@ func TestDeploymentRunsItsStagesInOrder(t *testing.T) {
 	require.Equal(t, []string{plan.GetStages()[0].GetId()}, plan.GetStages()[1].GetRequires())
 	require.Equal(t, "v1", plan.GetVersions()[0].GetVersion())
 	a.controlPlane.await(t, "the application to be at rest", func() bool {
-		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_SYNCED && !a.controlPlane.deploying["app"] && a.controlPlane.success["app"] != nil
+		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_SYNCED && !a.controlPlane.deploying["app"] &&
+			a.controlPlane.success["app"] != nil
 	})
 }
 
@@ -274,19 +302,34 @@ func TestRollbackThatAnEarlierPipedBeganGoesOn(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}"))
 	stage := func(name string, status model.StageStatus, rollback bool) *model.PipelineStage {
-		return &model.PipelineStage{Id: name + "-id", Name: name, Status: status, Rollback: rollback, CreatedAt: 1, UpdatedAt: 1}
+		return &model.PipelineStage{
+			Id:        name + "-id",
+			Name:      name,
+			Status:    status,
+			Rollback:  rollback,
+			CreatedAt: 1,
+			UpdatedAt: 1,
+		}
 	}
 	undone := stage("ROLLBACK", model.StageStatus_STAGE_SUCCESS, true)
 	undone.Id = "undone"
 	a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 		d.Status, d.StatusReason = model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, "Cancelled by dave"
 		d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
-		d.Stages = []*model.PipelineStage{stage("A", model.StageStatus_STAGE_CANCELLED, false), undone, stage("ROLLBACK", model.StageStatus_STAGE_RUNNING, true)}
+		d.Stages = []*model.PipelineStage{
+			stage("A", model.StageStatus_STAGE_CANCELLED, false),
+			undone,
+			stage("ROLLBACK", model.StageStatus_STAGE_RUNNING, true),
+		}
 	}))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
 	require.Equal(t, "Cancelled by dave", end.GetStatusReason())
-	require.Equal(t, []string{"Stage ROLLBACK-id RUNNING 1", "Stage ROLLBACK-id SUCCESS 1", "Completed CANCELLED"}, a.controlPlane.recorded())
+	require.Equal(
+		t,
+		[]string{"Stage ROLLBACK-id RUNNING 1", "Stage ROLLBACK-id SUCCESS 1", "Completed CANCELLED"},
+		a.controlPlane.recorded(),
+	)
 }
 
 func TestRestartOfAPluginRunsItsStageAgain(t *testing.T) {
@@ -362,7 +405,11 @@ func TestCommandsOfAStageAreHandledAfterIt(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, time.Minute, time.Millisecond)
 	stage := a.controlPlane.plan("d").GetStages()[0].GetId()
-	a.commands.Replace([]*model.Command{{Id: "ok", Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage, Commander: "carol"}})
+	a.commands.Replace(
+		[]*model.Command{
+			{Id: "ok", Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage, Commander: "carol"},
+		},
+	)
 	a.controlPlane.awaitEnd(t, "d")
 	a.controlPlane.await(t, "the command", func() bool {
 		return a.controlPlane.handled["ok"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED

@@ -5,9 +5,12 @@ package scheduler
 
 import (
 	"cmp"
+	"context"
+	"sync"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 )
 
 // startTimes say how much time a stage or a deployment has left. Time goes on while no piped runs, as users read it on
@@ -32,9 +35,9 @@ func (c startTimes) left(timeout, chance time.Duration, now time.Time) time.Dura
 	return end.Sub(now)
 }
 
-// clockOf returns the times of a deployment. Its time starts when the deployment is taken up here, or for one that an
+// timesOf returns the times of a deployment. Its time starts when the deployment is taken up here, or for one that an
 // earlier piped has begun, when that was planned, which its stages tell.
-func clockOf(d *model.Deployment, now time.Time) startTimes {
+func timesOf(d *model.Deployment, now time.Time) startTimes {
 	if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
 		return startTimes{first: now}
 	}
@@ -56,20 +59,43 @@ func takenUp(stage *model.PipelineStage, now time.Time) startTimes {
 	return startTimes{first: time.Unix(first, 0), began: time.Unix(stage.GetUpdatedAt(), 0), returned: now}
 }
 
-// firstStart is when the stage was started first: now, unless that has been said before.
-func (r *run) firstStart(stage *model.PipelineStage, now time.Time) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c, known := r.clocks[stage.GetId()]
-	if !known {
-		c = startTimes{first: now}
-		r.clocks[stage.GetId()] = c
-	}
-	return c.first
+// budget ends the work of a deployment when its time is over.
+type budget struct {
+	times startTimes
+	// chance is what is left when the time ran out while no piped was there.
+	chance time.Duration
+	clock  clock.Clock
+
+	once sync.Once
+	// timeout has the deployment's timeout, once the configuration that names it has been read.
+	timeout chan time.Duration
 }
 
-func (r *run) clock(stage *model.PipelineStage) startTimes {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.clocks[stage.GetId()]
+func newBudget(times startTimes, chance time.Duration, clock clock.Clock) *budget {
+	return &budget{times: times, chance: chance, clock: clock, timeout: make(chan time.Duration, 1)}
+}
+
+// limit sets the timeout. Only the first call counts.
+func (b *budget) limit(after time.Duration) { b.once.Do(func() { b.timeout <- after }) }
+
+// begin returns a context for the work, which ends with ctx, with a cancellation and with the timeout of the
+// deployment; its cause says which.
+func (b *budget) begin(ctx context.Context, cancellation *Cancellation) (work context.Context, stop func()) {
+	work, cancel := context.WithCancelCause(ctx)
+	unwatch := cancellation.onCancel(func(by *CancelledError) { cancel(by) })
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case after := <-b.timeout:
+			if clock.Wait(work, b.clock, b.times.left(after, b.chance, b.clock.Now())) == nil {
+				cancel(&TimeoutError{What: "the deployment", After: after})
+			}
+		case <-work.Done():
+		}
+	})
+	return work, func() {
+		unwatch()
+		cancel(context.Canceled)
+		waiting.Wait()
+	}
 }

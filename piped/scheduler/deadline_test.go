@@ -37,7 +37,12 @@ func TestTheTimeoutOfAStageCountsFromItsFirstStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := startAgentAt(t, startControlPlane(t), pipeline("timeout: "+c.timeout+", with: {do: block}"), func(o *scheduler.Options) { o.LastChance = 50 * time.Millisecond })
+			a := startAgentAt(
+				t,
+				startControlPlane(t),
+				pipeline("timeout: "+c.timeout+", with: {do: block}"),
+				func(o *scheduler.Options) { o.LastChance = 50 * time.Millisecond },
+			)
 			a.Submit(taken(model.SyncStrategy_PIPELINE, c.stage))
 			require.Equal(t, c.reason, a.controlPlane.awaitEnd(t, "d").GetStatusReason())
 		})
@@ -81,5 +86,9 @@ func TestAPluginThatDiesDoesNotStopTheClockOfItsStage(t *testing.T) {
 	a.Submit(taken(model.SyncStrategy_PIPELINE, begun(time.Hour-10*time.Second, time.Minute)))
 	gate.Await(t)
 	require.NoError(t, a.host.Restart("p"))
-	require.Equal(t, "Stage A failed: the stage timed out after 1h0m0s", a.controlPlane.awaitEnd(t, "d").GetStatusReason())
+	require.Equal(
+		t,
+		"Stage A failed: the stage timed out after 1h0m0s",
+		a.controlPlane.awaitEnd(t, "d").GetStatusReason(),
+	)
 }

@@ -89,7 +89,12 @@ func (c *controlPlane) client(t *testing.T) pipedservice.PipedServiceClient {
 }
 
 // validate holds piped to the rules of the messages, and wakes those who wait for a call.
-func (c *controlPlane) validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (c *controlPlane) validate(
+	ctx context.Context,
+	request any,
+	_ *grpc.UnaryServerInfo,
+	handle grpc.UnaryHandler,
+) (any, error) {
 	if err := request.(interface{ Validate() error }).Validate(); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -163,21 +168,30 @@ func (c *controlPlane) stageLog() string {
 	return strings.Join(c.logs, "\n")
 }
 
-func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) GetApplicationMostRecentDeployment(
+	_ context.Context,
+	r *pipedservice.GetApplicationMostRecentDeploymentRequest,
+) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
 	if ref := c.success[r.GetApplicationId()]; ref != nil {
 		return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: ref}, nil
 	}
 	return nil, status.Error(codes.NotFound, "none")
 }
 
-func (c *controlPlane) GetDeployment(_ context.Context, r *pipedservice.GetDeploymentRequest) (*pipedservice.GetDeploymentResponse, error) {
+func (c *controlPlane) GetDeployment(
+	_ context.Context,
+	r *pipedservice.GetDeploymentRequest,
+) (*pipedservice.GetDeploymentResponse, error) {
 	if d := c.known[r.GetId()]; d != nil {
 		return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
 	}
 	return nil, status.Error(codes.NotFound, "none")
 }
 
-func (c *controlPlane) InChainDeploymentPlannable(context.Context, *pipedservice.InChainDeploymentPlannableRequest) (*pipedservice.InChainDeploymentPlannableResponse, error) {
+func (c *controlPlane) InChainDeploymentPlannable(
+	context.Context,
+	*pipedservice.InChainDeploymentPlannableRequest,
+) (*pipedservice.InChainDeploymentPlannableResponse, error) {
 	if c.turn == nil {
 		return nil, status.Error(codes.NotFound, "no such chain")
 	}
@@ -185,7 +199,10 @@ func (c *controlPlane) InChainDeploymentPlannable(context.Context, *pipedservice
 	return c.turn(), nil
 }
 
-func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest) (*pipedservice.ReportDeploymentPlannedResponse, error) {
+func (c *controlPlane) ReportDeploymentPlanned(
+	_ context.Context,
+	r *pipedservice.ReportDeploymentPlannedRequest,
+) (*pipedservice.ReportDeploymentPlannedResponse, error) {
 	c.planned[r.GetDeploymentId()] = r
 	for _, stage := range r.GetStages() {
 		c.names[stage.GetId()] = stage.GetName()
@@ -194,7 +211,10 @@ func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservic
 	return &pipedservice.ReportDeploymentPlannedResponse{}, nil
 }
 
-func (c *controlPlane) ReportDeploymentStatusChanged(_ context.Context, r *pipedservice.ReportDeploymentStatusChangedRequest) (*pipedservice.ReportDeploymentStatusChangedResponse, error) {
+func (c *controlPlane) ReportDeploymentStatusChanged(
+	_ context.Context,
+	r *pipedservice.ReportDeploymentStatusChangedRequest,
+) (*pipedservice.ReportDeploymentStatusChangedResponse, error) {
 	if r.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
 		c.atRollback = slices.Clone(c.logs)
 	}
@@ -202,7 +222,10 @@ func (c *controlPlane) ReportDeploymentStatusChanged(_ context.Context, r *piped
 	return &pipedservice.ReportDeploymentStatusChangedResponse{}, nil
 }
 
-func (c *controlPlane) ReportStageStatusChanged(_ context.Context, r *pipedservice.ReportStageStatusChangedRequest) (*pipedservice.ReportStageStatusChangedResponse, error) {
+func (c *controlPlane) ReportStageStatusChanged(
+	_ context.Context,
+	r *pipedservice.ReportStageStatusChangedRequest,
+) (*pipedservice.ReportStageStatusChangedResponse, error) {
 	name := c.names[r.GetStageId()]
 	if name == "" {
 		name = r.GetStageId()
@@ -213,47 +236,74 @@ func (c *controlPlane) ReportStageStatusChanged(_ context.Context, r *pipedservi
 		}
 	}
 	c.stage[name] = r
-	c.calls = append(c.calls, fmt.Sprintf("Stage %s %s %d", name, strings.TrimPrefix(r.GetStatus().String(), "STAGE_"), r.GetRetriedCount()))
+	c.calls = append(
+		c.calls,
+		fmt.Sprintf("Stage %s %s %d", name, strings.TrimPrefix(r.GetStatus().String(), "STAGE_"), r.GetRetriedCount()),
+	)
 	return &pipedservice.ReportStageStatusChangedResponse{}, nil
 }
 
-func (c *controlPlane) ReportDeploymentCompleted(_ context.Context, r *pipedservice.ReportDeploymentCompletedRequest) (*pipedservice.ReportDeploymentCompletedResponse, error) {
+func (c *controlPlane) ReportDeploymentCompleted(
+	_ context.Context,
+	r *pipedservice.ReportDeploymentCompletedRequest,
+) (*pipedservice.ReportDeploymentCompletedResponse, error) {
 	c.completed[r.GetDeploymentId()] = r
 	c.calls = append(c.calls, "Completed "+strings.TrimPrefix(r.GetStatus().String(), "DEPLOYMENT_"))
 	return &pipedservice.ReportDeploymentCompletedResponse{}, nil
 }
 
-func (c *controlPlane) ReportApplicationMostRecentDeployment(_ context.Context, r *pipedservice.ReportApplicationMostRecentDeploymentRequest) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) ReportApplicationMostRecentDeployment(
+	_ context.Context,
+	r *pipedservice.ReportApplicationMostRecentDeploymentRequest,
+) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
 	c.success[r.GetApplicationId()] = r.GetDeployment()
 	return &pipedservice.ReportApplicationMostRecentDeploymentResponse{}, nil
 }
 
-func (c *controlPlane) ReportApplicationDeployingStatus(_ context.Context, r *pipedservice.ReportApplicationDeployingStatusRequest) (*pipedservice.ReportApplicationDeployingStatusResponse, error) {
+func (c *controlPlane) ReportApplicationDeployingStatus(
+	_ context.Context,
+	r *pipedservice.ReportApplicationDeployingStatusRequest,
+) (*pipedservice.ReportApplicationDeployingStatusResponse, error) {
 	c.deploying[r.GetApplicationId()] = r.GetDeploying()
 	return &pipedservice.ReportApplicationDeployingStatusResponse{}, nil
 }
 
-func (c *controlPlane) ReportApplicationSyncState(_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest) (*pipedservice.ReportApplicationSyncStateResponse, error) {
+func (c *controlPlane) ReportApplicationSyncState(
+	_ context.Context,
+	r *pipedservice.ReportApplicationSyncStateRequest,
+) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	c.sync[r.GetApplicationId()] = r.GetState().GetStatus()
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 
-func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest) (*pipedservice.ReportCommandHandledResponse, error) {
+func (c *controlPlane) ReportCommandHandled(
+	_ context.Context,
+	r *pipedservice.ReportCommandHandledRequest,
+) (*pipedservice.ReportCommandHandledResponse, error) {
 	c.handled[r.GetCommandId()] = r
 	return &pipedservice.ReportCommandHandledResponse{}, nil
 }
 
-func (c *controlPlane) ReportStageLogs(_ context.Context, r *pipedservice.ReportStageLogsRequest) (*pipedservice.ReportStageLogsResponse, error) {
+func (c *controlPlane) ReportStageLogs(
+	_ context.Context,
+	r *pipedservice.ReportStageLogsRequest,
+) (*pipedservice.ReportStageLogsResponse, error) {
 	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
 	return &pipedservice.ReportStageLogsResponse{}, nil
 }
 
-func (c *controlPlane) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (c *controlPlane) ReportStageLogsFromLastCheckpoint(
+	_ context.Context,
+	r *pipedservice.ReportStageLogsFromLastCheckpointRequest,
+) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
 	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
 }
 
-func (c *controlPlane) SaveStageMetadata(context.Context, *pipedservice.SaveStageMetadataRequest) (*pipedservice.SaveStageMetadataResponse, error) {
+func (c *controlPlane) SaveStageMetadata(
+	context.Context,
+	*pipedservice.SaveStageMetadataRequest,
+) (*pipedservice.SaveStageMetadataResponse, error) {
 	return &pipedservice.SaveStageMetadataResponse{}, nil
 }
 
@@ -265,7 +315,10 @@ func (c *controlPlane) SaveDeploymentSharedMetadata(
 	return &pipedservice.SaveDeploymentSharedMetadataResponse{}, nil
 }
 
-func (c *controlPlane) SaveDeploymentPluginMetadata(context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+func (c *controlPlane) SaveDeploymentPluginMetadata(
+	context.Context,
+	*pipedservice.SaveDeploymentPluginMetadataRequest,
+) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
 	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
@@ -280,7 +333,13 @@ func newDeployment(id, application string) *model.Deployment {
 		Id: id, ApplicationId: application, ApplicationName: application, PipedId: "piped", ProjectId: "project",
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: application},
 		Trigger: &model.DeploymentTrigger{
-			Commit:    &model.Commit{Hash: "c0ffee", Message: "change things", Author: "dev", Branch: "main", CreatedAt: 1},
+			Commit: &model.Commit{
+				Hash:      "c0ffee",
+				Message:   "change things",
+				Author:    "dev",
+				Branch:    "main",
+				CreatedAt: 1,
+			},
 			Timestamp: 1,
 		},
 		CreatedAt: 1, UpdatedAt: 1,

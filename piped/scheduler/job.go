@@ -17,38 +17,44 @@ import (
 )
 
 // chainRecheck is how often a blocked deployment of a chain asks again: PipeCD's control plane has no event
-// for the end of a block. Ours tells that deployments have changed.
+// for the end of a block. Ours reports that deployments have changed.
 const chainRecheck = 10 * time.Second
 
 // job is one deployment from whatever state it is in to its end.
 type job struct {
-	*Controller
+	controller   *Controller
 	deployment   *model.Deployment
 	cancellation Cancellation
-	commands     []*model.Command // guarded by Controller.mu; reported at the end
+	commands     []*model.Command // guarded by controller.mu; reported at the end
 	planError    error
 }
 
 // run returns true when the deployment has ended, false when piped stops or the end could not be reported.
 func (j *job) run(ctx context.Context) bool {
-	defer j.options.Deployments.Add(j.deployment)()
+	defer j.controller.options.Deployments.Add(j.deployment)()
 	var announced sync.WaitGroup
 	announced.Go(func() { j.announce(ctx) })
-	planned, outcome, err := j.toEnd(ctx)
+	planned, outcome, err := j.planAndRun(ctx)
 	announced.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return false
 	case err != nil:
-		j.options.Logger.Error("deployment could not be brought to its end; it is tried again when the control plane lists it",
-			"deployment", j.deployment.GetId(), "error", err)
+		j.controller.options.Logger.Error(
+			"deployment could not be brought to its end; it is tried again when the control plane lists it",
+			"deployment",
+			j.deployment.GetId(),
+			"error",
+			err,
+		)
 		return false
 	}
 	j.conclude(ctx, planned, outcome)
 	return true
 }
 
-func (j *job) toEnd(ctx context.Context) (*model.Deployment, Outcome, error) {
+// planAndRun plans the deployment unless it is planned, and runs it.
+func (j *job) planAndRun(ctx context.Context) (*model.Deployment, Outcome, error) {
 	d := j.deployment
 	if d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
 		planned, err := j.plan(ctx)
@@ -58,7 +64,7 @@ func (j *job) toEnd(ctx context.Context) (*model.Deployment, Outcome, error) {
 		}
 		d = planned
 	}
-	outcome, err := j.options.Scheduler.Run(ctx, d, &j.cancellation)
+	outcome, err := j.controller.options.Scheduler.Run(ctx, d, &j.cancellation)
 	return d, outcome, err
 }
 
@@ -71,12 +77,12 @@ func (j *job) plan(ctx context.Context) (*model.Deployment, error) {
 		return nil, err
 	}
 	select {
-	case j.planning <- struct{}{}:
+	case j.controller.planning <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	defer func() { <-j.planning }()
-	return j.options.Planner.Plan(ctx, j.deployment)
+	defer func() { <-j.controller.planning }()
+	return j.controller.options.Planner.Plan(ctx, j.deployment)
 }
 
 // awaitChain holds a deployment of a chain back until the blocks before it have succeeded.
@@ -85,17 +91,26 @@ func (j *job) awaitChain(ctx context.Context) error {
 		return nil
 	}
 	for {
-		listed := j.nextList()
-		answer, err := j.options.ControlPlane.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{
-			DeploymentId:              j.deployment.GetId(),
-			DeploymentChainId:         j.deployment.GetDeploymentChainId(),
-			DeploymentChainBlockIndex: j.deployment.GetDeploymentChainBlockIndex(),
-		})
+		listed := j.controller.nextList()
+		answer, err := j.controller.options.ControlPlane.InChainDeploymentPlannable(
+			ctx,
+			&pipedservice.InChainDeploymentPlannableRequest{
+				DeploymentId:              j.deployment.GetId(),
+				DeploymentChainId:         j.deployment.GetDeploymentChainId(),
+				DeploymentChainBlockIndex: j.deployment.GetDeploymentChainBlockIndex(),
+			},
+		)
 		switch {
 		case err != nil && ctx.Err() == nil && controlplane.Refused(err):
 			return fmt.Errorf("ask for the turn in deployment chain %s: %w", j.deployment.GetDeploymentChainId(), err)
 		case err != nil && ctx.Err() == nil:
-			j.options.Logger.Warn("could not ask for the turn of a deployment in its chain", "deployment", j.deployment.GetId(), "error", err)
+			j.controller.options.Logger.Warn(
+				"could not ask for the turn of a deployment in its chain",
+				"deployment",
+				j.deployment.GetId(),
+				"error",
+				err,
+			)
 		case answer.GetCancel():
 			return &chainCancelledError{answer.GetCancelReason()}
 		case answer.GetPlannable():
@@ -103,7 +118,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 		}
 		select {
 		case <-listed:
-		case <-j.options.Clock.After(chainRecheck):
+		case <-j.controller.options.Clock.After(chainRecheck):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -120,34 +135,49 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 		return Outcome{}, context.Cause(ctx)
 	}
 	j.planError = why
-	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("Planning failed: %v", why)}
+	outcome := Outcome{
+		Status: model.DeploymentStatus_DEPLOYMENT_FAILURE,
+		Reason: fmt.Sprintf("Planning failed: %v", why),
+	}
 	var cancelled *CancelledError
 	var chain *chainCancelledError
 	switch {
 	case errors.As(why, &cancelled):
-		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + " while planning"}
+		outcome = Outcome{
+			Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED,
+			Reason: cancelled.Error() + " while planning",
+		}
 	case errors.As(why, &chain):
 		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: chain.reason}
 	}
-	r := &run{Scheduler: j.options.Scheduler, deployment: j.deployment}
-	return outcome, r.complete(ctx, outcome)
+	return outcome, j.controller.options.Scheduler.complete(ctx, j.deployment, outcome)
 }
 
-// announce tells that the application is being deployed.
+// announce reports that the application is being deployed.
 func (j *job) announce(ctx context.Context) {
 	j.reportDeploying(ctx, true)
-	j.reportSync(ctx, model.ApplicationSyncStatus_DEPLOYING, fmt.Sprintf("Deployment of commit %.7s is under way", j.deployment.GetTrigger().GetCommit().GetHash()), "")
+	j.reportSync(
+		ctx,
+		model.ApplicationSyncStatus_DEPLOYING,
+		fmt.Sprintf("Deployment of commit %.7s is under way", j.deployment.GetTrigger().GetCommit().GetHash()),
+		"",
+	)
 }
 
-// conclude tells what became of the application and of the commands. The sync state is what the deployment
-// says, until somebody compares the live state.
+// conclude reports the state of the application and of the commands. The sync state is what the deployment
+// says, until the live state is compared.
 func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome) {
 	var invalid *config.Error
 	switch {
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
 		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "")
 	case errors.As(j.planError, &invalid):
-		j.reportSync(ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason)
+		j.reportSync(
+			ctx,
+			model.ApplicationSyncStatus_INVALID_CONFIG,
+			"The application configuration is invalid",
+			outcome.Reason,
+		)
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment was cancelled", outcome.Reason)
 	default:
@@ -155,21 +185,28 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 	}
 	j.reportDeploying(ctx, false)
 
-	j.mu.Lock()
+	j.controller.mu.Lock()
 	cancels := j.commands
 	j.commands = nil
-	j.finish(d.GetId()) // later cancel commands are refused from here on
-	j.mu.Unlock()
+	j.controller.finish(d.GetId()) // later cancel commands are refused from here on
+	j.controller.mu.Unlock()
 	for _, command := range cancels {
 		status, why := model.CommandStatus_COMMAND_SUCCEEDED, unmet(command, outcome)
 		if why != "" {
 			status = model.CommandStatus_COMMAND_FAILED
 		}
-		handled(ctx, j.options.ControlPlane, j.options.Logger, command, status, why)
+		handled(ctx, j.controller.options.ControlPlane, j.controller.options.Logger, command, status, why)
 	}
 	for _, stage := range d.GetStages() {
-		for _, command := range j.options.Commands.Take(d.GetId(), stage.GetId()) {
-			handled(ctx, j.options.ControlPlane, j.options.Logger, command, model.CommandStatus_COMMAND_FAILED, "stage "+stage.GetName()+" had ended before the command arrived")
+		for _, command := range j.controller.options.Commands.Take(d.GetId(), stage.GetId()) {
+			handled(
+				ctx,
+				j.controller.options.ControlPlane,
+				j.controller.options.Logger,
+				command,
+				model.CommandStatus_COMMAND_FAILED,
+				"stage "+stage.GetName()+" had ended before the command arrived",
+			)
 		}
 	}
 }
@@ -177,24 +214,42 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 func (j *job) reportDeploying(ctx context.Context, deploying bool) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
-	_, err := j.options.ControlPlane.ReportApplicationDeployingStatus(ctx, &pipedservice.ReportApplicationDeployingStatusRequest{
-		ApplicationId: j.deployment.GetApplicationId(), Deploying: deploying,
-	})
+	_, err := j.controller.options.ControlPlane.ReportApplicationDeployingStatus(
+		ctx,
+		&pipedservice.ReportApplicationDeployingStatusRequest{
+			ApplicationId: j.deployment.GetApplicationId(), Deploying: deploying,
+		},
+	)
 	if err != nil {
-		j.options.Logger.Warn("report of an application's deploying status failed", "application", j.deployment.GetApplicationName(), "error", err)
+		j.controller.options.Logger.Warn(
+			"report of an application's deploying status failed",
+			"application",
+			j.deployment.GetApplicationName(),
+			"error",
+			err,
+		)
 	}
 }
 
 func (j *job) reportSync(ctx context.Context, status model.ApplicationSyncStatus, short, reason string) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
-	_, err := j.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{
-		ApplicationId: j.deployment.GetApplicationId(),
-		State: &model.ApplicationSyncState{
-			Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(), Timestamp: time.Now().Unix(),
+	_, err := j.controller.options.ControlPlane.ReportApplicationSyncState(
+		ctx,
+		&pipedservice.ReportApplicationSyncStateRequest{
+			ApplicationId: j.deployment.GetApplicationId(),
+			State: &model.ApplicationSyncState{
+				Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(), Timestamp: time.Now().Unix(),
+			},
 		},
-	})
+	)
 	if err != nil {
-		j.options.Logger.Warn("report of an application's sync state failed", "application", j.deployment.GetApplicationName(), "error", err)
+		j.controller.options.Logger.Warn(
+			"report of an application's sync state failed",
+			"application",
+			j.deployment.GetApplicationName(),
+			"error",
+			err,
+		)
 	}
 }

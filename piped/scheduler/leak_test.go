@@ -39,8 +39,18 @@ func TestDeploymentsLeaveNoGoroutineBehind(t *testing.T) {
 		a.Submit(newDeployment(fmt.Sprint("d", i), fmt.Sprint("app", i%10)))
 	}
 	for i := range deployments {
-		require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, a.controlPlane.awaitEnd(t, fmt.Sprint("d", i)).GetStatus())
+		require.Equal(
+			t,
+			model.DeploymentStatus_DEPLOYMENT_FAILURE,
+			a.controlPlane.awaitEnd(t, fmt.Sprint("d", i)).GetStatus(),
+		)
 	}
-	require.Eventually(t, func() bool { return rest() && runtime.NumGoroutine() <= before }, 20*time.Second, 10*time.Millisecond,
-		"%d goroutines before", before)
+	require.Eventually(
+		t,
+		func() bool { return rest() && runtime.NumGoroutine() <= before },
+		20*time.Second,
+		10*time.Millisecond,
+		"%d goroutines before",
+		before,
+	)
 }

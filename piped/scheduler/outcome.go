@@ -122,7 +122,10 @@ func interruption(work context.Context, during []*model.PipelineStage) Outcome {
 	case errors.As(cause, &cancelled):
 		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + where}
 	case errors.As(cause, &timeout):
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: fmt.Sprintf("The deployment timed out after %s%s", timeout.After, where)}
+		return Outcome{
+			Status: model.DeploymentStatus_DEPLOYMENT_FAILURE,
+			Reason: fmt.Sprintf("The deployment timed out after %s%s", timeout.After, where),
+		}
 	default:
 		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: cause.Error() + where}
 	}

@@ -34,7 +34,11 @@ func pluginWith(t *testing.T, settings map[string]any) config.Plugin {
 
 // watched finds a hang soon.
 func watched(plugin config.Plugin) pluginhost.Options {
-	return pluginhost.Options{Plugins: []config.Plugin{plugin}, HealthInterval: 100 * time.Millisecond, HangTimeout: 4 * time.Second}
+	return pluginhost.Options{
+		Plugins:        []config.Plugin{plugin},
+		HealthInterval: 100 * time.Millisecond,
+		HangTimeout:    4 * time.Second,
+	}
 }
 
 // However its plugin ends: a stage is executed once more, or not at all when its plugin says so of it.
@@ -48,7 +52,12 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 		t.Run(name+", re-entrant", func(t *testing.T) {
 			t.Parallel()
 			plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"B"}})
-			a := startAgentOn(t, startControlPlane(t), watched(plugin), prepareAs(pipeline("with: {do: "+end.do+"}"), ""))
+			a := startAgentOn(
+				t,
+				startControlPlane(t),
+				watched(plugin),
+				prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
+			)
 			a.Submit(newDeployment("d", "app"))
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 			require.Contains(t, a.controlPlane.recorded(), "Stage A SUCCESS 1")
@@ -57,13 +66,32 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 		t.Run(name+", only once", func(t *testing.T) {
 			t.Parallel()
 			plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"A"}})
-			a := startAgentOn(t, startControlPlane(t), watched(plugin), prepareAs(pipeline("with: {do: "+end.do+"}"), ""))
+			a := startAgentOn(
+				t,
+				startControlPlane(t),
+				watched(plugin),
+				prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
+			)
 			a.Submit(newDeployment("d", "app"))
 			done := a.controlPlane.awaitEnd(t, "d")
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, done.GetStatus())
 			require.Contains(t, done.GetStatusReason(), end.said)
-			require.Contains(t, done.GetStatusReason(), "the stage is not run again, because its plugin says that it must be executed only once")
-			require.Equal(t, []string{"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A FAILURE 0", "Completed FAILURE"}, a.controlPlane.recorded())
+			require.Contains(
+				t,
+				done.GetStatusReason(),
+				"the stage is not run again, because its plugin says that it must be executed only once",
+			)
+			require.Equal(
+				t,
+				[]string{
+					"Planned PIPELINE",
+					"Status RUNNING",
+					"Stage A RUNNING 0",
+					"Stage A FAILURE 0",
+					"Completed FAILURE",
+				},
+				a.controlPlane.recorded(),
+			)
 		})
 	}
 }
@@ -72,14 +100,25 @@ func TestAStageThatMustRunOnlyOnceIsNotTakenUpByTheNextPiped(t *testing.T) {
 	t.Parallel()
 	calls := filepath.Join(t.TempDir(), "calls")
 	plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"A"}})
-	a := startAgentWith(t, startControlPlane(t), []config.Plugin{plugin}, prepareAs(pipeline("with: {calls: "+calls+"}"), ""))
+	a := startAgentWith(
+		t,
+		startControlPlane(t),
+		[]config.Plugin{plugin},
+		prepareAs(pipeline("with: {calls: "+calls+"}"), ""),
+	)
 	a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 		d.Status, d.Trigger.SyncStrategy = model.DeploymentStatus_DEPLOYMENT_RUNNING, model.SyncStrategy_PIPELINE
-		d.Stages = []*model.PipelineStage{{Id: "a", Name: "A", Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1}}
+		d.Stages = []*model.PipelineStage{
+			{Id: "a", Name: "A", Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1},
+		}
 	}))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Equal(t, "Stage A failed: piped ended while the stage ran; the stage is not run again, because its plugin says that it must be executed only once", end.GetStatusReason())
+	require.Equal(
+		t,
+		"Stage A failed: piped ended while the stage ran; the stage is not run again, because its plugin says that it must be executed only once",
+		end.GetStatusReason(),
+	)
 	require.NoFileExists(t, calls)
 }
 
@@ -117,13 +156,23 @@ func TestAPluginThatIsReplacedByOneThatLooksIntoMoreGetsIt(t *testing.T) {
 		return prepareAs(spec, "")(ctx, wanted)
 	}
 	plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "noSources": none})
-	a = startAgentWith(t, startControlPlane(t), []config.Plugin{plugin}, prepareAs(spec, "/somewhere"), func(o *scheduler.Options) {
-		o.Sources = sources{prepare: prepareAs(spec, "/somewhere"), describe: describe}
-	})
+	a = startAgentWith(
+		t,
+		startControlPlane(t),
+		[]config.Plugin{plugin},
+		prepareAs(spec, "/somewhere"),
+		func(o *scheduler.Options) {
+			o.Sources = sources{prepare: prepareAs(spec, "/somewhere"), describe: describe}
+		},
+	)
 	ctx := deadline(t)
 	require.NoError(t, a.host.Settled(ctx))
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, end.GetStatus(), end.GetStatusReason())
-	require.Equal(t, []string{"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed SUCCESS"}, a.controlPlane.recorded())
+	require.Equal(
+		t,
+		[]string{"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed SUCCESS"},
+		a.controlPlane.recorded(),
+	)
 }

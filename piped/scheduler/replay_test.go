@@ -100,16 +100,24 @@ func startBundled(t *testing.T, raw string) *agent {
 	require.NoError(t, buildBundled())
 	var plugins []config.Plugin
 	for _, name := range bundled {
-		plugins = append(plugins, config.Plugin{Name: name, URL: "file://" + filepath.Join(filepath.Dir(testPlugin), name)})
+		plugins = append(
+			plugins,
+			config.Plugin{Name: name, URL: "file://" + filepath.Join(filepath.Dir(testPlugin), name)},
+		)
 	}
 	dir := t.TempDir()
-	return startAgentWith(t, startControlPlane(t), plugins, func(context.Context, source.Wanted) (*source.Source, error) {
-		s, err := configured(raw, dir)
-		if err == nil {
-			s.RawConfig = []byte(raw)
-		}
-		return s, err
-	})
+	return startAgentWith(
+		t,
+		startControlPlane(t),
+		plugins,
+		func(context.Context, source.Wanted) (*source.Source, error) {
+			s, err := configured(raw, dir)
+			if err == nil {
+				s.RawConfig = []byte(raw)
+			}
+			return s, err
+		},
+	)
 }
 
 // TestCallsAreThoseOfPipeCDsPiped compares, field by field and in their order, what the control plane is

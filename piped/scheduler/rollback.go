@@ -8,27 +8,25 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/planner"
 )
 
-// wantsRollback: there is something to undo, something to undo it with, and the user who has cancelled
-// wants it, or else the application.
-func (r *run) wantsRollback(outcome Outcome) bool {
+// rollbackWanted: there is something to undo it with, and the user who has cancelled wants it, or else the application.
+func rollbackWanted(stages []*model.PipelineStage, choice rollbackChoice) bool {
 	can, automatic := false, false
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range stages {
 		if stage.GetRollback() {
 			can = true
 			automatic = automatic || stage.GetMetadata()[planner.RollbackMetadataKey] != planner.RollbackOnRequest
 		}
 	}
-	if !can || !outcome.Begun {
-		return false
-	}
-	switch r.rollbackChoice() {
+	switch choice {
 	case choiceRollback:
-		return true
+		return can
 	case choiceNoRollback:
 		return false
 	default:
@@ -36,33 +34,30 @@ func (r *run) wantsRollback(outcome Outcome) bool {
 	}
 }
 
-// begunAny tells whether a stage has been begun, so that there may be something to undo.
-func (r *run) begunAny() bool {
-	return slices.ContainsFunc(r.deployment.GetStages(), func(stage *model.PipelineStage) bool {
-		return !stage.GetRollback() && stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET
-	})
+// rollback puts the rollback stages of a deployment in their order.
+type rollback struct {
+	progress *progress
+	plugins  Plugins
+	// wait is how long it waits to learn the plugin of a stage.
+	wait  time.Duration
+	clock clock.Clock
 }
 
-// rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
-// cancel them.
-func (r *run) rollBack(ctx context.Context) error {
-	w := r.walk(r.orderedRollbacks(ctx))
-	w.whatever = true
-	return w.toEnd(ctx, ctx)
-}
-
-// orderedRollbacks are the rollback stages in the order of their indexes (PipeCD v1), each requiring the ones that it
+// stages are the rollback stages in the order of their indexes (PipeCD v1), each requiring the ones that it
 // follows, the first ones the stages that were executed last. Those that an earlier piped started keep what it recorded.
-func (r *run) orderedRollbacks(ctx context.Context) []*model.PipelineStage {
+func (r *rollback) stages(ctx context.Context) []*model.PipelineStage {
 	var stages []*model.PipelineStage
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range r.progress.deployment.GetStages() {
 		if stage.GetRollback() {
 			stages = append(stages, stage)
 		}
 	}
-	quick := r.deployment.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC
+	quick := r.progress.deployment.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC
 	if !quick { // whose stages have no indexes; they are in order
-		slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) })
+		slices.SortStableFunc(
+			stages,
+			func(a, b *model.PipelineStage) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) },
+		)
 	}
 	var undone []undoing
 	if !quick {
@@ -86,11 +81,7 @@ func (r *run) orderedRollbacks(ctx context.Context) []*model.PipelineStage {
 		if len(requires) == 0 {
 			requires = last
 		}
-		if len(stage.GetRequires()) == 0 {
-			r.mu.Lock()
-			stage.Requires = requires
-			r.mu.Unlock()
-		}
+		r.progress.require(stage, requires)
 	}
 	return stages
 }
@@ -102,10 +93,11 @@ type undoing struct {
 	stages, required map[string]bool
 }
 
-// besides tells that nothing that one undoes waits for anything that the other one undoes: the configuration lets the
+// besides reports that nothing that one undoes waits for anything that the other one undoes: the configuration lets the
 // stages run side by side (needs), so their rollbacks may.
 func (u undoing) besides(other undoing) bool {
-	return u.known && other.known && disjoint(u.required, other.stages) && disjoint(u.stages, other.required) && disjoint(u.stages, other.stages)
+	return u.known && other.known && disjoint(u.required, other.stages) && disjoint(u.stages, other.required) &&
+		disjoint(u.stages, other.stages)
 }
 
 func disjoint(a, b map[string]bool) bool {
@@ -119,9 +111,9 @@ func disjoint(a, b map[string]bool) bool {
 
 // undone works out what each rollback stage undoes: the stage of its index, and those of the same plugin that have no
 // rollback stage of their own, such as all of K8S_ROLLBACK's.
-func (r *run) undone(ctx context.Context, rollbacks []*model.PipelineStage) []undoing {
+func (r *rollback) undone(ctx context.Context, rollbacks []*model.PipelineStage) []undoing {
 	byID, byIndex, own := map[string]*model.PipelineStage{}, map[int32]*model.PipelineStage{}, map[int32]bool{}
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range r.progress.deployment.GetStages() {
 		if stage.GetRollback() {
 			own[stage.GetIndex()] = true
 			continue
@@ -138,7 +130,7 @@ func (r *run) undone(ctx context.Context, rollbacks []*model.PipelineStage) []un
 		}
 	}
 	owners := map[string]string{} // by stage name
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range r.progress.deployment.GetStages() {
 		if _, known := owners[stage.GetName()]; !known {
 			owners[stage.GetName()] = r.ownerName(ctx, stage)
 		}
@@ -146,7 +138,11 @@ func (r *run) undone(ctx context.Context, rollbacks []*model.PipelineStage) []un
 	list := make([]undoing, len(rollbacks))
 	for i, rollback := range rollbacks {
 		owner := owners[rollback.GetName()]
-		u := undoing{known: owner != "" && byIndex[rollback.GetIndex()] != nil, stages: map[string]bool{}, required: map[string]bool{}}
+		u := undoing{
+			known:    owner != "" && byIndex[rollback.GetIndex()] != nil,
+			stages:   map[string]bool{},
+			required: map[string]bool{},
+		}
 		for _, stage := range byIndex {
 			if stage.GetIndex() == rollback.GetIndex() || (!own[stage.GetIndex()] && owners[stage.GetName()] == owner) {
 				u.stages[stage.GetId()] = true
@@ -159,10 +155,10 @@ func (r *run) undone(ctx context.Context, rollbacks []*model.PipelineStage) []un
 }
 
 // ownerName is the plugin of a stage, "" when that does not show in time.
-func (r *run) ownerName(ctx context.Context, stage *model.PipelineStage) string {
-	ctx, cancel := context.WithTimeout(ctx, r.options.RestartWait)
+func (r *rollback) ownerName(ctx context.Context, stage *model.PipelineStage) string {
+	ctx, cancel := clock.WithTimeout(ctx, r.clock, r.wait, context.DeadlineExceeded)
 	defer cancel()
-	plugin, err := r.options.Plugins.Owner(ctx, stage.GetName())
+	plugin, err := r.plugins.Owner(ctx, stage.GetName())
 	if err != nil {
 		return ""
 	}
@@ -170,10 +166,10 @@ func (r *run) ownerName(ctx context.Context, stage *model.PipelineStage) string 
 }
 
 // lastExecuted are the ids of the started stages that no other started stage requires.
-func (r *run) lastExecuted() []string {
+func (r *rollback) lastExecuted() []string {
 	required := map[string]bool{}
 	var started []*model.PipelineStage
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range r.progress.deployment.GetStages() {
 		if stage.GetRollback() || stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET {
 			continue
 		}
@@ -192,13 +188,13 @@ func (r *run) lastExecuted() []string {
 }
 
 // interruptedOutcome is the outcome of a deployment that an earlier piped was rolling back. A failed stage
-// says more than cancelled ones, which it may have stopped; without either the reason tells.
-func (r *run) interruptedOutcome() Outcome {
-	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: r.deployment.GetStatusReason()}
+// says more than cancelled ones, which it may have stopped; without either the reason decides.
+func interruptedOutcome(d *model.Deployment) Outcome {
+	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: d.GetStatusReason()}
 	if strings.HasPrefix(outcome.Reason, cancelledBy) {
 		outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
 	}
-	for _, stage := range r.deployment.GetStages() {
+	for _, stage := range d.GetStages() {
 		if stage.GetRollback() {
 			continue
 		}

@@ -68,13 +68,20 @@ func TestRollbackStagesRunOneAfterAnother(t *testing.T) {
 	require.Equal(t, []string{
 		"ROLLBACK 0 RUNNING", "ROLLBACK 0 SUCCESS", "ROLLBACK 1 RUNNING", "ROLLBACK 1 SUCCESS", "ROLLBACK 2 RUNNING", "ROLLBACK 2 FAILURE",
 	}, reports)
-	require.Equal(t, map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"ROLLBACK 0"}, "ROLLBACK 2": {"ROLLBACK 1"}}, requires)
+	require.Equal(
+		t,
+		map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"ROLLBACK 0"}, "ROLLBACK 2": {"ROLLBACK 1"}},
+		requires,
+	)
 }
 
 func TestRollbackStagesRunTogetherWhereNeedsSaysSo(t *testing.T) {
 	t.Parallel()
 	first, second := failpointtest.NewGate(t), failpointtest.NewGate(t)
-	a := startAgent(t, pipeline("id: a, "+undoHold(first), "id: b, needs: [], "+undoHold(second), "needs: [a, b], with: {do: error}"))
+	a := startAgent(
+		t,
+		pipeline("id: a, "+undoHold(first), "id: b, needs: [], "+undoHold(second), "needs: [a, b], with: {do: error}"),
+	)
 	a.Submit(newDeployment("d", "app"))
 	first.Await(t)
 	second.Await(t)
@@ -85,7 +92,11 @@ func TestRollbackStagesRunTogetherWhereNeedsSaysSo(t *testing.T) {
 	a.controlPlane.awaitEnd(t, "d")
 	reports, requires := a.controlPlane.rollbacks("d")
 	require.Equal(t, []string{"ROLLBACK 2 RUNNING", "ROLLBACK 2 SUCCESS"}, reports[4:])
-	require.Equal(t, map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"C 2"}, "ROLLBACK 2": {"ROLLBACK 1", "ROLLBACK 0"}}, requires)
+	require.Equal(
+		t,
+		map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"C 2"}, "ROLLBACK 2": {"ROLLBACK 1", "ROLLBACK 0"}},
+		requires,
+	)
 }
 
 // K8S_ROLLBACK has the index of the first stage of its plugin and undoes all of them.
@@ -93,7 +104,9 @@ func TestARollbackOfSeveralStagesRunsBesideNoneThatOneOfThemNeeds(t *testing.T) 
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
 	plugin := func(name string, stages ...string) config.Plugin {
-		settings, err := json.Marshal(map[string]any{"stages": stages, "rollback": stages[len(stages)-1], "rollbackOnce": name == "many"})
+		settings, err := json.Marshal(
+			map[string]any{"stages": stages, "rollback": stages[len(stages)-1], "rollbackOnce": name == "many"},
+		)
 		require.NoError(t, err)
 		return config.Plugin{Name: name, URL: "file://" + testPlugin, Config: settings}
 	}
@@ -101,14 +114,32 @@ func TestARollbackOfSeveralStagesRunsBesideNoneThatOneOfThemNeeds(t *testing.T) 
 		"    - {id: a, name: CANARY, " + undoHold(gate) + "}\n" +
 		"    - {id: b, name: SCRIPT, needs: []}\n" +
 		"    - {name: PRIMARY, needs: [a, b], with: {do: error}}\n"
-	a := startAgentWith(t, startControlPlane(t), []config.Plugin{plugin("many", "CANARY", "PRIMARY", "MANY_ROLLBACK"), plugin("one", "SCRIPT", "ONE_ROLLBACK")}, always(spec))
+	a := startAgentWith(
+		t,
+		startControlPlane(t),
+		[]config.Plugin{plugin("many", "CANARY", "PRIMARY", "MANY_ROLLBACK"), plugin("one", "SCRIPT", "ONE_ROLLBACK")},
+		always(spec),
+	)
 	a.Submit(newDeployment("d", "app"))
 	gate.Await(t)
 	gate.Open()
 	a.controlPlane.awaitEnd(t, "d")
 	reports, requires := a.controlPlane.rollbacks("d")
-	require.Equal(t, []string{"MANY_ROLLBACK 0 RUNNING", "MANY_ROLLBACK 0 SUCCESS", "ONE_ROLLBACK 1 RUNNING", "ONE_ROLLBACK 1 SUCCESS"}, reports)
-	require.Equal(t, map[string][]string{"MANY_ROLLBACK 0": {"PRIMARY 2"}, "ONE_ROLLBACK 1": {"MANY_ROLLBACK 0"}}, requires)
+	require.Equal(
+		t,
+		[]string{
+			"MANY_ROLLBACK 0 RUNNING",
+			"MANY_ROLLBACK 0 SUCCESS",
+			"ONE_ROLLBACK 1 RUNNING",
+			"ONE_ROLLBACK 1 SUCCESS",
+		},
+		reports,
+	)
+	require.Equal(
+		t,
+		map[string][]string{"MANY_ROLLBACK 0": {"PRIMARY 2"}, "ONE_ROLLBACK 1": {"MANY_ROLLBACK 0"}},
+		requires,
+	)
 }
 
 func TestRollbackStagesThatAnotherPipedPlannedRunInOrder(t *testing.T) {

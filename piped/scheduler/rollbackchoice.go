@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 // rollbackChoice is the decision of a user who cancels a deployment: with a rollback, without one, or empty when the
@@ -33,30 +34,33 @@ func (e *CancelledError) choice() rollbackChoice {
 	}
 }
 
-// rollbackChoice is the choice of the user who cancelled the deployment here, or else under an earlier piped.
-func (r *run) rollbackChoice() rollbackChoice {
-	if by := r.cancellation.by(); by != nil && by.choice() != "" {
+// choiceOf is the choice of the user who cancelled the deployment here, or else under an earlier piped.
+func choiceOf(cancellation *Cancellation, d *model.Deployment) rollbackChoice {
+	if by := cancellation.by(); by != nil && by.choice() != "" {
 		return by.choice()
 	}
-	return rollbackChoice(r.deployment.GetMetadataV2().GetShared().GetKeyValues()[choiceMetadataKey])
+	return rollbackChoice(d.GetMetadataV2().GetShared().GetKeyValues()[choiceMetadataKey])
 }
 
-// saveRollbackChoice records the choice at the control plane. It is called before a stage is recorded as cancelled,
-// from where on the next piped would decide about the rollback.
-func (r *run) saveRollbackChoice(ctx context.Context) {
-	by := r.cancellation.by()
+// saveChoice records the user's choice, if there is one. It is called before a stage is recorded as cancelled, from
+// where on the next piped would decide about the rollback.
+func (r *reports) saveChoice(ctx context.Context, by *CancelledError) {
 	if by == nil || by.choice() == "" {
 		return
 	}
-	logger := r.options.Logger.With("deployment", r.deployment.GetId())
+	logger := r.logger.With("deployment", r.progress.id())
 	request := &pipedservice.SaveDeploymentSharedMetadataRequest{
-		DeploymentId: r.deployment.GetId(), Metadata: map[string]string{choiceMetadataKey: string(by.choice())},
+		DeploymentId: r.progress.id(), Metadata: map[string]string{choiceMetadataKey: string(by.choice())},
 	}
 	err := r.persist(ctx, logger, func(ctx context.Context) error {
-		_, err := r.options.ControlPlane.SaveDeploymentSharedMetadata(ctx, request)
+		_, err := r.controlPlane.SaveDeploymentSharedMetadata(ctx, request)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		logger.Error("cannot save the user's choice about the rollback; it is lost if piped ends before the rollback begins", "error", err)
+		logger.Error(
+			"cannot save the user's choice about the rollback; it is lost if piped ends before the rollback begins",
+			"error",
+			err,
+		)
 	}
 }

@@ -5,12 +5,8 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sync"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -51,8 +47,8 @@ type Options struct {
 	Parallel int
 	// ReportPause is the pause after a report of a stage that did not get through. Default 1 s.
 	ReportPause time.Duration
-	// Clock is for the pauses between tries. Default: the system's.
-	Clock clock.Timer
+	// Clock is for all waits but those for an answer to a call. Default: the system's.
+	Clock clock.Clock
 	// Tracer records the deployments; nil for none.
 	Tracer *tracing.Tracer
 	// Failpoints are for tests; nil for none.
@@ -64,7 +60,7 @@ type Scheduler struct {
 	options Options
 }
 
-// New makes a Scheduler.
+// New returns a Scheduler.
 func New(options Options) *Scheduler {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -95,125 +91,122 @@ type Outcome struct {
 	// Status is SUCCESS, FAILURE or CANCELLED.
 	Status model.DeploymentStatus
 	Reason string
-	// Begun tells that a stage was begun, RolledBack that the rollback was run.
+	// Begun is set when a stage was begun, RolledBack when the rollback was run.
 	Begun, RolledBack bool
 }
 
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
 // reports nothing and returns the cause; cancellation stops the present stages and starts the rollback.
 func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancellation *Cancellation) (Outcome, error) {
-	r := &run{Scheduler: s, deployment: proto.CloneOf(planned), cancellation: cancellation, own: clockOf(planned, time.Now()), clocks: map[string]startTimes{}}
-	r.sources = newSourceQueue(s.options.Sources, r.deployment)
-	defer r.sources.close()
-	return r.traced(ctx)
+	r := s.newRun(planned, cancellation)
+	defer r.executor.sources.close()
+	ctx, end := s.options.Tracer.Deploy(ctx, r.progress.deployment)
+	outcome, err := r.deploy(ctx)
+	end(outcome.Status, outcome.Reason, err)
+	return outcome, err
+}
+
+// complete reports the end of a deployment that got no plan.
+func (s *Scheduler) complete(ctx context.Context, d *model.Deployment, outcome Outcome) error {
+	return s.reports(newProgress(d)).complete(ctx, outcome)
+}
+
+func (s *Scheduler) reports(p *progress) *reports {
+	o := s.options
+	return &reports{
+		controlPlane: o.ControlPlane, commands: o.Commands, logger: o.Logger, clock: o.Clock, pause: o.ReportPause,
+		failpoints: o.Failpoints, progress: p,
+	}
+}
+
+func (s *Scheduler) newRun(planned *model.Deployment, cancellation *Cancellation) *run {
+	o, p := s.options, newProgress(planned)
+	r := &run{
+		progress: p, reports: s.reports(p), cancellation: cancellation, parallel: o.Parallel,
+		budget:   newBudget(timesOf(planned, o.Clock.Now()), o.LastChance, o.Clock),
+		rollback: &rollback{progress: p, plugins: o.Plugins, wait: o.RestartWait, clock: o.Clock},
+	}
+	r.executor = &executor{
+		options: &s.options, progress: p, reports: r.reports, sources: newSourceQueue(o.Sources, p.deployment),
+		budget: r.budget, cancellation: cancellation,
+	}
+	return r
 }
 
 // run is one deployment on its way.
 type run struct {
-	*Scheduler
-	mu           sync.Mutex        // guards what changes in the deployment while stages run
-	deployment   *model.Deployment // a copy of its own
+	progress     *progress
+	reports      *reports
 	cancellation *Cancellation
-	sources      *sourceQueue
-	own          startTimes            // of the deployment
-	clocks       map[string]startTimes // of the stages that were begun, by id; guarded by mu
-	// limit sets the deployment's timeout, once the configuration that names it has been read. Only its
-	// first call counts.
-	limit func(time.Duration)
+	budget       *budget
+	executor     *executor
+	rollback     *rollback
+	// parallel bounds the stages that run at the same time.
+	parallel int
 }
 
-func (r *run) toEnd(ctx context.Context) (Outcome, error) {
-	rollingBack := r.deployment.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
+// deploy runs the stages and, if that is due, those of the rollback, and reports the end.
+func (r *run) deploy(ctx context.Context) (Outcome, error) {
+	d := r.progress.deployment
+	rollingBack := d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
 	var outcome Outcome
 	if rollingBack {
-		outcome = r.interruptedOutcome()
+		outcome = interruptedOutcome(d)
 	} else {
-		r.prefetch(ctx)
-		if r.deployment.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
-			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_RUNNING, "The stages are running")
+		r.executor.prefetch(ctx)
+		if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
+			r.reports.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_RUNNING, "The stages are running")
 		}
 		var err error
 		if outcome, err = r.forward(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
-	outcome.Begun = r.begunAny()
-	if rollingBack || outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS && r.wantsRollback(outcome) {
+	outcome.Begun = r.progress.begunAny()
+	if rollingBack || r.rollsBack(outcome) {
 		if !rollingBack {
-			r.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, outcome.Reason)
+			r.reports.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, outcome.Reason)
 		}
 		if err := r.rollBack(ctx); err != nil {
 			return Outcome{}, err
 		}
 		outcome.RolledBack = true
 	}
-	return outcome, r.complete(ctx, outcome)
+	return outcome, r.reports.complete(ctx, outcome)
+}
+
+func (r *run) rollsBack(outcome Outcome) bool {
+	d := r.progress.deployment
+	return outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS && outcome.Begun &&
+		rollbackWanted(d.GetStages(), choiceOf(r.cancellation, d))
 }
 
 // forward runs the normal stages. After a restart, those that succeeded or were skipped are passed and
 // those that ran are run again (PipeCD v1).
 func (r *run) forward(ctx context.Context) (Outcome, error) {
-	work, stop := r.workContext(ctx)
+	work, stop := r.budget.begin(ctx, r.cancellation)
 	defer stop()
-	w := r.walk(r.normalStages())
-	if err := w.toEnd(ctx, work); err != nil {
+	w := r.walk(r.progress.normalStages())
+	if err := w.runStages(ctx, work); err != nil {
 		return Outcome{}, err
 	}
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	left := w.left()
-	var cancelled *CancelledError
-	switch {
-	case w.failed != nil:
-		return failedStage(w.failed), nil
-	case errors.As(context.Cause(work), &cancelled):
-		// Also when all stages succeeded, or one ended the deployment: the command came first.
-		return interruption(work, w.interrupted), nil
-	case w.stoppedAny(), work.Err() != nil && w.exited == nil && len(left) > 0:
-		return interruption(work, w.interrupted), nil
-	case w.exited != nil:
-		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it"), nil
-	case len(left) > 0:
-		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: "The " + names(left) + " can never start, because they require each other"}, nil
-	default:
-		return success("All stages succeeded"), nil
-	}
+	return w.outcome(work), nil
 }
 
-// normalStages gives the stages of a quick sync that another piped planned the order that PipeCD v1 runs
-// them in: it plans them without requirements.
-func (r *run) normalStages() []*model.PipelineStage {
-	var normal []*model.PipelineStage
-	connected := r.deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_QUICK_SYNC
-	for _, stage := range r.deployment.GetStages() {
-		if !stage.GetRollback() {
-			normal = append(normal, stage)
-			connected = connected || len(stage.GetRequires()) > 0
-		}
-	}
-	for i := 1; i < len(normal) && !connected; i++ {
-		normal[i].Requires = []string{normal[i-1].GetId()}
-	}
-	return normal
+// rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
+// cancel them.
+func (r *run) rollBack(ctx context.Context) error {
+	w := r.walk(r.rollback.stages(ctx))
+	w.whatever = true
+	return w.runStages(ctx, ctx)
 }
 
-// workContext ends with ctx, with a cancellation and with the timeout of the deployment; its cause says
-// which.
-func (r *run) workContext(ctx context.Context) (context.Context, func()) {
-	work, cancel := context.WithCancelCause(ctx)
-	unwatch := r.cancellation.onCancel(func(by *CancelledError) { cancel(by) })
-	var once sync.Once
-	stopTimer := func() bool { return true }
-	r.limit = func(after time.Duration) {
-		once.Do(func() {
-			timer := time.AfterFunc(r.own.left(after, r.options.LastChance, time.Now()), func() { cancel(&TimeoutError{What: "the deployment", After: after}) })
-			stopTimer = timer.Stop
-		})
-	}
-	return work, func() {
-		stopTimer()
-		unwatch()
-		cancel(context.Canceled)
+func (r *run) walk(stages []*model.PipelineStage) *walk {
+	return &walk{
+		executor: r.executor, reports: r.reports, parallel: r.parallel, stages: stages,
+		begun: map[string]bool{}, reported: map[string]bool{}, ends: make(chan stageEnd),
 	}
 }

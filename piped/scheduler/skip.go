@@ -17,31 +17,37 @@ import (
 // skips decides by skipOn (PipeCD v1): a stage is passed over when the commit message starts with one of
 // the prefixes, or when every changed file matches the paths. A first deployment has no changed files to
 // judge by and skips nothing by paths; there PipeCD panics.
-func (r *run) skips(ctx context.Context, stage *model.PipelineStage, application *config.Application) (reason string, skip bool) {
+func (e *executor) skips(
+	ctx context.Context,
+	stage *model.PipelineStage,
+	application *config.Application,
+) (reason string, skip bool) {
 	pipeline := application.Pipeline
 	index := int(stage.GetIndex())
-	if r.deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE || pipeline == nil || index < 0 || index >= len(pipeline.Stages) {
+	if e.progress.deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE || pipeline == nil ||
+		index < 0 ||
+		index >= len(pipeline.Stages) {
 		return "", false
 	}
 	rule := pipeline.Stages[index].SkipOn
-	commit := r.deployment.GetTrigger().GetCommit()
+	commit := e.progress.deployment.GetTrigger().GetCommit()
 	for _, prefix := range rule.CommitMessagePrefixes {
 		if strings.HasPrefix(commit.GetMessage(), prefix) {
 			return fmt.Sprintf("Skipped because the commit message starts with %q", prefix), true
 		}
 	}
-	from := r.deployment.GetRunningCommitHash()
+	from := e.progress.deployment.GetRunningCommitHash()
 	if len(rule.Paths) == 0 || from == "" {
 		return "", false
 	}
-	files, err := r.options.Sources.ChangedFiles(ctx, r.deployment, from, commit.GetHash())
+	files, err := e.options.Sources.ChangedFiles(ctx, e.progress.deployment, from, commit.GetHash())
 	if err != nil {
-		r.logger(stage).Warn("skipOn.paths cannot be judged, the stage is run", "error", err)
+		e.reports.of(stage).Warn("skipOn.paths cannot be judged, the stage is run", "error", err)
 		return "", false
 	}
 	match, err := matchesAll(rule.Paths, files)
 	if err != nil {
-		r.logger(stage).Warn("skipOn.paths cannot be read, the stage is run", "error", err)
+		e.reports.of(stage).Warn("skipOn.paths cannot be read, the stage is run", "error", err)
 	}
 	if !match {
 		return "", false

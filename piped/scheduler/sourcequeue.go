@@ -62,11 +62,20 @@ type preparedPair struct {
 
 func newSourceQueue(sources Sources, d *model.Deployment) *sourceQueue {
 	// A copy, because stages change the deployment while sources are prepared.
-	of := &model.Deployment{Id: d.GetId(), ApplicationId: d.GetApplicationId(), ApplicationName: d.GetApplicationName(), GitPath: d.GetGitPath()}
+	of := &model.Deployment{
+		Id:              d.GetId(),
+		ApplicationId:   d.GetApplicationId(),
+		ApplicationName: d.GetApplicationName(),
+		GitPath:         d.GetGitPath(),
+	}
 	return &sourceQueue{
 		sources: sources,
 		target:  source.Wanted{Deployment: of, Commit: d.GetTrigger().GetCommit().GetHash()},
-		running: source.Wanted{Deployment: of, Commit: d.GetRunningCommitHash(), ConfigFilename: d.GetRunningConfigFilename()},
+		running: source.Wanted{
+			Deployment:     of,
+			Commit:         d.GetRunningCommitHash(),
+			ConfigFilename: d.GetRunningConfigFilename(),
+		},
 	}
 }
 

@@ -16,26 +16,29 @@ import (
 // beginWait is how long a call may take to reach a plugin that does not say that it has begun with it.
 const beginWait = time.Second
 
-// tellWhy gives a context for the call of a stage that ends with the attempt's, after the reason has been left
+// announceStop returns a context for the call of a stage that ends with the attempt's, after the reason has been left
 // for the plugin to read: the plugin learns of the end by that of the call. It ends no sooner than the plugin has begun
-// with the stage, because nobody could tell afterwards whether it has. ctx is piped's.
-func (r *run) tellWhy(ctx, call context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) (told context.Context, hangUp func()) {
-	began, over := time.NewTimer(beginWait), make(chan struct{})
-	told, end := context.WithCancel(context.WithoutCancel(call))
+// with the stage, because no one could say afterwards whether it has. ctx is piped's.
+func (e *executor) announceStop(
+	ctx, call context.Context,
+	stage *model.PipelineStage,
+	taken *pluginhost.Taken,
+) (sent context.Context, hangUp func()) {
+	begun, over := e.options.Clock.After(beginWait), make(chan struct{})
+	sent, end := context.WithCancel(context.WithoutCancel(call))
 	stop := context.AfterFunc(call, func() {
 		why, words := stopOf(ctx, context.Cause(call))
-		r.options.Stages.NoteStop(r.deployment.GetId(), stage.GetId(), why, words)
+		e.options.Stages.NoteStop(e.progress.id(), stage.GetId(), why, words)
 		select {
 		case <-taken.Begun():
-		case <-began.C: // it does not say so
+		case <-begun: // it does not say so
 		case <-ctx.Done():
 		case <-over:
 		}
 		end()
 	})
-	return told, func() {
+	return sent, func() {
 		stop()
-		began.Stop()
 		close(over)
 		end()
 	}

@@ -5,6 +5,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +16,11 @@ import (
 // walk brings stages to their end, side by side as far as they do not require each other. What becomes of
 // one decides which follow. It belongs to one goroutine; those of the stages only send their end.
 type walk struct {
-	*run
-	stages []*model.PipelineStage
+	executor *executor
+	reports  *reports
+	// parallel bounds the stages that run at the same time.
+	parallel int
+	stages   []*model.PipelineStage
 	// whatever goes on after a stage that failed.
 	whatever bool
 
@@ -43,12 +47,8 @@ type haltedError struct{ failed string }
 
 func (e *haltedError) Error() string { return fmt.Sprintf("Stopped because stage %s failed", e.failed) }
 
-func (r *run) walk(stages []*model.PipelineStage) *walk {
-	return &walk{run: r, stages: stages, begun: map[string]bool{}, reported: map[string]bool{}, ends: make(chan stageEnd)}
-}
-
-// toEnd returns when no stage runs and none can start any more. It returns an error only when ctx ended.
-func (w *walk) toEnd(ctx, work context.Context) error {
+// runStages returns when no stage runs and none can start any more. It returns an error only when ctx ended.
+func (w *walk) runStages(ctx, work context.Context) error {
 	together, halt := context.WithCancelCause(work)
 	defer halt(context.Canceled)
 	w.review(ctx)
@@ -78,7 +78,7 @@ func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
 	w.begun[stage.GetId()] = true
 	w.running++
 	go func() {
-		err := w.tracedStage(ctx, work, stage)
+		err := w.executor.run(ctx, work, stage)
 		w.ends <- stageEnd{stage, err}
 	}()
 }
@@ -101,7 +101,12 @@ func (w *walk) review(ctx context.Context) {
 	}
 	for _, stage := range w.stages {
 		if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
-			w.endStage(ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: w.failed.GetName()}).Error())
+			w.reports.endStage(
+				ctx,
+				stage,
+				model.StageStatus_STAGE_CANCELLED,
+				(&haltedError{failed: w.failed.GetName()}).Error(),
+			)
 		}
 	}
 }
@@ -130,14 +135,14 @@ func (w *walk) due(work context.Context) []*model.PipelineStage {
 	}
 	var list []*model.PipelineStage
 	for _, stage := range w.stages {
-		if w.running+len(list) < w.options.Parallel && w.pending(stage) && w.ready(stage) {
+		if w.running+len(list) < w.parallel && w.pending(stage) && w.ready(stage) {
 			list = append(list, stage)
 		}
 	}
 	return list
 }
 
-// pending: only stages that have not begun here are looked at; the others belong to their goroutines.
+// pending: only stages that have not begun here are read; the others belong to their goroutines.
 func (w *walk) pending(stage *model.PipelineStage) bool {
 	return !w.begun[stage.GetId()] && !ended(stage)
 }
@@ -162,7 +167,7 @@ func (w *walk) ready(stage *model.PipelineStage) bool {
 	return true
 }
 
-// over looks only at stages that nobody changes any more.
+// over reads only stages that no goroutine changes any more.
 func (w *walk) over(stage *model.PipelineStage) bool {
 	if w.begun[stage.GetId()] && !w.reported[stage.GetId()] {
 		return false
@@ -170,11 +175,33 @@ func (w *walk) over(stage *model.PipelineStage) bool {
 	return passed(stage) || (w.whatever && ended(stage))
 }
 
-// stoppedAny tells whether a stage did not succeed for the interruption.
+// stoppedAny reports whether a stage did not succeed because of the interruption.
 func (w *walk) stoppedAny() bool {
 	return slices.ContainsFunc(w.interrupted, func(stage *model.PipelineStage) bool {
 		return !passed(stage) && stage.GetStatus() != model.StageStatus_STAGE_EXITED
 	})
+}
+
+// outcome is that of the normal stages, after runStages.
+func (w *walk) outcome(work context.Context) Outcome {
+	left := w.left()
+	var cancelled *CancelledError
+	switch {
+	case w.failed != nil:
+		return failedStage(w.failed)
+	case errors.As(context.Cause(work), &cancelled):
+		// Also when all stages succeeded, or one ended the deployment: the command came first.
+		return interruption(work, w.interrupted)
+	case w.stoppedAny(), work.Err() != nil && w.exited == nil && len(left) > 0:
+		return interruption(work, w.interrupted)
+	case w.exited != nil:
+		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it")
+	case len(left) > 0:
+		reason := "The " + names(left) + " can never start, because they require each other"
+		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: reason}
+	default:
+		return success("All stages succeeded")
+	}
 }
 
 // left are the stages that could not start.

@@ -60,7 +60,17 @@ func TestStagesRunSideBySideAndJoin(t *testing.T) {
 	second.Open()
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	calls := a.controlPlane.recorded()
-	require.Equal(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS"}, calls[len(calls)-5:])
+	require.Equal(
+		t,
+		[]string{
+			"Stage A SUCCESS 0",
+			"Stage B SUCCESS 0",
+			"Stage C RUNNING 0",
+			"Stage C SUCCESS 0",
+			"Completed SUCCESS",
+		},
+		calls[len(calls)-5:],
+	)
 	plan := a.controlPlane.plan("d").GetStages()
 	require.Equal(t, []string{plan[0].GetId(), plan[1].GetId()}, a.controlPlane.report("C").GetRequires())
 }
@@ -85,8 +95,12 @@ func TestAStageStartsOnlyOnceTheEndsOfWhatItNeedsAreRecorded(t *testing.T) {
 	gate.Open()
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	calls := cp.recorded()
-	require.ElementsMatch(t, []string{"Stage A SUCCESS 0", "Stage B SUCCESS 0"}, slices.DeleteFunc(calls[:slices.Index(calls, "Stage C RUNNING 0")],
-		func(call string) bool { return !strings.Contains(call, "SUCCESS") }))
+	require.ElementsMatch(
+		t,
+		[]string{"Stage A SUCCESS 0", "Stage B SUCCESS 0"},
+		slices.DeleteFunc(calls[:slices.Index(calls, "Stage C RUNNING 0")],
+			func(call string) bool { return !strings.Contains(call, "SUCCESS") }),
+	)
 }
 
 func TestStagesSideBySideAreBounded(t *testing.T) {
@@ -149,7 +163,11 @@ func TestCancelStopsAllThatRuns(t *testing.T) {
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
-	require.Contains(t, []string{"Cancelled by carol while executing stages A, B", "Cancelled by carol while executing stages B, A"}, end.GetStatusReason())
+	require.Contains(
+		t,
+		[]string{"Cancelled by carol while executing stages A, B", "Cancelled by carol while executing stages B, A"},
+		end.GetStatusReason(),
+	)
 	require.Equal(t, model.StageStatus_STAGE_CANCELLED, a.controlPlane.report("A").GetStatus())
 	require.Equal(t, model.StageStatus_STAGE_CANCELLED, a.controlPlane.report("B").GetStatus())
 }
@@ -246,11 +264,20 @@ func TestAStopLeavesAllRunningStagesToTheNextPiped(t *testing.T) {
 	second.Await(t)
 	a.stop()
 	before := cp.recorded()
-	require.ElementsMatch(t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0"}, before[2:], "nothing is reported when piped stops")
+	require.ElementsMatch(
+		t,
+		[]string{"Stage A RUNNING 0", "Stage B RUNNING 0"},
+		before[2:],
+		"nothing is reported when piped stops",
+	)
 
 	stages := cp.plan("d").GetStages()
 	stages[0].Status, stages[1].Status = running, running
-	startAgentAt(t, cp, pipeline("needs: [], with: {}", "needs: [], with: {}")).Submit(taken(model.SyncStrategy_PIPELINE, stages...))
+	startAgentAt(
+		t,
+		cp,
+		pipeline("needs: [], with: {}", "needs: [], with: {}"),
+	).Submit(taken(model.SyncStrategy_PIPELINE, stages...))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	require.ElementsMatch(t, []string{
 		"Stage A RUNNING 1", "Stage A SUCCESS 1", "Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS",
@@ -311,7 +338,11 @@ func TestAControlPlaneThatFailsAtAnEndDoesNotHoldUpTheDeploymentForEver(t *testi
 	a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"))
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
-	require.Equal(t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"}, cp.recorded()[2:])
+	require.Equal(
+		t,
+		[]string{"Stage A RUNNING 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"},
+		cp.recorded()[2:],
+	)
 	require.Equal(t, 10, tries)
 }
 
@@ -329,7 +360,17 @@ func TestAnEndThatDoesNotGetThroughIsReportedUntilItDoes(t *testing.T) {
 	a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"))
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
-	require.Equal(t, []string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"}, cp.recorded()[2:])
+	require.Equal(
+		t,
+		[]string{
+			"Stage A RUNNING 0",
+			"Stage A SUCCESS 0",
+			"Stage B RUNNING 0",
+			"Stage B SUCCESS 0",
+			"Completed SUCCESS",
+		},
+		cp.recorded()[2:],
+	)
 }
 
 func TestAPlanThatTakesLongHoldsUpNobodyElse(t *testing.T) {

@@ -1,0 +1,348 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// stageResult is how one attempt at a stage ended.
+type stageResult struct {
+	status model.StageStatus
+	reason string
+	// interrupted is set when the plugin died; the stage may be tried again.
+	interrupted error
+	// begun is set with it when the plugin may have begun with the stage.
+	begun bool
+	// unprepared is set when the stage was not called, for its plugin was replaced by one that looks into more.
+	unprepared error
+}
+
+func failure(reason string) stageResult {
+	return stageResult{status: model.StageStatus_STAGE_FAILURE, reason: reason}
+}
+
+// maxAttempts bounds the attempts at a stage that piped itself interrupts, because of another stage of the same process.
+const maxAttempts = 10
+
+// executor runs the stages of one deployment.
+type executor struct {
+	options      *Options
+	progress     *progress
+	reports      *reports
+	sources      *sourceQueue
+	budget       *budget
+	cancellation *Cancellation
+}
+
+// run brings one stage to its end, with a span.
+func (e *executor) run(ctx, work context.Context, stage *model.PipelineStage) error {
+	ctx, work, end := e.options.Tracer.Stage(ctx, work, e.progress.deployment, stage)
+	err := e.bringToEnd(ctx, work, stage)
+	e.progress.mu.Lock()
+	defer e.progress.mu.Unlock()
+	end(stage.GetStatus(), stage.GetStatusReason(), stage.GetRetriedCount())
+	return err
+}
+
+// bringToEnd brings one stage to its end and reports it. A stage whose plugin dies gets a second attempt; the end of a
+// process that piped ended because of another stage does not count. It returns an error only when ctx ended: then the
+// stage stays as reported last. Work ends earlier than ctx when the deployment is cancelled, out of time or has failed
+// elsewhere.
+func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineStage) error {
+	takenUp := stage.GetStatus() == model.StageStatus_STAGE_RUNNING
+	if takenUp {
+		e.progress.takeUp(stage, e.options.Clock.Now()) // an earlier piped died while it ran
+	}
+	result := e.try(ctx, work, stage, takenUp)
+	for attempts, deaths := 1, 0; result.interrupted != nil && ctx.Err() == nil && work.Err() == nil; attempts++ {
+		if !abandoned(result.interrupted) {
+			deaths++
+		}
+		if reason := e.whyNotAgain(ctx, stage, result, deaths, attempts); reason != "" {
+			result = failure(reason)
+			e.reports.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, reason)
+			break
+		}
+		e.reports.of(stage).Warn("stage interrupted", "error", result.interrupted)
+		e.reports.note(
+			ctx,
+			stage,
+			afterPlugin,
+			model.LogSeverity_ERROR,
+			fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted),
+		)
+		e.progress.countAttempt(stage)
+		result = e.try(ctx, work, stage, false)
+	}
+	if result.interrupted != nil {
+		result = e.stopped(ctx, work, stage, result.interrupted)
+	}
+	if ctx.Err() != nil && result.status == model.StageStatus_STAGE_CANCELLED {
+		return context.Cause(ctx)
+	}
+	if result.status == model.StageStatus_STAGE_CANCELLED {
+		e.reports.saveChoice(ctx, e.cancellation.by())
+	}
+	e.reports.endStage(ctx, stage, result.status, result.reason)
+	e.reports.handleCommands(ctx, stage)
+	e.reports.of(stage).Info("stage ended", "status", result.status, "reason", result.reason)
+	return nil
+}
+
+// whyNotAgain is the reason not to run an interrupted stage again; empty when it is run.
+func (e *executor) whyNotAgain(
+	ctx context.Context,
+	stage *model.PipelineStage,
+	result stageResult,
+	deaths, attempts int,
+) string {
+	switch {
+	case result.begun && !e.reentrant(ctx, stage):
+		return fmt.Sprintf("%s; %s", result.interrupted, onceOnly)
+	case deaths > 1:
+		return fmt.Sprintf("%s (also in a second attempt)", result.interrupted)
+	case attempts >= maxAttempts:
+		return fmt.Sprintf("%s (in attempt %d)", result.interrupted, attempts)
+	default:
+		return ""
+	}
+}
+
+// abandoned tells that piped itself ended the process of the plugin, because of another stage.
+func abandoned(err error) bool {
+	var exit *pluginhost.ExitError
+	return errors.As(err, &exit) && exit.Abandoned
+}
+
+// onceOnly is why a stage is not executed again.
+const onceOnly = "the stage is not run again, because its plugin says that it must be executed only once"
+
+func (e *executor) reentrant(ctx context.Context, stage *model.PipelineStage) bool {
+	plugin, err := e.options.Plugins.Owner(ctx, stage.GetName())
+	return err != nil || plugin.Reentrant(stage.GetName())
+}
+
+// try is one attempt. An earlier piped has begun with a stage that is taken up.
+func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, takenUp bool) stageResult {
+	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
+	if err != nil {
+		if began := e.reports.beginStage(ctx, work, stage); began != nil {
+			err = began
+		}
+		return e.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
+	}
+	defer pair.close()
+	if !stage.GetRollback() {
+		if timeout := pair.target.Application().Timeout.Std(); timeout > 0 {
+			e.budget.limit(timeout)
+		}
+		if reason, skip := e.skips(work, stage, pair.target.Application()); skip {
+			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
+		}
+	}
+	if err := e.reports.beginStage(ctx, work, stage); err != nil {
+		return e.stopped(ctx, work, stage, err)
+	}
+	e.prefetch(ctx)
+	plugin, err := e.owner(work, stage)
+	if err != nil {
+		return e.stopped(ctx, work, stage, err)
+	}
+	if takenUp && !plugin.Reentrant(stage.GetName()) {
+		return e.stopped(ctx, work, stage, errors.New("piped ended while the stage ran; "+onceOnly))
+	}
+	if stage.GetRetriedCount() > 0 {
+		e.reports.note(
+			ctx,
+			stage,
+			beforePlugin,
+			model.LogSeverity_INFO,
+			fmt.Sprintf(
+				"Attempt %d of stage %s by plugin %s",
+				stage.GetRetriedCount()+1,
+				stage.GetName(),
+				plugin.Name(),
+			),
+		)
+	}
+	result := e.execute(ctx, work, stage, plugin, pair)
+	for result.unprepared != nil { // each time another process of the plugin
+		result = e.executeAgain(ctx, work, stage, plugin)
+	}
+	return result
+}
+
+// executeAgain makes the call with the sources that the plugin looks into now.
+func (e *executor) executeAgain(
+	ctx, work context.Context,
+	stage *model.PipelineStage,
+	plugin *pluginhost.Plugin,
+) stageResult {
+	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
+	if err != nil {
+		return e.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
+	}
+	defer pair.close()
+	return e.execute(ctx, work, stage, plugin, pair)
+}
+
+// prefetch prepares the sources of the next stage while this one runs, if there is a next one.
+func (e *executor) prefetch(ctx context.Context) {
+	if next := e.progress.nextStage(); next != "" {
+		e.sources.prefetch(ctx, e.options.Plugins.StageSources(next))
+	}
+}
+
+// owner finds the plugin of a stage and waits, not for ever, until it runs.
+func (e *executor) owner(ctx context.Context, stage *model.PipelineStage) (*pluginhost.Plugin, error) {
+	plugin, err := e.options.Plugins.Owner(ctx, stage.GetName())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := clock.WithTimeout(ctx, e.options.Clock, e.options.RestartWait, context.DeadlineExceeded)
+	defer cancel()
+	return plugin, plugin.WaitRunning(ctx)
+}
+
+// execute makes the call. Its context ends with work or at the stage's own timeout, which counts from the
+// start of the first attempt.
+func (e *executor) execute(
+	ctx, work context.Context,
+	stage *model.PipelineStage,
+	plugin *pluginhost.Plugin,
+	pair *sourcePair,
+) stageResult {
+	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
+	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
+	// (PipeCD v1 sends plugins no timeout either).
+	left := e.progress.timesOf(stage).left(timeout, e.options.LastChance, e.options.Clock.Now())
+	call, cancel := clock.WithTimeout(work, e.options.Clock, left, &TimeoutError{What: "the stage", After: timeout})
+	defer cancel()
+	end := e.options.Stages.BeginStage(e.progress.id(), stage.GetId(), stage.GetRetriedCount())
+	defer end()
+
+	d := e.progress.snapshot(e.options.Metadata)
+	if err := e.options.Failpoints.Hit(call, "stage-call"); err != nil {
+		return e.stopped(ctx, call, stage, err)
+	}
+	taken := pluginhost.NewTaken()
+	sent, hangUp := e.announceStop(ctx, call, stage, taken)
+	defer hangUp()
+	request := &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+		Deployment:              d,
+		Stage:                   find(d, stage.GetId()),
+		StageConfig:             options,
+		RunningDeploymentSource: pair.runningProto(),
+		TargetDeploymentSource:  pair.target.Proto(),
+	}}
+	noted := pluginhost.Noted(func(text string) {
+		e.reports.note(ctx, stage, beforeCall, model.LogSeverity_INFO, text)
+	})
+	prepared := pluginhost.Prepared(stage.GetName(), pair.use)
+	response, err := plugin.Deployment().ExecuteStage(sent, request, prepared, pluginhost.TakenBy(taken), noted)
+	if err != nil && call.Err() != nil && ctx.Err() == nil {
+		e.awaitCleanup(ctx, stage, taken)
+	}
+	if point := e.options.Failpoints.Hit(call, "stage-answer"); point != nil {
+		return e.stopped(ctx, call, stage, point)
+	}
+	var exit *pluginhost.ExitError
+	var down *pluginhost.NotRunningError
+	var changed *pluginhost.SourcesChangedError
+	switch {
+	case call.Err() == nil && errors.As(err, &changed):
+		return stageResult{unprepared: err}
+	case call.Err() == nil && (errors.As(err, &exit) || errors.As(err, &down)):
+		return stageResult{interrupted: err, begun: exit != nil || down.Begun}
+	case err != nil:
+		return e.stopped(ctx, call, stage, err)
+	}
+	return e.answered(ctx, call, stage, plugin.Name(), response)
+}
+
+// answered takes the answer of the plugin.
+func (e *executor) answered(
+	ctx, call context.Context, stage *model.PipelineStage, plugin string, response *deployment.ExecuteStageResponse,
+) stageResult {
+	switch s := response.GetStatus(); s {
+	case model.StageStatus_STAGE_SUCCESS, model.StageStatus_STAGE_SKIPPED, model.StageStatus_STAGE_EXITED:
+		return stageResult{status: s, reason: response.GetMessage()}
+	case model.StageStatus_STAGE_CANCELLED, model.StageStatus_STAGE_FAILURE:
+		if call.Err() != nil {
+			return e.stopped(ctx, call, stage, context.Cause(call))
+		}
+		return stageResult{status: s, reason: response.GetMessage()}
+	default:
+		return failure(fmt.Sprintf("plugin %s answered with the status %s, which is none of a stage's end", plugin, s))
+	}
+}
+
+// stopped explains an attempt that ended without an answer of the plugin. Call is the context that the
+// attempt ran in.
+func (e *executor) stopped(ctx, call context.Context, stage *model.PipelineStage, err error) stageResult {
+	var cancelled *CancelledError
+	var timeout *TimeoutError
+	var halted *haltedError
+	cause := context.Cause(call)
+	switch {
+	case ctx.Err() != nil:
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: "piped is stopping"}
+	case errors.As(cause, &cancelled):
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: cancelled.Error()}
+	case errors.As(cause, &timeout):
+		return failure(timeout.Error())
+	case errors.As(cause, &halted):
+		return stageResult{status: model.StageStatus_STAGE_CANCELLED, reason: halted.Error()}
+	}
+	reason := err.Error()
+	if s, ok := status.FromError(err); ok {
+		reason = s.Message()
+	}
+	e.reports.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, reason)
+	return failure(reason)
+}
+
+// stageOptions are the stage's part of the application configuration and its timeout. A quick sync has no
+// options, and that is how plugins tell it from a pipeline (PipeCD v1).
+func stageOptions(
+	d *model.Deployment,
+	stage *model.PipelineStage,
+	application *config.Application,
+) ([]byte, time.Duration) {
+	if d.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE {
+		return nil, config.DefaultTimeout.Std()
+	}
+	if application.Pipeline == nil || int(stage.GetIndex()) >= len(application.Pipeline.Stages) ||
+		stage.GetIndex() < 0 {
+		return []byte("{}"), config.DefaultTimeout.Std()
+	}
+	configured := application.Pipeline.Stages[stage.GetIndex()]
+	timeout := configured.Timeout.Std()
+	if stage.GetRollback() || timeout <= 0 {
+		timeout = config.DefaultTimeout.Std()
+	}
+	return planner.WithJSON(configured.With), timeout
+}
+
+func find(d *model.Deployment, stageID string) *model.PipelineStage {
+	for _, stage := range d.GetStages() {
+		if stage.GetId() == stageID {
+			return stage
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// progress is a deployment while its stages run.
+type progress struct {
+	mu sync.Mutex // guards what changes in the deployment while stages run
+	// deployment is a copy that belongs to the progress.
+	deployment *model.Deployment
+	// times are of the stages that were begun, by id.
+	times map[string]startTimes
+}
+
+func newProgress(planned *model.Deployment) *progress {
+	return &progress{deployment: proto.CloneOf(planned), times: map[string]startTimes{}}
+}
+
+func (p *progress) id() string { return p.deployment.GetId() }
+
+// begunAny reports whether a stage has been begun, so that there may be something to undo.
+func (p *progress) begunAny() bool {
+	return slices.ContainsFunc(p.deployment.GetStages(), func(stage *model.PipelineStage) bool {
+		return !stage.GetRollback() && stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET
+	})
+}
+
+// normalStages gives the stages of a quick sync that another piped planned the order that PipeCD v1 runs
+// them in: it plans them without requirements.
+func (p *progress) normalStages() []*model.PipelineStage {
+	var normal []*model.PipelineStage
+	connected := p.deployment.GetTrigger().GetSyncStrategy() != model.SyncStrategy_QUICK_SYNC
+	for _, stage := range p.deployment.GetStages() {
+		if !stage.GetRollback() {
+			normal = append(normal, stage)
+			connected = connected || len(stage.GetRequires()) > 0
+		}
+	}
+	for i := 1; i < len(normal) && !connected; i++ {
+		normal[i].Requires = []string{normal[i-1].GetId()}
+	}
+	return normal
+}
+
+// nextStage returns a stage that has not started, "" when there is none: its name.
+func (p *progress) nextStage() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, stage := range p.deployment.GetStages() {
+		if !stage.GetRollback() && stage.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET {
+			return stage.GetName()
+		}
+	}
+	return ""
+}
+
+// set changes the status of a stage.
+func (p *progress) set(stage *model.PipelineStage, status model.StageStatus, reason string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stage.Status, stage.StatusReason, stage.UpdatedAt = status, reason, now.Unix()
+	if ended(stage) {
+		stage.CompletedAt = stage.UpdatedAt
+	}
+}
+
+// require sets what a rollback stage requires, unless an earlier piped has recorded that.
+func (p *progress) require(stage *model.PipelineStage, requires []string) {
+	if len(stage.GetRequires()) > 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stage.Requires = requires
+}
+
+func (p *progress) countAttempt(stage *model.PipelineStage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stage.RetriedCount++
+}
+
+// takeUp goes on with a stage that an earlier piped has begun.
+func (p *progress) takeUp(stage *model.PipelineStage, now time.Time) {
+	p.mu.Lock()
+	p.times[stage.GetId()] = takenUp(stage, now)
+	p.mu.Unlock()
+	p.countAttempt(stage)
+}
+
+// firstStart is when the stage was started first: now, unless it was started before.
+func (p *progress) firstStart(stage *model.PipelineStage, now time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	times, known := p.times[stage.GetId()]
+	if !known {
+		times = startTimes{first: now}
+		p.times[stage.GetId()] = times
+	}
+	return times.first
+}
+
+func (p *progress) timesOf(stage *model.PipelineStage) startTimes {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.times[stage.GetId()]
+}
+
+// snapshot is the deployment as plugins see it: with the present statuses and metadata.
+func (p *progress) snapshot(metadata Metadata) *model.Deployment {
+	p.mu.Lock()
+	d := proto.CloneOf(p.deployment)
+	p.mu.Unlock()
+	all, stages := metadata.Metadata(d.GetId())
+	if all != nil {
+		d.MetadataV2 = all
+	}
+	for _, stage := range d.GetStages() {
+		if metadata, ok := stages[stage.GetId()]; ok {
+			stage.Metadata = metadata
+		}
+	}
+	return d
+}
