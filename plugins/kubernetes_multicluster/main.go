@@ -11,11 +11,11 @@ import (
 )
 
 //go:embed schema.json
-var schema []byte
+var optionsSchema []byte
 
 func main() {
 	helm.ServeIfChild()
 	p := newPlugin()
 	p.loader.RenderIn(helm.NewChildren(helm.Limits{}))
-	sdk.Main(sdk.ForDeployment(p).WithSchema(schema))
+	sdk.Main(sdk.ForDeployment(p).WithSchema(optionsSchema))
 }
