@@ -49,3 +49,26 @@ func TestOutputIsMaskedByTheLine(t *testing.T) {
 		require.LessOrEqual(t, len(line), maxLineLength)
 	}
 }
+
+func TestTheLogFileOfAPluginIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := newOutput(dir, "p", nil)
+	line := []byte(strings.Repeat("x", 999) + "\n")
+	for range 3 * maxLogFile / len(line) {
+		_, _ = o.Write(line)
+	}
+	_, _ = o.Write([]byte("the newest line\n"))
+	o.close()
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for _, file := range files {
+		info, err := file.Info()
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), int64(maxLogFile), file.Name())
+	}
+	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
+	require.NoError(t, err)
+	require.Contains(t, string(content), "the newest line\n")
+}
