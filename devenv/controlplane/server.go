@@ -202,7 +202,11 @@ func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal
 			state.Environment.ClearProblem(part)
 			return
 		}
-		state.Environment.SetProblem(store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent})
+		problem := store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent}
+		if p.Full {
+			problem.Cause = store.PartDisk
+		}
+		state.Environment.SetProblem(problem)
 	}})
 	state.KeepIn(kept)
 	return kept

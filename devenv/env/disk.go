@@ -25,7 +25,7 @@ const (
 
 // The parts whose problems are set here and by treeReport.
 const (
-	partDisk = "disk"
+	partDisk = store.PartDisk
 	partRoot = "directory of the working tree"
 	partTree = "working tree"
 )

@@ -18,7 +18,10 @@ func (j *Journal) explain(err error) *Problem {
 	if !j.loaded {
 		what = "cannot read the history"
 	}
-	return &Problem{fmt.Sprintf("%s: %v; changes are refused until it works again", what, err), j.nextStep(err)}
+	return &Problem{
+		Reason:   fmt.Sprintf("%s: %v; changes are refused until it works again", what, err),
+		NextStep: j.nextStep(err), Full: errors.Is(err, syscall.ENOSPC),
+	}
 }
 
 func (j *Journal) nextStep(err error) string {

@@ -24,7 +24,11 @@ type State interface {
 }
 
 // Problem is why the state is not kept, or what is missing of it.
-type Problem struct{ Reason, NextStep string }
+type Problem struct {
+	Reason, NextStep string
+	// Full says that the disk has no space left.
+	Full bool
+}
 
 // Error joins the reason and the next step.
 func (p *Problem) Error() string { return p.Reason + "\nnext step: " + p.NextStep }

@@ -193,13 +193,13 @@ func (j *Journal) checkLosses() {
 	var problem Problem
 	switch list := strings.Join(files, " "); {
 	case j.damage != nil && j.damage.gone: // and nothing could be written yet
-		problem = Problem{j.damage.missing, "have the history written again first"}
+		problem = Problem{Reason: j.damage.missing, NextStep: "have the history written again first"}
 	case j.damage != nil: // and the file could not be kept under another name yet
-		problem = Problem{j.damage.missing, "have the history written again first; the damaged file is " + j.o.Path}
+		problem = Problem{Reason: j.damage.missing, NextStep: "have the history written again first; the damaged file is " + j.o.Path}
 	case len(files) > 0:
 		problem = Problem{
-			strings.Join(missing, "; "),
-			"check what is missing; then accept the loss with: rm " + list,
+			Reason:   strings.Join(missing, "; "),
+			NextStep: "check what is missing; then accept the loss with: rm " + list,
 		}
 	}
 	if problem == j.reported {

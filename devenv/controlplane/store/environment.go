@@ -15,16 +15,23 @@ import (
 
 // Environment is what is known of the environment itself: its description, its components and its problems.
 type Environment struct {
-	ledger *ledger
+	ledger   *ledger
+	ownPiped string // the id of the environment's own piped
 
 	mu         sync.Mutex
 	described  *deckv1.Environment // nil until Describe
 	components map[string]*deckv1.Component
 	problems   map[string]*deckv1.Problem // by id
+	// shown are the problems that no other one explains. causes are the parts that explain problems of SetProblem.
+	shown  map[string]*deckv1.Problem
+	causes map[string]string
 }
 
-func newEnvironment(l *ledger) *Environment {
-	return &Environment{ledger: l, components: map[string]*deckv1.Component{}, problems: map[string]*deckv1.Problem{}}
+func newEnvironment(l *ledger, ownPiped string) *Environment {
+	return &Environment{
+		ledger: l, ownPiped: ownPiped, components: map[string]*deckv1.Component{}, problems: map[string]*deckv1.Problem{},
+		shown: map[string]*deckv1.Problem{}, causes: map[string]string{},
+	}
 }
 
 // Describe replaces the description of the environment.
@@ -87,7 +94,7 @@ func (e *Environment) componentView(c *deckv1.Component) *deckv1.Component {
 	if c.GetState() != deckv1.Component_STATE_READY && c.GetState() != deckv1.Component_STATE_STARTING {
 		return c
 	}
-	for _, p := range e.sortedProblems() {
+	for _, p := range sortedProblems(e.shown) {
 		if p.GetComponent() == c.GetName() && p.GetId() != failureOf(c.GetName()) {
 			c = proto.CloneOf(c)
 			c.State, c.Detail, c.Hint = deckv1.Component_STATE_DEGRADED, p.GetReason(), p.GetNextStep()
@@ -108,7 +115,7 @@ func (e *Environment) state() (changes []Change) {
 	}) {
 		changes = append(changes, Change{Component: e.componentView(c)})
 	}
-	for _, p := range e.sortedProblems() {
+	for _, p := range sortedProblems(e.shown) {
 		changes = append(changes, Change{Problem: p})
 	}
 	return changes

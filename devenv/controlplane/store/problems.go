@@ -5,7 +5,6 @@ package store
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -22,7 +21,12 @@ type Problem struct {
 	Reason, NextStep string
 	// Component is the component that the problem degrades. Empty means the one that the part is named for, if any.
 	Component string
+	// Cause is the part whose problem explains this one: while it has a problem, this one is not shown. Empty for none.
+	Cause string
 }
+
+// PartDisk is the part whose problem says that the disk of the environment is full.
+const PartDisk = "disk"
 
 // Texts of problems are cut to these lengths, in bytes: they are shown on one line.
 const (
@@ -39,6 +43,7 @@ func (e *Environment) SetProblem(p Problem) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	component := cmp.Or(p.Component, e.componentOf(p.Part))
+	e.causes[p.Part] = p.Cause
 	e.setProblem(&deckv1.Problem{Id: p.Part, Part: p.Part, Reason: p.Reason, NextStep: p.NextStep, Component: component})
 }
 
@@ -49,11 +54,12 @@ func (e *Environment) ClearProblem(part string) {
 	e.clearProblem(part)
 }
 
-// Problems returns the present problems, the oldest first. None means that nothing is degraded.
+// Problems returns the present problems, the oldest first, without those that another one explains. None means that
+// nothing is degraded.
 func (e *Environment) Problems() []*deckv1.Problem {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.sortedProblems()
+	return sortedProblems(e.shown)
 }
 
 func (e *Environment) problem(id string) *deckv1.Problem {
@@ -89,43 +95,41 @@ func (e *Environment) setProblem(p *deckv1.Problem) {
 		return
 	}
 	e.problems[p.GetId()] = p
-	e.ledger.publish(Change{Problem: p})
-	if before != nil && before.GetComponent() != p.GetComponent() {
-		e.publishComponent(before.GetComponent())
-	}
-	e.publishComponent(p.GetComponent())
+	e.showProblems()
 }
 
 // clearProblem removes a problem, if there is one of that id. The caller holds e.mu.
 func (e *Environment) clearProblem(id string) {
-	p := e.problems[id]
-	if p == nil {
+	if e.problems[id] == nil {
 		return
 	}
 	delete(e.problems, id)
-	e.ledger.publish(Change{RemovedProblem: id})
-	e.publishComponent(p.GetComponent())
+	delete(e.causes, id)
+	e.showProblems()
 }
 
 // failureOf is the id of the problem that a failed component is.
 func failureOf(component string) string { return "component/" + component }
 
-func (e *Environment) sortedProblems() []*deckv1.Problem {
-	return sorted(e.problems, func(a, b *deckv1.Problem) int {
+func sortedProblems(problems map[string]*deckv1.Problem) []*deckv1.Problem {
+	return sorted(problems, func(a, b *deckv1.Problem) int {
 		return cmp.Or(a.GetSince().AsTime().Compare(b.GetSince().AsTime()), cmp.Compare(a.GetId(), b.GetId()))
 	})
 }
 
 // oneLine joins the lines of a text and cuts it to at most limit bytes.
 func oneLine(text string, limit int) string {
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	for i, line := range lines {
-		lines[i] = strings.TrimSpace(line)
+	joined := ""
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		switch line = strings.TrimSpace(line); {
+		case line == "" || len(joined) > limit:
+		case joined == "":
+			joined = line
+		case strings.HasSuffix(joined, ":"): // it announces the line
+			joined += " " + line
+		default:
+			joined += "; " + line
+		}
 	}
-	text = strings.Join(lines, "; ")
-	if len(text) > limit {
-		text = text[:limit]
-	}
-	return strings.ToValidUTF8(text, "")
+	return strings.ToValidUTF8(joined[:min(len(joined), limit)], "")
 }

@@ -195,3 +195,56 @@ func TestARefusedPipedIsAProblem(t *testing.T) {
 	s.Pipeds.Saw(piped)
 	require.Empty(t, s.Environment.Problems())
 }
+
+func TestAFullDiskIsOneProblem(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	sub, _ := s.Subscribe(false)
+	defer sub.Close()
+	parts := func() (found []string) {
+		for _, p := range s.Environment.Problems() {
+			found = append(found, p.GetPart())
+		}
+		return found
+	}
+	history := store.Problem{Part: "history", Reason: "cannot write the history: no space left on device", Cause: store.PartDisk}
+	s.Environment.SetProblem(history)
+	require.Equal(t, []string{"history"}, parts(), "nothing explains it yet")
+	require.NoError(t, s.Pipeds.ReportHealth(piped, []*agentv1.Problem{
+		{Part: "disk", Reason: "the disk of piped is full"},
+		{Part: "trigger", Reason: "not everything could be triggered: rpc error: code = Unavailable desc = " + history.Reason},
+		{Part: "plugin wait", Reason: "it ended"},
+	}))
+	require.ElementsMatch(t, []string{"history", "disk", "plugin wait"}, parts())
+	s.Environment.SetProblem(store.Problem{Part: store.PartDisk, Reason: "the disk is full"})
+	require.ElementsMatch(t, []string{"plugin wait", "disk"}, parts())
+	require.Len(t, s.Environment.Problems(), 2)
+
+	s.Environment.ClearProblem(store.PartDisk)
+	require.ElementsMatch(t, []string{"history", "disk", "plugin wait"}, parts(), "what still fails is shown again")
+	s.Environment.ClearProblem("history")
+	require.ElementsMatch(t, []string{"disk", "trigger", "plugin wait"}, parts())
+	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))
+	require.Empty(t, s.Environment.Problems())
+
+	seen := map[string]bool{}
+	changes, err := sub.Next(t.Context())
+	require.NoError(t, err)
+	for _, c := range changes {
+		switch {
+		case c.Problem != nil:
+			seen[c.Problem.GetId()] = true
+		case c.RemovedProblem != "":
+			require.True(t, seen[c.RemovedProblem], "%s is removed after it was shown", c.RemovedProblem)
+			delete(seen, c.RemovedProblem)
+		}
+	}
+	require.Empty(t, seen, "watchers see the same list")
+}
+
+func TestALineThatAnnouncesTheNextOneIsJoinedWithIt(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	s.Environment.SetProblem(store.Problem{Part: "a", Reason: "go: cannot find main module\n\tto create a module there, run:\n\tgo mod init\n\nnext"})
+	require.Equal(t, "go: cannot find main module; to create a module there, run: go mod init; next", s.Environment.Problems()[0].GetReason())
+}

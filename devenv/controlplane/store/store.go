@@ -57,7 +57,7 @@ func New(o Options) *Store {
 	}
 	ledger := newLedger(o.ProjectID, o.Now, o.Limits.withDefaults())
 	signals, offers := newSignals(), newOffers()
-	environment := newEnvironment(ledger)
+	environment := newEnvironment(ledger, o.OwnPiped)
 	applications := newApplications(ledger, offers, signals)
 	pipeds := newPipeds(ledger, o.OwnPiped, offers, signals, applications, environment)
 	chains := newChains(ledger, applications, signals)
