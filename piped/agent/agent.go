@@ -174,13 +174,15 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
+	checks := newPluginOptions(a.options.Config, a.logger)
 	a.plugins, err = pluginhost.New(pluginhost.Options{
 		ProcessTree: tree,
 		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
-		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Logger: a.logger,
+		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Described: checks.described,
+		Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -190,7 +192,8 @@ func (a *Agent) assemble() (err error) {
 	a.watcher = controlplane.NewWatcher(a.client, nil, a.logger)
 	a.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: a.client, Sources: a.sources, Tracer: a.tracer, Logger: a.logger,
+			Plugins: a.plugins, ControlPlane: a.client, Sources: a.sources, Options: checks.application,
+			Tracer: a.tracer, Logger: a.logger,
 		}),
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: a.client, Stages: registry, Metadata: registry, Commands: a.commands,

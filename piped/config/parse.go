@@ -66,7 +66,7 @@ func ParsePiped(data []byte, filename string) (*Piped, error) {
 	if len(report.Errors) > 0 {
 		return nil, report.Errors
 	}
-	piped.Warnings = report.Warnings
+	piped.Warnings, piped.report = report.Warnings, report
 	return piped, nil
 }
 

@@ -60,7 +60,13 @@ type Piped struct {
 
 	// Warnings holds what was read past: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
+
+	report *Report `json:"-"`
 }
+
+// Report returns the report of the file, which knows the places of what plugins own; nil when the configuration does
+// not come from [ParsePiped].
+func (p *Piped) Report() *Report { return p.report }
 
 func (p *Piped) setDefaults() {
 	p.SyncInterval = Duration(time.Minute)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"time"
 
 	"google.golang.org/grpc"
@@ -68,7 +69,10 @@ type Options struct {
 	Plugins      Plugins
 	ControlPlane ControlPlane
 	Sources      Sources
-	Logger       *slog.Logger
+	// Options returns what is wrong in those parts of an application configuration that plugins own. The deployment goes
+	// on: the log shows it. It may be nil.
+	Options func(configuration []byte, filename string) config.Errors
+	Logger  *slog.Logger
 	// Timeout bounds a plan, with all that is tried again. Default 5 min.
 	Timeout time.Duration
 	// Tracer records the planning; nil for none.
@@ -208,7 +212,20 @@ func (p *Planner) participants(ctx context.Context, d *model.Deployment) (*confi
 			return nil, nil, err
 		}
 	}
+	p.warn(d, described.Proto())
 	return described.Application(), plugins, nil
+}
+
+// warn logs options that are wrong, or that no plugin reads: PipeCD ignores them in silence.
+func (p *Planner) warn(d *model.Deployment, of *common.DeploymentSource) {
+	if p.options.Options == nil {
+		return
+	}
+	name := path.Join(d.GetGitPath().GetPath(), of.GetApplicationConfigFilename())
+	for _, mistake := range p.options.Options(of.GetApplicationConfig(), name) {
+		p.options.Logger.Warn("application configuration has an option that is wrong or not read",
+			"deployment", d.GetId(), "application", d.GetApplicationName(), "problem", mistake)
+	}
 }
 
 // lookInto is what any of the plugins looks into. Secrets and attachments are filled in for none of them as well: a

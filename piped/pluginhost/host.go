@@ -61,6 +61,9 @@ type Options struct {
 	Calls func(plugin string) grpc.UnaryClientInterceptor
 	// Started is told how each start of a process ended; nil for nobody.
 	Started func(plugin string, began time.Time, err error)
+	// Described gets the JSON Schema of the options of a plugin whose process has just answered; empty when the plugin
+	// ships none. It must return at once. It may be nil.
+	Described func(plugin string, schema []byte)
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Echo writes each line of output to Logger, too, with the plugin's name.

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/schema"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -124,6 +125,9 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 	case a := <-answered:
 		switch {
 		case a.err == nil:
+			if l.options.Described != nil {
+				l.options.Described(l.config.Name, a.schema)
+			}
 			return a.abilities, nil
 		case errors.Is(context.Cause(ctx), errStartTimeout):
 			return abilities{}, l.startTimeoutError(proc)
@@ -155,10 +159,16 @@ func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, e
 	}
 	able.stages = response.GetStages()
 	able.sources, err = deployment.NewSourceUseServiceClient(conn).GetSourceUse(ctx, &deployment.GetSourceUseRequest{})
-	if status.Code(err) == codes.Unimplemented {
-		return abilities{stages: able.stages}, nil // PipeCD's plugins
+	switch {
+	case status.Code(err) == codes.Unimplemented: // PipeCD's plugins
+		able.sources = nil
+	case err != nil:
+		return able, err
 	}
-	return able, err
+	// Without a schema the options are not checked, and everything else works.
+	described, _ := schema.NewSchemaServiceClient(conn).GetSchema(ctx, &schema.GetSchemaRequest{})
+	able.schema = described.GetJsonSchema()
+	return able, nil
 }
 
 var errStartTimeout = errors.New("start timeout")

@@ -16,6 +16,8 @@ type abilities struct {
 	stages []string
 	// sources is nil when it does not say: it reads all of them.
 	sources *deployment.GetSourceUseResponse
+	// schema is the JSON Schema of its options; empty when it ships none.
+	schema []byte
 }
 
 // StageSources returns which sources the plugin of a stage reads: all of them, unless it says something else.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,12 +30,28 @@ func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
 	bin := t.TempDir()
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../plugins/wait", "../../plugins/scriptrun").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	host := start(t, nil,
+	described := map[string]string{}
+	var mu sync.Mutex
+	host := start(t, func(o *pluginhost.Options) {
+		o.Described = func(plugin string, schema []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			described[plugin] = string(schema)
+		}
+	},
 		config.Plugin{Name: "wait", URL: "file://" + filepath.Join(bin, "wait")},
 		config.Plugin{Name: "scriptrun", URL: "file://" + filepath.Join(bin, "scriptrun")},
 		entry(t, "silent", settings{"stages": []string{"SILENT"}}),
 	)
 	settle(t, host)
+	mu.Lock()
+	shipped, err := os.ReadFile("../../plugins/wait/schema.json")
+	require.NoError(t, err)
+	require.Equal(t, string(shipped), described["wait"])
+	require.Contains(t, described["scriptrun"], "SCRIPT_RUN")
+	require.Empty(t, described["silent"], "it ships none")
+	require.Len(t, described, 3)
+	mu.Unlock()
 	for stage, use := range map[string]deployment.SourceUse{"WAIT": noSources, "SCRIPT_RUN": targetAlone, "SILENT": allSources, "NOBODYS": allSources} {
 		require.Equal(t, use, host.StageSources(stage), stage)
 	}

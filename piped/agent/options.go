@@ -1,0 +1,74 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
+)
+
+// pluginOptions checks what plugins own in configurations against the schemas that the running plugins ship. It finds
+// nothing in the parts of a plugin without a schema, and nothing that it finds keeps piped from working.
+type pluginOptions struct {
+	piped  *config.Piped
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	schemas map[string]*options.Schema // by plugin
+	shown   map[string]bool            // mistakes in the piped configuration that the log has
+}
+
+func newPluginOptions(piped *config.Piped, logger *slog.Logger) *pluginOptions {
+	return &pluginOptions{piped: piped, logger: logger, schemas: map[string]*options.Schema{}, shown: map[string]bool{}}
+}
+
+// described takes the schema of a plugin that has just started, and logs what is wrong in its part of the piped
+// configuration, once.
+func (o *pluginOptions) described(plugin string, document []byte) {
+	var schema *options.Schema
+	if len(document) > 0 {
+		var err error
+		if schema, err = options.Parse(document); err != nil {
+			o.logger.Warn("options of a plugin are not checked, because its schema cannot be used", "plugin", plugin, "error", err)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.schemas[plugin] = schema
+	if o.piped.Report() == nil {
+		return
+	}
+	for _, mistake := range o.checker().Mistakes(o.piped.Report()) {
+		if text := mistake.Error(); !o.shown[text] {
+			o.shown[text] = true
+			o.logger.Warn("piped configuration has an option that is wrong or not read", "plugin", plugin, "problem", text)
+		}
+	}
+}
+
+// application returns what is wrong in an application configuration.
+func (o *pluginOptions) application(configuration []byte, filename string) config.Errors {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	report := config.ReadApplication(configuration, filename)
+	if len(report.Errors) > 0 {
+		return nil // the deployment fails by them
+	}
+	return o.checker().Mistakes(report)
+}
+
+// checker knows the plugins of the piped configuration. The caller holds the lock.
+func (o *pluginOptions) checker() *options.Checker {
+	c := &options.Checker{Plugins: []options.Plugin{}, Where: "spec.plugins of the piped configuration"}
+	for _, plugin := range o.piped.Plugins {
+		c.Plugins = append(c.Plugins, options.Plugin{
+			Name: plugin.Name, Schema: o.schemas[plugin.Name], Stages: slices.Clone(plugin.Stages),
+		})
+	}
+	return c
+}
