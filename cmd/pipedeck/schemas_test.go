@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -83,4 +84,26 @@ checked 2 files: 5 errors, 0 warnings
 	code, _, stderr = command(t.Context(), t.TempDir(), "validate", app, "--plugin", "greeter="+wrong)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "plugin greeter: the schema is not JSON")
+}
+
+func TestUpRefusesKeysThatNothingReads(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string]string{
+		goodApplication + "  lables: {a: b}\n": `app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; did you mean "labels"?`,
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  pipeline: {stages: [{name: WIAT}]}\n": `:5:30: ` +
+			`spec.pipeline.stages[0].name: no plugin in the plugins of this environment has the stage "WIAT"; did you mean "WAIT"?`,
+	} {
+		nothing, err := exec.LookPath("true")
+		require.NoError(t, err)
+		args := []string{"up", repository(t, text), "--cluster", "none", "--name", "test", "--output", "plain", "--piped", nothing}
+		for _, name := range []string{"wait", "waitapproval", "scriptrun"} {
+			schema, err := filepath.Abs(filepath.Join("../../plugins", name, "schema.json"))
+			require.NoError(t, err)
+			args = append(args, "--plugin", name+"="+printing(t, schema))
+		}
+		code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), args...)
+		require.Equal(t, exitUsage, code, stderr)
+		require.Contains(t, stderr, says)
+		require.Contains(t, stderr, "next step: correct the file, commit it, and run again")
+	}
 }

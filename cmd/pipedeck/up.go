@@ -76,6 +76,9 @@ func runUp(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if err := flags.check(w, args); err != nil {
 		return err
 	}
+	if err := flags.checkUnread(ctx, w, args); err != nil {
+		return err
+	}
 	if mode != outputTUI {
 		return runWithReader(ctx, t, flags, mode, keep, args)
 	}
@@ -146,6 +149,28 @@ func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
 		_, err = f.findExisting()
 	}
 	return err
+}
+
+// checkUnread refuses application configurations with keys, options and stages that nothing reads, before anything is
+// started: piped would deploy them as if these were not there. Other mistakes are shown when piped meets them. A sample
+// has none, and with --live what counts is in no commit.
+func (f *environmentFlags) checkUnread(ctx context.Context, w *workspace.Workspace, args []string) error {
+	from, err := f.chooseSource(args)
+	if err != nil || from.dir == "" || f.live {
+		return err
+	}
+	repository, err := from.open(w)
+	if err != nil {
+		return err
+	}
+	checker, err := f.checker(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := repository.CheckUnread(checker); err != nil {
+		return usageError(err, "correct the file, commit it, and run again")
+	}
+	return nil
 }
 
 // outputMode is how events are shown.

@@ -17,15 +17,52 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
-// CheckApplications reads every application configuration at Head and returns all that is wrong
-// with them, each with its file, line and column. The checker knows the plugins of the environment.
+// CheckApplications reads every application configuration at Head and returns all that is wrong with them, each with its
+// file, line and column. The checker knows the plugins of the environment, which have to deploy all of them.
 func (r *Repository) CheckApplications(checker *options.Checker) error {
-	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	problems, reports, err := r.checkEach(checker)
 	if err != nil {
-		return fmt.Errorf("open the Git repository %s: %w", r.Root, err)
+		return err
+	}
+	checker.CheckTogether(reports...)
+	for _, report := range reports {
+		if report.Application != nil && report.Application.Name == "" && len(report.V0) == 0 {
+			// PipeCD v1: only an application with a name is offered for registration.
+			report.Add("spec.name", "is missing; without it the application is not registered")
+			report.Sort()
+		}
+		for _, problem := range report.Errors {
+			problems = append(problems, problem)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// CheckUnread returns the keys, options and stage names at Head that nothing reads, each with its file, line and column:
+// what piped would deploy all the same. Configurations that piped refuses, and shows as broken, are left out.
+func (r *Repository) CheckUnread(checker *options.Checker) error {
+	_, reports, err := r.checkEach(checker)
+	if err != nil {
+		return err
 	}
 	var problems []error
-	var reports []*config.Report
+	for _, report := range reports {
+		if report.Refused() {
+			continue
+		}
+		for _, problem := range report.Errors {
+			problems = append(problems, problem)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkEach checks each file by itself. Problems are those of files that cannot be read as a configuration at all.
+func (r *Repository) checkEach(checker *options.Checker) (problems []error, reports []*config.Report, err error) {
+	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
+	}
 	for _, name := range r.Applications {
 		entry := r.files[name]
 		if entry.Mode == filemode.Symlink {
@@ -34,27 +71,17 @@ func (r *Repository) CheckApplications(checker *options.Checker) error {
 		}
 		content, size, err := readConfiguration(repo, entry.Hash)
 		if err != nil {
-			return damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
+			return nil, nil, damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
 		}
 		if size > config.MaxSize {
 			problems = append(problems, fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name, config.MaxSize>>10))
 			continue
 		}
 		report := config.Check(content, name)
-		if report.Application != nil && report.Application.Name == "" && len(report.V0) == 0 {
-			// PipeCD v1: only an application with a name is offered for registration.
-			report.Add("spec.name", "is missing; without it the application is not registered")
-		}
 		checker.CheckOptions(report)
 		reports = append(reports, report)
 	}
-	checker.CheckTogether(reports...)
-	for _, report := range reports {
-		for _, problem := range report.Errors {
-			problems = append(problems, problem)
-		}
-	}
-	return errors.Join(problems...)
+	return problems, reports, nil
 }
 
 // readConfiguration returns a file, or only its size when that is more than a configuration may have.

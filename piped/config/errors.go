@@ -112,6 +112,9 @@ func (r *Report) Sort() {
 	r.Errors, r.Warnings = r.decoder.sorted(r.Errors), r.decoder.sorted(r.Warnings)
 }
 
+// Refused reports whether agents refuse the file: it has mistakes other than keys that nothing reads.
+func (r *Report) Refused() bool { return len(r.decoder.errors) > 0 }
+
 // forAgents makes keys that nothing reads warnings, because another agent may read them.
 func (r *Report) forAgents() *Report {
 	r.Warnings = append(r.Warnings, r.decoder.unread...)

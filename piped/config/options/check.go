@@ -63,7 +63,16 @@ func owner(plugins []Plugin, stage string) (Plugin, bool) {
 	return plugins[i], true
 }
 
-// CheckOptions adds to the report what is wrong in those parts of the file that plugins own.
+// Mistakes returns what [Checker.CheckOptions] finds, errors and warnings, and leaves the report as it was.
+func (c *Checker) Mistakes(report *config.Report) config.Errors {
+	alone := *report
+	alone.Errors, alone.Warnings = nil, nil
+	c.CheckOptions(&alone)
+	return append(alone.Errors, alone.Warnings...)
+}
+
+// CheckOptions adds to the report what is wrong in those parts of the file that plugins own: options, and names of stages
+// that no plugin has.
 func (c *Checker) CheckOptions(report *config.Report) {
 	if report.Piped != nil {
 		c.piped(report)
@@ -110,6 +119,9 @@ func (c *Checker) application(report *config.Report) {
 		return
 	}
 	for i, stage := range report.Application.Pipeline.Stages {
+		if stage.Name != "" && len(report.V0) == 0 {
+			c.stage(report, fmt.Sprintf("spec.pipeline.stages[%d].name", i), stage.Name)
+		}
 		plugin, ok := owner(c.plugins(), stage.Name)
 		if !ok || plugin.Schema == nil || plugin.Schema.stages[stage.Name] == nil {
 			continue

@@ -43,7 +43,7 @@ func (c *Checker) deployable(report *config.Report) {
 	case hasPipeline:
 		for i, stage := range a.Pipeline.Stages {
 			if stage.Name != "" {
-				c.stage(report, fmt.Sprintf("spec.pipeline.stages[%d].name", i), stage.Name)
+				c.elsewhere(report, fmt.Sprintf("spec.pipeline.stages[%d].name", i), stage.Name)
 			}
 		}
 	case len(named) == 0:
@@ -68,40 +68,13 @@ func (c *Checker) stagesOnly(name string) bool {
 	return ok && plugin.Schema != nil && !plugin.Schema.Deploys()
 }
 
-// stage checks that a plugin has the stage. The stages of a plugin without a schema are not known.
-func (c *Checker) stage(report *config.Report, field, stage string) {
+// elsewhere checks that the plugin of a known stage is among those of the piped.
+func (c *Checker) elsewhere(report *config.Report, field, stage string) {
 	if _, ok := owner(c.plugins(), stage); ok {
 		return
 	}
-	known, certain := []string{}, true
-	for _, plugin := range c.plugins() {
-		known = append(known, plugin.Stages...)
-		if plugin.Schema == nil {
-			certain = false
-		} else {
-			known = append(known, plugin.Schema.Stages()...)
-		}
-	}
-	slices.Sort(known)
-	elsewhere, isElsewhere := owner(c.Catalogue, stage)
-	var message string
-	switch {
-	case c.Plugins != nil && isElsewhere:
-		message = fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage, elsewhere.Name, c.Where)
-	case !certain && !config.Slip(stage, known):
-		return // It may be a stage of a plugin whose schema is not known.
-	case c.Plugins == nil:
-		message = fmt.Sprintf("no plugin of PipeCD has the stage %q%s", shorten(stage), near(stage, known))
-		if config.Nearest(stage, known) == "" {
-			message += "; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH"
-		}
-	default:
-		message = fmt.Sprintf("no plugin in %s has the stage %q%s", c.Where, shorten(stage), near(stage, known))
-	}
-	if certain {
-		report.Add(field, message)
-	} else {
-		report.Warn(field, message)
+	if known, ok := owner(c.Catalogue, stage); ok {
+		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage, known.Name, c.Where))
 	}
 }
 
