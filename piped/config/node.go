@@ -12,6 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // maxValues bounds the values of one file, so that a few nested aliases cannot fill the memory.
@@ -78,13 +80,8 @@ func (n *node) describe() string {
 	}
 }
 
-func shorten(text string) string {
-	const limit = 60
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return text
-}
+// shorten clips a value that a message shows.
+func shorten(text string) string { return clip.Characters(text, 60) }
 
 // json writes the value as JSON, mappings in the order of the file.
 func (n *node) json(b []byte) []byte {

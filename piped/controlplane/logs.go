@@ -6,13 +6,13 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // maxBlockBytes bounds the log blocks of one call. PipeCD's control plane takes calls of up to 4 MiB and
@@ -76,7 +76,7 @@ func split(blocks []*model.LogBlock, limit int) [][]*model.LogBlock {
 
 func shorten(block *model.LogBlock, limit int) *model.LogBlock {
 	const room = 256 // for the other fields and the note
-	text := strings.ToValidUTF8(block.GetLog()[:limit-room], "")
+	text := clip.Bytes(block.GetLog(), limit-room)
 	short := proto.CloneOf(block)
 	short.Log = fmt.Sprintf("%s… (%d bytes left out)", text, len(block.GetLog())-len(text))
 	return short

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // key is the same for events and matchers that belong together: the name and all labels.
@@ -118,7 +119,7 @@ const maxDescription = 4 << 10
 
 func outcome(e event, status model.EventStatus, description string) *pipedservice.ReportEventStatusesRequest_Event {
 	if len(description) > maxDescription {
-		description = strings.ToValidUTF8(description[:maxDescription], "") + "…"
+		description = clip.Bytes(description, maxDescription) + "…"
 	}
 	return &pipedservice.ReportEventStatusesRequest_Event{Id: e.GetId(), Status: status, StatusDescription: description}
 }

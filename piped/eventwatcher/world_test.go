@@ -6,8 +6,6 @@ package eventwatcher
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/gittest"
 )
 
 // plane keeps applications and events as a control plane does.
@@ -128,8 +127,7 @@ type repository struct {
 
 func newRepository(t testing.TB, files map[string]string) *repository {
 	t.Helper()
-	r := &repository{t: t, dir: t.TempDir(), bare: filepath.Join(t.TempDir(), "bare.git")}
-	r.git("init", "-q", "-b", "main")
+	r := &repository{t: t, dir: gittest.Init(t), bare: filepath.Join(t.TempDir(), "bare.git")}
 	r.commit(files)
 	r.git("clone", "-q", "--bare", r.dir, r.bare)
 	r.git("remote", "add", "origin", r.bare)
@@ -138,24 +136,15 @@ func newRepository(t testing.TB, files map[string]string) *repository {
 
 func (r *repository) git(args ...string) string {
 	r.t.Helper()
-	command := exec.Command("git", args...)
-	command.Dir = r.dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
-	out, err := command.CombinedOutput()
-	require.NoError(r.t, err, "git %s: %s", strings.Join(args, " "), out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(r.t, r.dir, args...)
 }
 
 func (r *repository) commit(files map[string]string) {
 	r.t.Helper()
 	for name, content := range files {
-		path := filepath.Join(r.dir, name)
-		require.NoError(r.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(r.t, os.WriteFile(path, []byte(content), 0o644))
+		gittest.Write(r.t, r.dir, name, content)
 	}
-	r.git("add", "-A")
-	r.git("commit", "-q", "-m", "By a user")
+	gittest.Commit(r.t, r.dir, "By a user")
 }
 
 // pushed returns a file of a branch of the bare repository.

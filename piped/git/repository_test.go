@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/git/gittest"
 )
 
 // userRepo is a repository made with the git program, as a user's is.
@@ -25,34 +26,22 @@ type userRepo struct {
 
 func newUserRepo(t testing.TB) *userRepo {
 	t.Helper()
-	u := &userRepo{t: t, dir: t.TempDir()}
-	u.git("init", "-q", "-b", "main")
-	return u
+	return &userRepo{t: t, dir: gittest.Init(t)}
 }
 
 func (u *userRepo) git(args ...string) string {
 	u.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = u.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
-	out, err := cmd.CombinedOutput()
-	require.NoError(u.t, err, "git %s: %s", strings.Join(args, " "), out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(u.t, u.dir, args...)
 }
 
 func (u *userRepo) write(name, content string) {
 	u.t.Helper()
-	path := filepath.Join(u.dir, name)
-	require.NoError(u.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(u.t, os.WriteFile(path, []byte(content), 0o644))
+	gittest.Write(u.t, u.dir, name, content)
 }
 
 func (u *userRepo) commit(message string) string {
 	u.t.Helper()
-	u.git("add", "-A")
-	u.git("commit", "-q", "--allow-empty", "-m", message)
-	return u.git("rev-parse", "HEAD")
+	return gittest.Commit(u.t, u.dir, message)
 }
 
 func open(t testing.TB, remote string) *Repository {

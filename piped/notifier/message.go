@@ -7,11 +7,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
@@ -166,8 +165,8 @@ func (v *view) fields() []field {
 	for _, f := range []field{
 		{"Project", v.Project, ""},
 		{"Application", v.Application, v.ApplicationLink},
-		{"Deployment", shorten(v.Deployment, 8), v.DeploymentLink},
-		{"Commit", shorten(v.Commit, 7), v.CommitURL},
+		{"Deployment", clip.Characters(v.Deployment, 8), v.DeploymentLink},
+		{"Commit", clip.Characters(v.Commit, 7), v.CommitURL},
 		{"Triggered by", v.TriggeredBy, ""},
 		{"Started at", started, ""},
 		{"Piped", v.Piped.ID, ""},
@@ -178,20 +177,4 @@ func (v *view) fields() []field {
 		}
 	}
 	return list
-}
-
-// shorten cuts after a number of characters.
-func shorten(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if most == 0 {
-			break
-		}
-		b.WriteRune(r)
-		most--
-	}
-	return b.String() + "…"
 }

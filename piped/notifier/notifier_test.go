@@ -4,7 +4,6 @@
 package notifier
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/logtest"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
@@ -74,35 +74,17 @@ func text(body string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) { fmt.Fprint(w, body) }
 }
 
-// logs collects log lines; it may be read while others write.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // running is a Notifier that runs until the test ends, with a clock on which every pause is over at once.
 type running struct {
 	*Notifier
-	logs   *logs
+	logs   *logtest.Buffer
 	pauses chan time.Duration
 	stop   func()
 }
 
 func start(t *testing.T, c config.Notifications, adjust ...func(*Options)) *running {
 	t.Helper()
-	r := &running{logs: &logs{}, pauses: make(chan time.Duration, 100)}
+	r := &running{logs: &logtest.Buffer{}, pauses: make(chan time.Duration, 100)}
 	o := Options{
 		Notifications: c, WebAddress: func() string { return "https://pipecd.example/" },
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),

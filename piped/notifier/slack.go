@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
@@ -127,7 +128,7 @@ func (s *slack) send(ctx context.Context, e *observe.Event) error {
 	if result.OK {
 		return nil
 	}
-	err = fmt.Errorf("slack refused the message: %s", strings.ReplaceAll(shorten(result.Error, 100), s.token, "******"))
+	err = fmt.Errorf("slack refused the message: %s", strings.ReplaceAll(clip.Characters(result.Error, 100), s.token, "******"))
 	if slices.Contains(passingSlackErrors, result.Error) {
 		return &passingError{err: err}
 	}
@@ -150,7 +151,7 @@ func (s *slack) message(e *observe.Event) (*slackMessage, error) {
 		text = string(rendered)
 	}
 	attachment := slackAttachment{
-		Fallback: v.Title, Title: v.Title, TitleLink: v.Link, Text: shorten(text, maxText), Color: colors[e.Type],
+		Fallback: v.Title, Title: v.Title, TitleLink: v.Link, Text: clip.Characters(text, maxText), Color: colors[e.Type],
 		Markdown: []string{"text", "fields"}, Timestamp: e.At.Unix(),
 	}
 	if attachment.Color == "" {

@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
@@ -25,7 +26,7 @@ func newTemplate(text string) (*renderer, error) {
 	if text == "" {
 		return nil, nil
 	}
-	parsed, err := template.New("template").Option("missingkey=zero").Funcs(template.FuncMap{"json": toJSON, "shorten": shorten}).Parse(text)
+	parsed, err := template.New("template").Option("missingkey=zero").Funcs(template.FuncMap{"json": toJSON, "shorten": clip.Characters}).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)
 	}

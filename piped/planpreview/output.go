@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 const (
@@ -51,9 +52,9 @@ func shorten(text []byte, limit int) []byte {
 	if len(text) <= limit {
 		return text
 	}
-	kept := text[:limit]
+	kept := []byte(clip.Bytes(string(text), limit))
 	if at := bytes.LastIndexByte(kept, '\n'); at >= 0 {
 		kept = kept[:at+1]
 	}
-	return fmt.Appendf(bytes.Clone(kept), "# cut off: %d bytes more\n", len(text)-len(kept))
+	return fmt.Appendf(kept, "# cut off: %d bytes more\n", len(text)-len(kept))
 }

@@ -7,9 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
@@ -119,10 +118,9 @@ type worldOptions struct {
 func newWorld(t *testing.T, o worldOptions) *world {
 	t.Helper()
 	w := &world{
-		t: t, dir: t.TempDir(), counts: make(chan string, 100),
+		t: t, dir: gittest.Init(t), counts: make(chan string, 100),
 		plane: &controlPlane{handled: map[string]*pipedservice.ReportCommandHandledRequest{}, changed: make(chan struct{})},
 	}
-	w.git("init", "-q", "-b", "main")
 	if o.preview == "" {
 		o.preview = "value"
 	}
@@ -166,30 +164,20 @@ func plugin(t *testing.T, name string, settings map[string]any) config.Plugin {
 
 func (w *world) git(args ...string) string {
 	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
-	out, err := cmd.CombinedOutput()
-	require.NoError(w.t, err, "git %s: %s", strings.Join(args, " "), out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(w.t, w.dir, args...)
 }
 
 // commit writes files, removes those with empty contents, and commits.
 func (w *world) commit(files map[string]string) string {
 	w.t.Helper()
 	for name, content := range files {
-		path := filepath.Join(w.dir, name)
 		if content == "" {
-			require.NoError(w.t, os.Remove(path))
+			require.NoError(w.t, os.Remove(filepath.Join(w.dir, name)))
 			continue
 		}
-		require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(w.t, os.WriteFile(path, []byte(content), 0o600))
+		gittest.Write(w.t, w.dir, name, content)
 	}
-	w.git("add", "--all")
-	w.git("commit", "-q", "--allow-empty", "-m", "change")
-	return w.git("rev-parse", "HEAD")
+	return gittest.Commit(w.t, w.dir, "change")
 }
 
 const quickOnly = "  plugins: {deployer: {}}\n"

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/logtest"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 )
@@ -355,27 +355,9 @@ func TestStopKillsWhatDoesNotEndByItself(t *testing.T) {
 	require.Equal(t, agentv1.Plugin_STATE_STOPPED, host.Status()[0].GetState())
 }
 
-// lockedBuffer is written by several goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 func TestOutputGoesIntoTheLogWithThePluginsName(t *testing.T) {
 	t.Parallel()
-	log := &lockedBuffer{}
+	log := &logtest.Buffer{}
 	host := start(t, func(o *pluginhost.Options) {
 		o.Echo, o.Logger = true, slog.New(slog.NewTextHandler(log, nil))
 		o.Mask = func(line string, _ bool) string { return strings.ReplaceAll(line, "hello", "******") }

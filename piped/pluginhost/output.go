@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -159,12 +160,7 @@ func (o *output) toFile(p []byte) {
 }
 
 // shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked.
-func shorten(line string) string {
-	if len(line) > maxLineLength {
-		return strings.ToValidUTF8(line[:maxLineLength], "")
-	}
-	return line
-}
+func shorten(line string) string { return clip.Bytes(line, maxLineLength) }
 
 // clean makes a line fit for protobuf strings. Escape sequences stay: whoever draws it removes them.
 func clean(line []byte) string {

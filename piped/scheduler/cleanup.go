@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
@@ -33,7 +34,7 @@ func (e *executor) awaitCleanup(ctx context.Context, stage *model.PipelineStage,
 	e.reports.of(stage).Warn("a stage did not stop; the process of its plugin is ended")
 	text := "The process of the plugin was ended, because " + why
 	if stack := strings.Join(taken.Abandon(stage.GetId(), why), "\n"); stack != "" {
-		text += ". It was here:\n" + strings.ToValidUTF8(stack[:min(len(stack), maxStackText)], "")
+		text += ". It was here:\n" + clip.Bytes(stack, maxStackText)
 	}
 	e.reports.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, text)
 }

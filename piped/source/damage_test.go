@@ -5,32 +5,21 @@ package source
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/gittest"
 )
 
 func TestASourceIsPreparedFromAMirrorThatWasDamaged(t *testing.T) {
 	t.Parallel()
-	user := t.TempDir()
-	run := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-		cmd.Dir = user
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, string(out))
-		return strings.TrimSpace(string(out))
-	}
-	run("init", "-q", "-b", "main")
-	require.NoError(t, os.WriteFile(filepath.Join(user, "app.pipecd.yaml"), []byte(goodConfig), 0o644))
-	run("add", "-A")
-	run("commit", "-q", "-m", "First")
-	head, file := run("rev-parse", "HEAD"), run("rev-parse", "HEAD:app.pipecd.yaml")
+	user := gittest.Init(t)
+	gittest.Write(t, user, "app.pipecd.yaml", goodConfig)
+	head := gittest.Commit(t, user, "First")
+	file := gittest.Run(t, user, "rev-parse", "HEAD:app.pipecd.yaml")
 	options := git.Options{ID: "apps", Remote: user, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")}
 	mirror, err := git.Open(t.Context(), options)
 	require.NoError(t, err)

@@ -19,6 +19,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/credentials"
+
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // flushTimeout bounds what Close waits for the last spans to arrive.
@@ -135,7 +137,7 @@ func (t *Tracer) mask(text string) string {
 		text = t.options.Mask(text)
 	}
 	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+		text = clip.Bytes(text, maxText) + "…"
 	}
 	return text
 }

@@ -30,6 +30,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/logtest"
 )
 
 const wait = 20 * time.Second
@@ -257,7 +258,7 @@ func TestAReceiverThatKnowsNoTracesIsAskedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.receiver.fail = c.fail
-			var log output
+			var log logtest.Buffer
 			tracer := newTracer(t, c.receiver.address, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 			tracer.PluginStarted("p", time.Now(), nil)
 			require.NoError(t, tracer.provider.ForceFlush(t.Context()))
@@ -349,22 +350,4 @@ func BenchmarkOn(b *testing.B) {
 		_, end := tracer.Deploy(b.Context(), deployment)
 		end(model.DeploymentStatus_DEPLOYMENT_SUCCESS, "", nil)
 	}
-}
-
-// output is a buffer for two goroutines.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }

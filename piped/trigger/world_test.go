@@ -5,8 +5,6 @@ package trigger_test
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
@@ -48,28 +47,19 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), mirrors: t.TempDir(), plane: startControlPlane(t), clock: &clock{now: time.Now()}, stop: func() {}}
-	w.git("init", "-q", "-b", "main")
+	w := &world{t: t, dir: gittest.Init(t), mirrors: t.TempDir(), plane: startControlPlane(t), clock: &clock{now: time.Now()}, stop: func() {}}
 	t.Cleanup(func() { w.stop() })
 	return w
 }
 
 func (w *world) git(args ...string) string {
 	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
-	out, err := cmd.CombinedOutput()
-	require.NoError(w.t, err, "git %s: %s", strings.Join(args, " "), out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(w.t, w.dir, args...)
 }
 
 func (w *world) write(name, content string) {
 	w.t.Helper()
-	path := filepath.Join(w.dir, name)
-	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(w.t, os.WriteFile(path, []byte(content), 0o644))
+	gittest.Write(w.t, w.dir, name, content)
 }
 
 // application writes an application configuration; spec is indented by two.
@@ -80,9 +70,7 @@ func (w *world) application(dir, spec string) {
 
 func (w *world) commit(message string) string {
 	w.t.Helper()
-	w.git("add", "-A")
-	w.git("commit", "-q", "--allow-empty", "-m", message)
-	return w.git("rev-parse", "HEAD")
+	return gittest.Commit(w.t, w.dir, message)
 }
 
 // start starts a piped's trigger; the one before must have been stopped.

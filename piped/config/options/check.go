@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -211,14 +212,8 @@ func asList(value any) []any {
 	return list
 }
 
-// shorten cuts a name that a message shows.
-func shorten(text string) string {
-	const limit = 60
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return text
-}
+// shorten clips a name that a message shows.
+func shorten(text string) string { return clip.Characters(text, 60) }
 
 // near is the end of a message on a name that is nearly another.
 func near(name string, known []string) string {

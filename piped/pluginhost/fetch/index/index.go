@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/semver"
 
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -121,10 +122,5 @@ func canonical(version string) string {
 	return semver.Canonical("v" + strings.TrimPrefix(version, "v"))
 }
 
-// shorten bounds what an error repeats of somebody else's text, in bytes.
-func shorten(text string) string {
-	if len(text) > 80 {
-		return text[:80] + "…"
-	}
-	return text
-}
+// shorten clips what an error repeats of a text that another wrote.
+func shorten(text string) string { return clip.Characters(text, 80) }

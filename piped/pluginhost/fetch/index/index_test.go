@@ -86,6 +86,13 @@ func TestWrongIndexesAreRefused(t *testing.T) {
 	require.Empty(t, x.Plugins)
 }
 
+func TestALongNameIsClippedBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	name := "/" + strings.Repeat("ä", 100)
+	_, err := index.Parse([]byte("plugins: {'" + name + "': {}}"))
+	require.ErrorContains(t, err, strings.Repeat("ä", 79)+`…"`)
+}
+
 func TestLongListsAreCutOff(t *testing.T) {
 	t.Parallel()
 	x := &index.Index{Plugins: map[string]index.Plugin{}}

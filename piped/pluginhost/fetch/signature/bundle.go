@@ -19,6 +19,8 @@ import (
 	bundlev1 "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
 	commonv1 "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // BundleMediaType is that of the bundles that are written; the older spelling of the same version is read, too.
@@ -121,10 +123,5 @@ func parseBundle(text []byte) (bundle, error) {
 	}, nil
 }
 
-// shorten bounds what an error repeats of somebody else's text, in bytes.
-func shorten(text string) string {
-	if len(text) > 80 {
-		return text[:80] + "…"
-	}
-	return text
-}
+// shorten clips what an error repeats of a text that another wrote.
+func shorten(text string) string { return clip.Characters(text, 80) }
