@@ -5,9 +5,9 @@
 //
 // It guarantees that every mistake in a file is reported at once, each with file, line and column, the
 // value found and what is allowed; that keys nobody reads come back as warnings instead of vanishing,
-// those of PipeCD v0 by name; and that plugin-owned parts are kept as JSON for the plugin to judge, with
-// no more than warnings on what PipeCD's own plugins are known to read. YAML 1.2 rules hold, so the
-// keys n and y stay text. Input is bounded by MaxSize and by the number of values aliases expand to.
+// those of PipeCD v0 by name; and that the parts of plugins are kept as JSON, which package options
+// checks against the plugins' schemas. YAML 1.2 rules hold, so the keys n and y stay text. Input is
+// bounded by MaxSize and by the number of values that aliases expand to.
 //
 // The agent, the plugin SDK and the development environment call it; it does no network access.
 package config
