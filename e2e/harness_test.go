@@ -81,7 +81,9 @@ func (e *environment) pipedeck(args ...string) result {
 	cmd := e.command(args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	return result{code: exitCode(e.t, cmd.Run()), stdout: stdout.String(), stderr: stderr.String()}
+	code := exitCode(e.t, cmd.Run())
+	requireWords(e.t, "pipedeck "+strings.Join(args, " "), stdout.String()+stderr.String())
+	return result{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 
 func exitCode(t *testing.T, err error) int {
@@ -195,7 +197,16 @@ func (e *environment) start(args ...string) *stream {
 	require.NoError(e.t, err)
 	require.NoError(e.t, s.cmd.Start())
 	go s.read(stdout)
-	e.t.Cleanup(func() { s.interrupt(); s.wait() })
+	e.t.Cleanup(func() {
+		s.interrupt()
+		events, _ := s.wait()
+		for _, event := range events {
+			line, err := json.Marshal(event)
+			require.NoError(e.t, err)
+			requireWords(e.t, "an event", string(line))
+		}
+		requireWords(e.t, "standard error of pipedeck "+strings.Join(args, " "), s.stderr.String())
+	})
 	return s
 }
 

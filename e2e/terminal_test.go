@@ -78,6 +78,7 @@ func (term *terminal) until(what string, condition func(screen string) bool) str
 	for {
 		screen := term.screen.String()
 		if condition(screen) {
+			requireWords(term.t, "the screen", screen)
 			return screen
 		}
 		if term.ended || ctx.Err() != nil {
