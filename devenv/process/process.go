@@ -192,15 +192,20 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns whole lines, unless one line fills it all.
+// String returns whole lines, unless one line fills it all. Of a line that rewrites itself with carriage returns it
+// returns the last state.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.data))
-	if _, whole, found := strings.Cut(text, "\n"); t.cut && found {
-		return strings.TrimSpace(whole)
+	lines := strings.Split(strings.TrimSpace(string(t.data)), "\n")
+	if t.cut && len(lines) > 1 {
+		lines = lines[1:]
 	}
-	return text
+	for i, line := range lines {
+		line = strings.TrimRight(line, "\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // reason returns the line of a panic, or the last line.

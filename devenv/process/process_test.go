@@ -73,7 +73,7 @@ func TestTheLastLinesAreWholeLinesAndTheSummaryIsOneLine(t *testing.T) {
 	for _, line := range lines[1:] {
 		require.True(t, strings.HasPrefix(line, "this is line "), "%q", line)
 	}
-	require.Equal(t, "the child exited with code 3: this is line 999", p.Summary())
+	require.Equal(t, "the child exited with code 3: this is line 1000", p.Summary())
 
 	p, _, _ = start(t, "panic")
 	<-p.Done()

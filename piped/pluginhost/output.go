@@ -159,8 +159,12 @@ func (o *output) toFile(p []byte) {
 	_, _ = o.file.Write(p)
 }
 
-// shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked.
-func shorten(line string) string { return clip.Bytes(line, maxLineLength) }
+// shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked. Of a line that
+// rewrites itself with carriage returns the last state is kept, as a terminal shows it: in an error message, they
+// would wipe out what stands before them.
+func shorten(line string) string {
+	return clip.Bytes(line[strings.LastIndexByte(line, '\r')+1:], maxLineLength)
+}
 
 // clean makes a line fit for protobuf strings. Escape sequences stay: whoever draws it removes them.
 func clean(line []byte) string {

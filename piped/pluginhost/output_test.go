@@ -72,3 +72,19 @@ func TestTheLogFileOfAPluginIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(content), "the newest line\n")
 }
+
+// The installation of a tool by curl ends a plugin of PipeCD like this.
+func TestOfALineThatRewritesItselfTheLastStateIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := newOutput(dir, "p", nil)
+	_, err := o.Write([]byte("fetching\r\n  0 %\r 50 %\rno such host\nbye\n  1 %\r  2 %"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"fetching", "no such host", "bye", "  2 %"}, o.last())
+	failure := &ExitError{Plugin: "p", Code: 1, LastOutput: o.last()}
+	require.EqualError(t, failure, `plugin "p" exited with code 1; its last output: fetching | no such host | bye |   2 %`)
+	o.close()
+	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
+	require.NoError(t, err)
+	require.Equal(t, "fetching\n  0 %\r 50 %\rno such host\nbye\n  1 %\r  2 %\n", string(content), "the file has all")
+}

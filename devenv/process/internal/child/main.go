@@ -24,6 +24,7 @@ func main() {
 		for i := range 1000 {
 			fmt.Fprintln(os.Stderr, "this is line", i)
 		}
+		fmt.Fprintln(os.Stderr, "10 %\r90 %\rthis is line 1000")
 		os.Exit(3)
 	case "panic":
 		panic("it burns")
