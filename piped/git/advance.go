@@ -50,7 +50,9 @@ func (c *commits) advance(ctx context.Context, from, to, dir string, left []Left
 		err = a.carryOut()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("advance the checkout of repository %s in %s from commit %s to %s: %w", v.name.id, dir, from, to, err)
+		return nil, fmt.Errorf(
+			"advance the checkout of repository %s in %s from commit %s to %s: %w", v.name.id, dir, from, to, err,
+		)
 	}
 	for _, one := range left {
 		if !a.touches(one.Path) {
@@ -114,7 +116,9 @@ func (a *advance) compare(before, after plumbing.Hash, prefix string) error {
 	}
 	for _, entry := range entries {
 		if !safeName(entry.Name) {
-			return fmt.Errorf("the commit holds an entry named %q in %q, which no checkout may contain", entry.Name, prefix)
+			return fmt.Errorf(
+				"the commit holds an entry named %q in %q, which no checkout may contain", entry.Name, prefix,
+			)
 		}
 		was, there := old[entry.Name]
 		delete(old, entry.Name)

@@ -93,7 +93,9 @@ func lendersOf(dir string) ([]string, error) {
 // newStorage opens the repository at dir, whose objects are in the folder of that name, by themselves.
 func newStorage(dir, folder string) *filesystem.Storage {
 	files := &ownFiles{Filesystem: osfs.New(dir, osfs.WithBoundOS()), folder: folder}
-	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject})
+	return filesystem.NewStorageWithOptions(
+		files, cache.NewObjectLRU(cacheSize), filesystem.Options{LargeObjectThreshold: largeObject},
+	)
 }
 
 // ownFiles hides from go-git that objects are borrowed, and that their folder may have another name.
@@ -142,12 +144,16 @@ func (u *ownFiles) ReadDir(name string) ([]os.FileInfo, error) {
 
 // EncodedObject looks at the repository first.
 func (o *objects) EncodedObject(kind plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {
-	return first(o, func(s storer.EncodedObjectStorer) (plumbing.EncodedObject, error) { return s.EncodedObject(kind, id) })
+	return first(
+		o, func(s storer.EncodedObjectStorer) (plumbing.EncodedObject, error) { return s.EncodedObject(kind, id) },
+	)
 }
 
 // HasEncodedObject looks at all of them.
 func (o *objects) HasEncodedObject(id plumbing.Hash) error {
-	_, err := first(o, func(s storer.EncodedObjectStorer) (struct{}, error) { return struct{}{}, s.HasEncodedObject(id) })
+	_, err := first(
+		o, func(s storer.EncodedObjectStorer) (struct{}, error) { return struct{}{}, s.HasEncodedObject(id) },
+	)
 	return err
 }
 

@@ -55,7 +55,13 @@ func TestRepositoriesThatBorrowInACircleAreRead(t *testing.T) {
 	u.commit("First")
 	other := newUserRepo(t)
 	for _, pair := range [][2]*userRepo{{u, other}, {other, u}} {
-		require.NoError(t, os.WriteFile(filepath.Join(pair[0].dir, ".git", alternates), []byte(filepath.Join(pair[1].dir, ".git", "objects")+"\n"), 0o644))
+		require.NoError(
+			t,
+			os.WriteFile(
+				filepath.Join(pair[0].dir, ".git", alternates),
+				[]byte(filepath.Join(pair[1].dir, ".git", "objects")+"\n"), 0o644,
+			),
+		)
 	}
 	_, err := open(t, u.dir).Update(t.Context())
 	require.NoError(t, err)
@@ -69,7 +75,12 @@ func TestTheChainOfLendersIsBounded(t *testing.T) {
 	last := u.dir
 	for range maxAlternates + 1 {
 		next := newUserRepo(t)
-		require.NoError(t, os.WriteFile(filepath.Join(next.dir, ".git", alternates), []byte(filepath.Join(last, ".git", "objects")+"\n"), 0o644))
+		require.NoError(
+			t,
+			os.WriteFile(
+				filepath.Join(next.dir, ".git", alternates), []byte(filepath.Join(last, ".git", "objects")+"\n"), 0o644,
+			),
+		)
 		last = next.dir
 	}
 	ref := filepath.Join(last, ".git", "refs", "heads", "main")

@@ -24,8 +24,8 @@ type LeftOut struct {
 }
 
 // Checkout writes the files of a commit into dir, which is created or must be empty. Execute bits and
-// symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned, as are Git LFS
-// pointers, which stay what they are. When it fails, what it has written stays for the caller to remove; after
+// symbolic links are kept. Submodules, and links that lead out of the repository, are left out and returned, as are Git
+// LFS pointers, which stay what they are. When it fails, what it has written stays for the caller to remove; after
 // ErrRepaired the caller may do that and retry.
 func (r *Repository) Checkout(ctx context.Context, hash, dir string) ([]LeftOut, error) {
 	seen := r.repairer.repairs()
@@ -80,7 +80,9 @@ func (c *checkout) tree(id plumbing.Hash, prefix string) error {
 	}
 	for _, entry := range entries {
 		if !safeName(entry.Name) {
-			return fmt.Errorf("the commit holds an entry named %q in %q, which no checkout may contain", entry.Name, prefix)
+			return fmt.Errorf(
+				"the commit holds an entry named %q in %q, which no checkout may contain", entry.Name, prefix,
+			)
 		}
 		name := path.Join(prefix, entry.Name)
 		if err := c.entry(name, entry); err != nil {
@@ -141,7 +143,13 @@ func (c *checkout) checkLinks() error {
 }
 
 func (c *checkout) leaveOut(name, target string) {
-	c.left = append(c.left, LeftOut{Path: name, Reason: fmt.Sprintf("a link to %q, which is outside of the repository or leads nowhere", target)})
+	c.left = append(
+		c.left,
+		LeftOut{
+			Path:   name,
+			Reason: fmt.Sprintf("a link to %q, which is outside of the repository or leads nowhere", target),
+		},
+	)
 }
 
 func leadsOut(name, target string) bool {
@@ -213,5 +221,7 @@ const (
 
 // safeName refuses names that mean something else to the system or to Git.
 func safeName(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(name, "/\x00")
+	return name != "" && name != "." && name != ".." && !strings.EqualFold(name, ".git") && !strings.ContainsAny(
+		name, "/\x00",
+	)
 }

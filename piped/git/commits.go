@@ -72,7 +72,9 @@ func (c *commits) changedFiles(ctx context.Context, from, to string) ([]string, 
 		before, err = c.ensure(ctx, from)
 		switch {
 		case errors.Is(err, ErrNoCommit):
-			c.mirror.logger.Warn("the former commit is gone, every file counts as changed", "commit", from, "error", err)
+			c.mirror.logger.Warn(
+				"the former commit is gone, every file counts as changed", "commit", from, "error", err,
+			)
 		case err != nil:
 			return nil, err // a server that is away for a moment must not make everything look changed
 		}

@@ -55,10 +55,15 @@ func (c *copier) copy(ctx context.Context, id plumbing.Hash) error {
 		err = c.mirror.copyFrom(ctx, l.objects, id)
 	}
 	if err != nil && ctx.Err() == nil && isDamage(err) {
-		return l.problem(ErrDamaged, fmt.Sprintf("copy commit %s: %v; see what is missing: git -C %s fsck --full", id, err, l.path))
+		return l.problem(
+			ErrDamaged, fmt.Sprintf("copy commit %s: %v; see what is missing: git -C %s fsck --full", id, err, l.path),
+		)
 	}
 	if err != nil {
-		return fmt.Errorf("copy commit %s of git repository %s: %w; git fsck shows whether the repository is complete", id, l.remote, err)
+		return fmt.Errorf(
+			"copy commit %s of git repository %s: %w; git fsck shows whether the repository is complete", id, l.remote,
+			err,
+		)
 	}
 	return nil
 }
@@ -70,7 +75,9 @@ func isDamage(err error) bool {
 }
 
 // history reads the repository of the user where it is.
-func (c *copier) history(ctx context.Context, base, head plumbing.Hash, _ string) (_ *objects, release func(), err error) {
+func (c *copier) history(
+	ctx context.Context, base, head plumbing.Hash, _ string,
+) (_ *objects, release func(), err error) {
 	if err := c.mirror.writing.take(ctx); err != nil { // finding the directory changes nothing, opening it does
 		return nil, nil, err
 	}

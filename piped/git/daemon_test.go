@@ -33,7 +33,9 @@ func serveDaemon(t *testing.T) string {
 				}
 				defer file.Close()
 				cmd := exec.Command("git", "daemon", "--inetd", "--export-all", "--enable=receive-pack")
-				cmd.Env = append(os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+				cmd.Env = append(
+					os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+				)
 				cmd.Stdin, cmd.Stdout = file, file
 				_ = cmd.Run() // its answer tells the client
 			})
@@ -51,7 +53,9 @@ func TestGitsDaemonIsFetchedFromAndPushedTo(t *testing.T) {
 	bare := bareOf(t, u)
 	daemon := serveDaemon(t)
 	open := func(path string) *Repository {
-		r, err := Open(t.Context(), Options{ID: "apps", Remote: "git://" + daemon + path, Branch: "main", Dir: t.TempDir()})
+		r, err := Open(
+			t.Context(), Options{ID: "apps", Remote: "git://" + daemon + path, Branch: "main", Dir: t.TempDir()},
+		)
 		require.NoError(t, err)
 		return r
 	}

@@ -55,9 +55,15 @@ func damages() map[string]struct {
 		packed bool
 		damage func(t *testing.T, u *userRepo, r *Repository)
 	}{
-		"commit that is cut": {damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD"), 20) }},
-		"empty commit":       {damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD"), 0) }},
-		"empty tree":         {damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD:app"), 0) }},
+		"commit that is cut": {
+			damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD"), 20) },
+		},
+		"empty commit": {
+			damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD"), 0) },
+		},
+		"empty tree": {
+			damage: func(t *testing.T, u *userRepo, r *Repository) { cut(t, looseFile(u, r, "HEAD:app"), 0) },
+		},
 		"tree of the former commit": {damage: func(t *testing.T, u *userRepo, r *Repository) {
 			cut(t, looseFile(u, r, "HEAD:same"), 10)
 		}},
@@ -75,9 +81,17 @@ func damages() map[string]struct {
 				require.NoError(t, os.WriteFile(filepath.Join(r.options.Dir, name), make([]byte, 41), 0o600))
 			}
 		}},
-		"pack of zeros":    {packed: true, damage: func(t *testing.T, _ *userRepo, r *Repository) { blank(t, onlyPack(t, r)+packSuffix) }},
-		"pack that is cut": {packed: true, damage: func(t *testing.T, _ *userRepo, r *Repository) { cut(t, onlyPack(t, r)+packSuffix, 500) }},
-		"index of zeros":   {packed: true, damage: func(t *testing.T, _ *userRepo, r *Repository) { blank(t, onlyPack(t, r)+idxSuffix) }},
+		"pack of zeros": {
+			packed: true,
+			damage: func(t *testing.T, _ *userRepo, r *Repository) { blank(t, onlyPack(t, r)+packSuffix) },
+		},
+		"pack that is cut": {
+			packed: true,
+			damage: func(t *testing.T, _ *userRepo, r *Repository) { cut(t, onlyPack(t, r)+packSuffix, 500) },
+		},
+		"index of zeros": {
+			packed: true, damage: func(t *testing.T, _ *userRepo, r *Repository) { blank(t, onlyPack(t, r)+idxSuffix) },
+		},
 		"index and pack without content": {packed: true, damage: func(t *testing.T, _ *userRepo, r *Repository) {
 			cut(t, onlyPack(t, r)+idxSuffix, 0)
 			cut(t, onlyPack(t, r)+packSuffix, 0)
@@ -239,7 +253,10 @@ func TestADamagedRemoteIsNotTakenForADamagedMirror(t *testing.T) {
 	require.NoError(t, err)
 	u.write("app/config", "2")
 	u.commit("Second")
-	cut(t, loosePath(filepath.Join(u.dir, ".git", "objects"), plumbing.NewHash(u.git("rev-parse", "HEAD:app/config"))), 5)
+	cut(
+		t, loosePath(filepath.Join(u.dir, ".git", "objects"), plumbing.NewHash(u.git("rev-parse", "HEAD:app/config"))),
+		5,
+	)
 	_, err = r.Update(t.Context())
 	require.ErrorIs(t, err, ErrDamaged)
 	require.Zero(t, r.repairer.repairs())
@@ -256,7 +273,10 @@ func TestWhatIsDamagedInBothIsReportedAsDamageOfTheRemote(t *testing.T) {
 	_, err := r.Update(t.Context())
 	require.NoError(t, err)
 	cut(t, looseFile(u, r, "HEAD:app/config"), 5)
-	cut(t, loosePath(filepath.Join(u.dir, ".git", "objects"), plumbing.NewHash(u.git("rev-parse", "HEAD:app/config"))), 5)
+	cut(
+		t, loosePath(filepath.Join(u.dir, ".git", "objects"), plumbing.NewHash(u.git("rev-parse", "HEAD:app/config"))),
+		5,
+	)
 	again, err := Open(t.Context(), r.options)
 	require.NoError(t, err)
 	_, err = again.ReadFile(t.Context(), head, "app/config")

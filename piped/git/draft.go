@@ -79,7 +79,9 @@ func (d *Draft) commit(c Change) error {
 		return fmt.Errorf("change files of commit %s of repository %s: %w", d.head, v.name.id, err)
 	}
 	who := object.Signature{Name: c.Name, Email: c.Email, When: c.At}
-	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree, ParentHashes: []plumbing.Hash{d.head}}
+	commit := &object.Commit{
+		Author: who, Committer: who, Message: c.Message, TreeHash: tree, ParentHashes: []plumbing.Hash{d.head},
+	}
 	head, err := v.storeCommit(commit)
 	if err != nil {
 		return err

@@ -106,7 +106,9 @@ func (f *fetcher) bring(ctx context.Context, id plumbing.Hash) error {
 }
 
 // download brings a commit into the mirror, which stays usable meanwhile. The caller has the turn to write.
-func (f *fetcher) download(ctx context.Context, session transport.UploadPackSession, refs *packp.AdvRefs, want wanted) error {
+func (f *fetcher) download(
+	ctx context.Context, session transport.UploadPackSession, refs *packp.AdvRefs, want wanted,
+) error {
 	err := want.fetch(ctx, session, refs, func(read io.Reader) error {
 		if want.thin() {
 			return f.mirror.addThinPack(read)

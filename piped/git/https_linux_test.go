@@ -42,7 +42,10 @@ func TestABranchIsFetchedByHTTPS(t *testing.T) {
 	first := u.commit("First")
 	server := httptest.NewTLSServer(backend(t, u.dir))
 	t.Cleanup(server.Close)
-	options := Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret", Interval: time.Minute}
+	options := Options{
+		ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret",
+		Interval: time.Minute,
+	}
 	r, err := Open(t.Context(), options)
 	require.NoError(t, err)
 	head, err := r.Update(t.Context())

@@ -65,7 +65,8 @@ func (k *knownHosts) check(address string) (gossh.HostKeyCallback, []string, err
 // is shown to the user.
 func shownKeys() []string {
 	return []string{
-		gossh.KeyAlgoED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256,
+		gossh.KeyAlgoED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521,
+		gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256,
 	}
 }
 
@@ -76,11 +77,14 @@ func (k *knownHosts) problem(e *hostKeyError) error {
 	switch {
 	case knownhosts.IsHostKeyChanged(e.err):
 		return k.name.problem(ErrHostKey, fmt.Sprintf("its key %s is not the one in %s: possible man-in-the-middle. "+
-			"If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' -f %[2]s and add the new one",
+			"If the key was changed on purpose, remove the old one with ssh-keygen -R '%s' -f %[2]s and add the new "+
+			"one",
 			fingerprint, k.file(), host))
 	case knownhosts.IsHostUnknown(e.err):
 		return k.name.problem(ErrHostKey, fmt.Sprintf(
-			"its key %s is not known: compare it with what its operator publishes, then add to %s the line: %s", fingerprint, k.file(), knownhosts.Line([]string{e.address}, e.key)))
+			"its key %s is not known: compare it with what its operator publishes, then add to %s the line: %s",
+			fingerprint, k.file(), knownhosts.Line([]string{e.address}, e.key),
+		))
 	}
 	var revoked *sshhosts.RevokedError
 	if errors.As(e.err, &revoked) {

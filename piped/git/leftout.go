@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	submoduleReason = "a submodule, which is not fetched: make it a separate repository in the piped configuration, or copy what is deployed"
-	lfsReason       = "a Git LFS pointer: the content that it stands for is not fetched; keep files that are deployed in Git itself"
+	submoduleReason = "a submodule, which is not fetched: make it a separate repository in the piped configuration, " +
+		"or copy what is deployed"
+	lfsReason = "a Git LFS pointer: the content that it stands for is not fetched; keep files that are " +
+		"deployed in Git itself"
 )
 
 const (
@@ -50,7 +52,9 @@ func (c *commits) leftOut(ctx context.Context, hash, dir string) ([]LeftOut, err
 	s := &leftOutScan{ctx: ctx, view: v}
 	err = s.from(id, path.Clean(dir))
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, fmt.Errorf("find what is not in Git in %s at commit %s of repository %s: %w", dir, hash, v.name.id, err)
+		return nil, fmt.Errorf(
+			"find what is not in Git in %s at commit %s of repository %s: %w", dir, hash, v.name.id, err,
+		)
 	}
 	return s.found, nil
 }

@@ -37,7 +37,9 @@ func TestWhatIsNotInGitIsFoundInAnApplication(t *testing.T) {
 		"plain":            nil,
 		"clean":            nil,
 		"web/deep/../deep": {{"web/deep/er/model.bin", lfsReason}},
-		".":                {{"other", submoduleReason}, {"web/deep/er/model.bin", lfsReason}, {"web/vendor/module", submoduleReason}},
+		".": {
+			{"other", submoduleReason}, {"web/deep/er/model.bin", lfsReason}, {"web/vendor/module", submoduleReason},
+		},
 	} {
 		found, err := r.LeftOut(t.Context(), head, dir)
 		require.NoError(t, err, dir)

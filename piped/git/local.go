@@ -34,7 +34,9 @@ type local struct {
 func (l *local) gitDir() (string, error) {
 	info, err := os.Stat(l.path)
 	if err != nil || !info.IsDir() {
-		return "", l.problem(ErrNoDirectory, fmt.Sprintf("move or clone the repository to %s, or correct its remote", l.path))
+		return "", l.problem(
+			ErrNoDirectory, fmt.Sprintf("move or clone the repository to %s, or correct its remote", l.path),
+		)
 	}
 	dir := l.path
 	dotGit := filepath.Join(l.path, ".git")
@@ -42,7 +44,10 @@ func (l *local) gitDir() (string, error) {
 		dir = dotGit
 		if !info.IsDir() {
 			if dir, err = linkedDir(dotGit); err != nil {
-				return "", l.problem(ErrNotRepository, fmt.Sprintf("its .git file cannot be followed (%v): fix it with: git worktree repair", err))
+				return "", l.problem(
+					ErrNotRepository,
+					fmt.Sprintf("its .git file cannot be followed (%v): fix it with: git worktree repair", err),
+				)
 			}
 		}
 	}
@@ -64,14 +69,27 @@ func (l *local) checkParts(dir string) error {
 	case len(missing) == 0:
 		return nil
 	case len(missing) == 3:
-		return l.problem(ErrNotRepository, fmt.Sprintf("create one with: git init %s; or name the top directory of a repository", l.path))
+		return l.problem(
+			ErrNotRepository,
+			fmt.Sprintf("create one with: git init %s; or name the top directory of a repository", l.path),
+		)
 	case missing["objects"]:
-		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: bring it back from a copy, or clone the repository again", filepath.Join(dir, "objects")))
+		return l.problem(
+			ErrDamaged,
+			fmt.Sprintf(
+				"%s is missing: bring it back from a copy, or clone the repository again",
+				filepath.Join(dir, "objects"),
+			),
+		)
 	case missing["refs"]:
-		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: create it with: git init %s", filepath.Join(dir, "refs"), l.path))
+		return l.problem(
+			ErrDamaged, fmt.Sprintf("%s is missing: create it with: git init %s", filepath.Join(dir, "refs"), l.path),
+		)
 	default:
 		head := filepath.Join(dir, "HEAD")
-		return l.problem(ErrDamaged, fmt.Sprintf("%s is missing: create it with: echo 'ref: %s' > %s", head, l.branch, head))
+		return l.problem(
+			ErrDamaged, fmt.Sprintf("%s is missing: create it with: echo 'ref: %s' > %s", head, l.branch, head),
+		)
 	}
 }
 
@@ -129,14 +147,24 @@ func (l *local) checkFormat(dir string) error {
 	defer file.Close()
 	settings, err := config.ReadConfig(file)
 	if err != nil {
-		return l.problem(ErrSettings, fmt.Sprintf("%s: %v; correct the file, Git names the line: git -C %s config --list", file.Name(), err, l.path))
+		return l.problem(
+			ErrSettings,
+			fmt.Sprintf(
+				"%s: %v; correct the file, Git names the line: git -C %s config --list", file.Name(), err, l.path,
+			),
+		)
 	}
 	extensions := settings.Raw.Section("extensions")
 	if format := extensions.Option("refStorage"); format != "" && format != "files" {
-		return l.problem(ErrUnsupported, fmt.Sprintf("references are stored as %s: convert it with git refs migrate --ref-format=files", format))
+		return l.problem(
+			ErrUnsupported,
+			fmt.Sprintf("references are stored as %s: convert it with git refs migrate --ref-format=files", format),
+		)
 	}
 	if format := extensions.Option("objectFormat"); format != "" && format != "sha1" {
-		return l.problem(ErrUnsupported, fmt.Sprintf("objects are named by %s: use a repository with SHA-1 names", format))
+		return l.problem(
+			ErrUnsupported, fmt.Sprintf("objects are named by %s: use a repository with SHA-1 names", format),
+		)
 	}
 	return nil
 }
@@ -167,7 +195,9 @@ func (l *local) missingBranch(last plumbing.Hash) error {
 		})
 	}
 	if len(names) == 0 {
-		return l.problem(ErrNoCommits, fmt.Sprintf("create the first one on branch %s: git add . && git commit", l.branch.Short()))
+		return l.problem(
+			ErrNoCommits, fmt.Sprintf("create the first one on branch %s: git add . && git commit", l.branch.Short()),
+		)
 	}
 	from := names[0]
 	if !last.IsZero() && l.storage.HasEncodedObject(last) == nil {

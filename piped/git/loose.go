@@ -106,7 +106,9 @@ func copyCompressed(to io.Writer, from io.Reader) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, damagedObject(err)
 	}
 	if _, err := copied.ReadByte(); !errors.Is(err, io.EOF) {
-		return plumbing.ZeroHash, errors.Join(&damageError{errors.New("it is damaged: more follows after its content")}, err)
+		return plumbing.ZeroHash, errors.Join(
+			&damageError{errors.New("it is damaged: more follows after its content")}, err,
+		)
 	}
 	return plumbing.Hash(name.Sum(nil)), nil
 }

@@ -148,7 +148,13 @@ func TestARepositoryThatCannotBeReadSaysWhyAndWhatToDo(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core\n"), 0o600))
 		}, ErrSettings, "config --list"},
 		"SHA-256": {func(t *testing.T, u *userRepo) {
-			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"), 0o600))
+			require.NoError(
+				t,
+				os.WriteFile(
+					filepath.Join(u.dir, ".git", "config"),
+					[]byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"), 0o600,
+				),
+			)
 		}, ErrUnsupported, "use a repository with SHA-1 names"},
 		"no objects": {func(t *testing.T, u *userRepo) {
 			require.NoError(t, os.RemoveAll(filepath.Join(u.dir, ".git", "objects")))
@@ -159,7 +165,13 @@ func TestARepositoryThatCannotBeReadSaysWhyAndWhatToDo(t *testing.T) {
 			require.NoError(t, os.Remove(loosePath(filepath.Join(u.dir, ".git", "objects"), tree)))
 		}, ErrDamaged, "fsck --full"},
 		"a configuration of a later format": {func(t *testing.T, u *userRepo) {
-			require.NoError(t, os.WriteFile(filepath.Join(u.dir, ".git", "config"), []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n"), 0o600))
+			require.NoError(
+				t,
+				os.WriteFile(
+					filepath.Join(u.dir, ".git", "config"),
+					[]byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n"), 0o600,
+				),
+			)
 		}, ErrUnsupported, "git refs migrate"},
 	} {
 		t.Run(name, func(t *testing.T) {

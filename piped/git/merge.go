@@ -86,11 +86,19 @@ func (m *merger) bases(from *objects, ours, theirs plumbing.Hash) ([]plumbing.Ha
 	found, err := one.MergeBase(other)
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return nil, m.mirror.name.problem(ErrNoHistory, "a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow")
+		return nil, m.mirror.name.problem(
+			ErrNoHistory,
+			"a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow",
+		)
 	case err != nil:
-		return nil, fmt.Errorf("find the common history of commits %s and %s of repository %s: %w", ours, theirs, m.mirror.name.id, err)
+		return nil, fmt.Errorf(
+			"find the common history of commits %s and %s of repository %s: %w", ours, theirs, m.mirror.name.id, err,
+		)
 	case len(found) == 0:
-		return nil, m.mirror.name.problem(ErrNoHistory, fmt.Sprintf("commits %.7s and %.7s have no common ancestor, so they cannot be merged", ours, theirs))
+		return nil, m.mirror.name.problem(
+			ErrNoHistory,
+			fmt.Sprintf("commits %.7s and %.7s have no common ancestor, so they cannot be merged", ours, theirs),
+		)
 	}
 	var hashes []plumbing.Hash
 	for _, commit := range found {
@@ -109,7 +117,15 @@ func mergeFrom(ctx context.Context, v *view, ours, theirs plumbing.Hash, ancesto
 			return Commit{}, err
 		}
 		if i > 0 && merged != tree {
-			return Commit{}, &ConflictError{Conflicts: []Conflict{{Path: ".", Reason: "the branches were merged into each other before, in several ways that lead to different results"}}}
+			return Commit{}, &ConflictError{
+				Conflicts: []Conflict{
+					{
+						Path: ".",
+						Reason: "the branches were merged into each other before, in several ways that lead to " +
+							"different results",
+					},
+				},
+			}
 		}
 		tree = merged
 	}
@@ -118,7 +134,10 @@ func mergeFrom(ctx context.Context, v *view, ours, theirs plumbing.Hash, ancesto
 		return Commit{}, err
 	}
 	// The same two commits always give the same one: time and names are those of the head.
-	who := object.Signature{Name: other.Committer.Name, Email: other.Committer.Email, When: other.Committer.When.UTC().Truncate(time.Second)}
+	who := object.Signature{
+		Name: other.Committer.Name, Email: other.Committer.Email,
+		When: other.Committer.When.UTC().Truncate(time.Second),
+	}
 	commit := &object.Commit{
 		Author: who, Committer: who, TreeHash: tree, ParentHashes: []plumbing.Hash{ours, theirs},
 		Message: fmt.Sprintf("Merge commit %s into branch %s\n", theirs, v.name.branch),
@@ -142,7 +161,9 @@ func mergeTrees(ctx context.Context, v *view, ancestor, ours, theirs plumbing.Ha
 	m := &treeMerger{ctx: ctx, view: v}
 	tree, err := m.merge(roots[0], roots[1], roots[2])
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("merge commits %s and %s of repository %s: %w", ours, theirs, v.name.id, err)
+		return plumbing.ZeroHash, fmt.Errorf(
+			"merge commits %s and %s of repository %s: %w", ours, theirs, v.name.id, err,
+		)
 	}
 	if len(m.conflicts) > 0 {
 		return plumbing.ZeroHash, &ConflictError{Conflicts: m.conflicts}

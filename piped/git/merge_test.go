@@ -48,17 +48,34 @@ func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
 
 func TestABranchIsMergedAsGitDoes(t *testing.T) {
 	t.Parallel()
-	base := map[string]string{"app/a": lines("1", "2", "3", "4", "5"), "app/b": "b\n", "c": "c\n", "old/name": lines("x", "y", "z")}
+	base := map[string]string{
+		"app/a": lines("1", "2", "3", "4", "5"), "app/b": "b\n", "c": "c\n", "old/name": lines("x", "y", "z"),
+	}
 	for name, c := range map[string]struct{ main, feature map[string]string }{
-		"different files":               {map[string]string{"c": "C\n"}, map[string]string{"app/b": "B\n"}},
-		"different parts of a file":     {map[string]string{"app/a": lines("one", "2", "3", "4", "5")}, map[string]string{"app/a": lines("1", "2", "3", "4", "five")}},
-		"the same change on both sides": {map[string]string{"app/b": "same\n", "c": "1\n"}, map[string]string{"app/b": "same\n"}},
+		"different files": {map[string]string{"c": "C\n"}, map[string]string{"app/b": "B\n"}},
+		"different parts of a file": {
+			map[string]string{"app/a": lines("one", "2", "3", "4", "5")},
+			map[string]string{"app/a": lines("1", "2", "3", "4", "five")},
+		},
+		"the same change on both sides": {
+			map[string]string{"app/b": "same\n", "c": "1\n"}, map[string]string{"app/b": "same\n"},
+		},
 		"a file and its directory gone": {map[string]string{"c": "C\n"}, map[string]string{"old/name": ""}},
 		"a new directory":               {map[string]string{"c": "C\n"}, map[string]string{"deep/er/still": "new\n"}},
-		"a directory becomes a file":    {map[string]string{"c": "C\n"}, map[string]string{"old/name": "", "old": "file\n"}},
-		"a file becomes a directory":    {map[string]string{"app/b": "B\n"}, map[string]string{"c": "", "c/d": "new\n"}},
-		"a file that main has renamed":  {map[string]string{"old/name": "", "new/name": lines("x", "y", "z")}, map[string]string{"old/name": lines("x", "y", "Z")}},
-		"a file that feature renamed":   {map[string]string{"old/name": lines("X", "y", "z")}, map[string]string{"old/name": "", "new/name": lines("x", "y", "z")}},
+		"a directory becomes a file": {
+			map[string]string{"c": "C\n"}, map[string]string{"old/name": "", "old": "file\n"},
+		},
+		"a file becomes a directory": {
+			map[string]string{"app/b": "B\n"}, map[string]string{"c": "", "c/d": "new\n"},
+		},
+		"a file that main has renamed": {
+			map[string]string{"old/name": "", "new/name": lines("x", "y", "z")},
+			map[string]string{"old/name": lines("x", "y", "Z")},
+		},
+		"a file that feature renamed": {
+			map[string]string{"old/name": lines("X", "y", "z")},
+			map[string]string{"old/name": "", "new/name": lines("x", "y", "z")},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,16 +118,33 @@ func TestConflictsAreFound(t *testing.T) {
 		main, feature map[string]string
 		path, reason  string
 	}{
-		"the same line":             {map[string]string{"a": lines("1", "A", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a", "the same lines"},
-		"lines next to each other":  {map[string]string{"a": lines("A", "2", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a", "next to each other"},
-		"added at the same place":   {map[string]string{"a": lines("1", "2", "3", "A")}, map[string]string{"a": lines("1", "2", "3", "B")}, "a", "the same lines"},
-		"changed and removed":       {map[string]string{"b": "B\n"}, map[string]string{"b": ""}, "b", "removed it"},
-		"added differently":         {map[string]string{"n": "1\n"}, map[string]string{"n": "2\n"}, "n", "added it"},
-		"binary":                    {map[string]string{"bin": "x\x00A"}, map[string]string{"bin": "x\x00B"}, "bin", "binary"},
-		"a file and a directory":    {map[string]string{"n": "1\n"}, map[string]string{"n/m": "2\n"}, "n", "directory"},
-		"removed below a new file":  {map[string]string{"d/f": "F\n"}, map[string]string{"d/f": "", "d": "file\n"}, "d", "directory"},
-		"renamed and removed":       {map[string]string{"d/f": "", "e": "f\n"}, map[string]string{"d/f": ""}, "e", "renamed"},
-		"renamed in different ways": {map[string]string{"d/f": "", "e": "f\n"}, map[string]string{"d/f": "", "g": "f\n"}, "e", "renamed"},
+		"the same line": {
+			map[string]string{"a": lines("1", "A", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a",
+			"the same lines",
+		},
+		"lines next to each other": {
+			map[string]string{"a": lines("A", "2", "3")}, map[string]string{"a": lines("1", "B", "3")}, "a",
+			"next to each other",
+		},
+		"added at the same place": {
+			map[string]string{"a": lines("1", "2", "3", "A")}, map[string]string{"a": lines("1", "2", "3", "B")}, "a",
+			"the same lines",
+		},
+		"changed and removed": {map[string]string{"b": "B\n"}, map[string]string{"b": ""}, "b", "removed it"},
+		"added differently":   {map[string]string{"n": "1\n"}, map[string]string{"n": "2\n"}, "n", "added it"},
+		"binary": {
+			map[string]string{"bin": "x\x00A"}, map[string]string{"bin": "x\x00B"}, "bin", "binary",
+		},
+		"a file and a directory": {map[string]string{"n": "1\n"}, map[string]string{"n/m": "2\n"}, "n", "directory"},
+		"removed below a new file": {
+			map[string]string{"d/f": "F\n"}, map[string]string{"d/f": "", "d": "file\n"}, "d", "directory",
+		},
+		"renamed and removed": {
+			map[string]string{"d/f": "", "e": "f\n"}, map[string]string{"d/f": ""}, "e", "renamed",
+		},
+		"renamed in different ways": {
+			map[string]string{"d/f": "", "e": "f\n"}, map[string]string{"d/f": "", "g": "f\n"}, "e", "renamed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +163,10 @@ func TestConflictsAreFound(t *testing.T) {
 func gitMerges(u *userRepo) bool {
 	cmd := exec.Command("git", "merge", "-q", "-m", "merge", "feature")
 	cmd.Dir = u.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	cmd.Env = append(
+		os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b",
+	)
 	return cmd.Run() == nil
 }
 
@@ -168,7 +205,9 @@ func TestWhatNeedsNoMergeIsFound(t *testing.T) {
 
 func TestABranchIsMergedInARepositoryThatBorrowsItsObjects(t *testing.T) {
 	t.Parallel()
-	u, main, feature := branches(t, map[string]string{"a": "1\n", "b": "1\n"}, map[string]string{"a": "2\n"}, map[string]string{"b": "2\n"})
+	u, main, feature := branches(
+		t, map[string]string{"a": "1\n", "b": "1\n"}, map[string]string{"a": "2\n"}, map[string]string{"b": "2\n"},
+	)
 	borrower := filepath.Join(t.TempDir(), "borrower.git")
 	u.git("clone", "-q", "--bare", "--shared", u.dir, borrower)
 	merged, err := open(t, borrower).Merge(t.Context(), main, feature, "feature")
@@ -183,10 +222,14 @@ func TestABranchIsMergedInARepositoryThatBorrowsItsObjects(t *testing.T) {
 
 func TestABranchOfAServerIsMerged(t *testing.T) {
 	t.Parallel()
-	u, main, feature := branches(t, map[string]string{"a": lines("1", "2", "3")}, map[string]string{"a": lines("1", "2", "C")}, map[string]string{"a": lines("A", "2", "3")})
+	u, main, feature := branches(
+		t, map[string]string{"a": lines("1", "2", "3")}, map[string]string{"a": lines("1", "2", "C")},
+		map[string]string{"a": lines("A", "2", "3")},
+	)
 	bare := bareOf(t, u)
 	r, err := Open(t.Context(), Options{
-		ID: "apps", Remote: serve(t, filepath.Dir(bare)) + "/bare.git", Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror"),
+		ID: "apps", Remote: serve(t, filepath.Dir(bare)) + "/bare.git", Branch: "main",
+		Dir:      filepath.Join(t.TempDir(), "mirror"),
 		Username: "ada", Password: "secret",
 	})
 	require.NoError(t, err)

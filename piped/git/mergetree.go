@@ -187,7 +187,10 @@ func (m *treeMerger) content(base, ours, theirs plumbing.Hash) (id plumbing.Hash
 			return ours, "", err
 		}
 		if blob.Size > maxMergedFile {
-			return ours, fmt.Sprintf("both sides have changed it, and it is larger than the %d MiB up to which files are merged", maxMergedFile>>20), nil
+			return ours, fmt.Sprintf(
+				"both sides have changed it, and it is larger than the %d MiB up to which files are merged",
+				maxMergedFile>>20,
+			), nil
 		}
 		data, err := m.view.blob(hash)
 		if err != nil {
@@ -212,7 +215,9 @@ func (m *treeMerger) conflict(name, reason string) {
 
 // write stores the tree with the files changed; names are relative to the prefix, an entry without a mode removes.
 // A tree that holds nothing is the zero hash.
-func (m *treeMerger) write(tree plumbing.Hash, files map[string]object.TreeEntry, prefix string) (plumbing.Hash, error) {
+func (m *treeMerger) write(
+	tree plumbing.Hash, files map[string]object.TreeEntry, prefix string,
+) (plumbing.Hash, error) {
 	if len(files) == 0 {
 		return tree, nil
 	}
@@ -255,7 +260,9 @@ func (m *treeMerger) write(tree plumbing.Hash, files map[string]object.TreeEntry
 }
 
 // writeEntry returns what stands under a name; inside has the file itself under the empty name.
-func (m *treeMerger) writeEntry(name string, entry object.TreeEntry, inside map[string]object.TreeEntry, prefix string) (object.TreeEntry, error) {
+func (m *treeMerger) writeEntry(
+	name string, entry object.TreeEntry, inside map[string]object.TreeEntry, prefix string,
+) (object.TreeEntry, error) {
 	var dir plumbing.Hash
 	file := entry
 	if entry.Mode == filemode.Dir {

@@ -18,5 +18,8 @@ func (n name) problem(reason error, hint string) error {
 }
 
 func (n name) noCommit(hash string) error {
-	return n.problem(ErrNoCommit, fmt.Sprintf("%q is neither in the mirror nor in the repository; a force push may have removed it", hash))
+	return n.problem(
+		ErrNoCommit,
+		fmt.Sprintf("%q is neither in the mirror nor in the repository; a force push may have removed it", hash),
+	)
 }

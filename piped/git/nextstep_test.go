@@ -27,8 +27,14 @@ func TestTheNextStepOfALocalRepositoryBringsItBack(t *testing.T) {
 			u.git("commit", "-q", "--allow-empty", "-m", "of the other branch")
 			u.git("branch", "-D", "main")
 		}, ErrNoBranch, "main is missing, there is other"},
-		"the branch is renamed": {func(u *userRepo) { u.git("branch", "-m", "main", "other") }, ErrNoBranch, "main is missing, there is other"},
-		"HEAD is gone":          {func(u *userRepo) { require.NoError(u.t, os.Remove(filepath.Join(u.dir, ".git/HEAD"))) }, ErrDamaged, ".git/HEAD is missing"},
+		"the branch is renamed": {
+			func(u *userRepo) { u.git("branch", "-m", "main", "other") }, ErrNoBranch,
+			"main is missing, there is other",
+		},
+		"HEAD is gone": {
+			func(u *userRepo) { require.NoError(u.t, os.Remove(filepath.Join(u.dir, ".git/HEAD"))) }, ErrDamaged,
+			".git/HEAD is missing",
+		},
 		"refs are gone": {func(u *userRepo) {
 			u.git("pack-refs", "--all")
 			require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git/refs")))

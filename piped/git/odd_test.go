@@ -59,7 +59,16 @@ func TestARepositoryMayBeReplacedByAnother(t *testing.T) {
 func TestNamesThatAreNoTextAreKept(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
-	names := []string{"new\nline", "tab\there", "quote\"'`$(x)", " space ", "-dash", "ümlaut", "\u202eright to left", "back\\slash"}
+	names := []string{
+		"new\nline",
+		"tab\there",
+		"quote\"'`$(x)",
+		" space ",
+		"-dash",
+		"ümlaut",
+		"\u202eright to left",
+		"back\\slash",
+	}
 	if runtime.GOOS != "darwin" { // whose file systems take text alone
 		names = append(names, "latin-\xfc", "\xff\xfe/\x01")
 	}
@@ -196,7 +205,17 @@ func TestAServerThatCannotSendDifferencesSendsAll(t *testing.T) {
 		git.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	r, err := Open(t.Context(), Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	r, err := Open(
+		t.Context(),
+		Options{
+			ID:       "apps",
+			Remote:   server.URL + "/.git",
+			Branch:   "main",
+			Dir:      t.TempDir(),
+			Username: "ada",
+			Password: "secret",
+		},
+	)
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
@@ -212,7 +231,9 @@ func TestMessagesOfCommitsAreText(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
 	message := filepath.Join(t.TempDir(), "message")
-	for encoding, want := range map[string]string{"ISO-8859-1": "Grüße", "latin1": "Grüße", "UTF-8": "Grüße", "Shift_JIS": "Gr\uFFFDe"} {
+	for encoding, want := range map[string]string{
+		"ISO-8859-1": "Grüße", "latin1": "Grüße", "UTF-8": "Grüße", "Shift_JIS": "Gr\uFFFDe",
+	} {
 		require.NoError(t, os.WriteFile(message, []byte("Gr\xfc\xdfe\n\nAus M\xfcnchen\n"), 0o600))
 		u.git("-c", "i18n.commitEncoding="+encoding, "commit", "-q", "--allow-empty", "-F", message)
 		head, err := open(t, u.dir).Update(t.Context())

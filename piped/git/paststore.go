@@ -31,7 +31,9 @@ type pastStore struct {
 }
 
 // open fetches what is missing. No one else uses what is returned until release is called.
-func (p *pastStore) open(ctx context.Context, base, head plumbing.Hash, headBranch string) (_ *objects, release func(), err error) {
+func (p *pastStore) open(
+	ctx context.Context, base, head plumbing.Hash, headBranch string,
+) (_ *objects, release func(), err error) {
 	if err := p.using.take(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +123,9 @@ func (p *pastStore) fetch(ctx context.Context, storage *filesystem.Storage, name
 		}
 		if storage.HasEncodedObject(commit) != nil {
 			want := wanted{id: commit, depth: whole, haves: heads(storage)}
-			err := want.fetch(ctx, session, refs, func(read io.Reader) error { return packfile.UpdateObjectStorage(storage, read) })
+			err := want.fetch(
+				ctx, session, refs, func(read io.Reader) error { return packfile.UpdateObjectStorage(storage, read) },
+			)
 			if err != nil {
 				return err
 			}
@@ -135,7 +139,9 @@ func heads(storage *filesystem.Storage) []plumbing.Hash {
 	var list []plumbing.Hash
 	if known, err := storage.IterReferences(); err == nil {
 		_ = known.ForEach(func(ref *plumbing.Reference) error { // it fails only when the function does
-			if ref.Type() == plumbing.HashReference && len(list) < maxHaves && storage.HasEncodedObject(ref.Hash()) == nil {
+			if ref.Type() == plumbing.HashReference && len(list) < maxHaves && storage.HasEncodedObject(
+				ref.Hash(),
+			) == nil {
 				list = append(list, ref.Hash())
 			}
 			return nil

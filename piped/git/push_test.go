@@ -32,7 +32,10 @@ func draft(t *testing.T, r *Repository, files map[string]string) *Draft {
 	d, err := r.Draft(t.Context(), head.Hash)
 	require.NoError(t, err)
 	require.True(t, d.Empty())
-	change := Change{Files: map[string][]byte{}, Message: "Change\n\nBy: test\n", Name: "piped", Email: "piped@localhost", At: time.Unix(1700000000, 0)}
+	change := Change{
+		Files: map[string][]byte{}, Message: "Change\n\nBy: test\n", Name: "piped", Email: "piped@localhost",
+		At: time.Unix(1700000000, 0),
+	}
 	for name, content := range files {
 		change.Files[name] = []byte(content)
 	}
@@ -43,7 +46,12 @@ func draft(t *testing.T, r *Repository, files map[string]string) *Draft {
 func TestACommitIsPushedToTheBranch(t *testing.T) {
 	t.Parallel()
 	for name, remoteOf := range map[string]func(*testing.T, *userRepo) (string, string){
-		"bare repository": func(t *testing.T, u *userRepo) (string, string) { bare := bareOf(t, u); return "file://" + bare, bare },
+		"bare repository": func(t *testing.T, u *userRepo) (
+			string, string,
+		) {
+			bare := bareOf(t, u)
+			return "file://" + bare, bare
+		},
 		"server": func(t *testing.T, u *userRepo) (string, string) {
 			bare := bareOf(t, u)
 			u.git("-C", bare, "config", "http.receivepack", "true")
@@ -65,11 +73,25 @@ func TestACommitIsPushedToTheBranch(t *testing.T) {
 			u.write("app/a.yaml", "two")
 			base := u.commit("Second")
 			remote, dir := remoteOf(t, u)
-			r, err := Open(t.Context(), Options{ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+			r, err := Open(
+				t.Context(),
+				Options{
+					ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret",
+				},
+			)
 			require.NoError(t, err)
 
 			d := draft(t, r, map[string]string{"app/a.yaml": "three", "app/deep/run.sh": "#!/bin/bash"})
-			require.NoError(t, d.Commit(t.Context(), Change{Files: map[string][]byte{"z": []byte("last")}, Message: "Another", Name: "piped", Email: "p@l", At: time.Unix(1700000001, 0)}))
+			require.NoError(
+				t,
+				d.Commit(
+					t.Context(),
+					Change{
+						Files: map[string][]byte{"z": []byte("last")}, Message: "Another", Name: "piped", Email: "p@l",
+						At: time.Unix(1700000001, 0),
+					},
+				),
+			)
 			content, err := d.ReadFile(t.Context(), "app/a.yaml")
 			require.NoError(t, err)
 			require.Equal(t, "three", string(content))
@@ -81,7 +103,10 @@ func TestACommitIsPushedToTheBranch(t *testing.T) {
 			require.Equal(t, d.Head(), u.git("rev-parse", "main"))
 			require.Equal(t, base, u.git("rev-parse", "main~2"))
 			require.Equal(t, "Another\nChange", u.git("log", "-2", "--format=%s", "main"))
-			require.Equal(t, "piped <piped@localhost> test 1700000000", u.git("log", "-1", "--format=%an <%ae> %(trailers:key=By,valueonly,separator=%x20) %at", "main~1"))
+			require.Equal(
+				t, "piped <piped@localhost> test 1700000000",
+				u.git("log", "-1", "--format=%an <%ae> %(trailers:key=By,valueonly,separator=%x20) %at", "main~1"),
+			)
 			require.Equal(t, "app/a.yaml\napp/deep/run.sh\nz", u.git("diff", "--name-only", "main~2", "main"))
 			require.Contains(t, u.git("ls-tree", "main", "app/deep/run.sh"), "100755", "modes stay")
 			u.git("fsck", "--strict")
@@ -158,7 +183,13 @@ func TestRefusedPushesAreTyped(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 	require.ErrorIs(t, draft(t, open(t, bare), map[string]string{"a": "2"}).Push(t.Context()), ErrRefused)
 
-	r, err := Open(t.Context(), Options{ID: "apps", Remote: serve(t, filepath.Dir(bare)) + "/bare.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	r, err := Open(
+		t.Context(),
+		Options{
+			ID: "apps", Remote: serve(t, filepath.Dir(bare)) + "/bare.git", Branch: "main", Dir: t.TempDir(),
+			Username: "ada", Password: "secret",
+		},
+	)
 	require.NoError(t, err)
 	d := draft(t, r, map[string]string{"a": "2"})
 	r.remote.password = "wrong"

@@ -53,7 +53,9 @@ func newRemote(options Options, name name, location address.Address) *remote {
 }
 
 // ask opens a session with the server and gives it to use, with what the server has. Few ask one host at a time.
-func (r *remote) ask(ctx context.Context, use func(context.Context, transport.UploadPackSession, *packp.AdvRefs) error) error {
+func (r *remote) ask(
+	ctx context.Context, use func(context.Context, transport.UploadPackSession, *packp.AdvRefs) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	leave, err := r.hosts.enter(ctx, r.address.Host)
@@ -130,14 +132,19 @@ func (r *remote) accessProblem(err error) error {
 	case errors.As(err, &key):
 		return r.ssh.known.problem(key)
 	case errors.As(err, &silent):
-		hint := fmt.Sprintf("nothing came for %s: check the network, the address and the state of the server", silent.after)
+		hint := fmt.Sprintf(
+			"nothing came for %s: check the network, the address and the state of the server", silent.after,
+		)
 		return r.name.problem(ErrSilent, hint)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return r.name.problem(ErrNotRepository, "the server does not know it: check the remote and who may read it")
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed),
 		strings.Contains(err.Error(), "ssh: unable to authenticate"):
-		return r.name.problem(ErrAuth,
-			"set git.username and git.password, or git.sshKeyFile, in the piped configuration, for all repositories or for this one")
+		return r.name.problem(
+			ErrAuth,
+			"set git.username and git.password, or git.sshKeyFile, in the piped configuration, for all repositories "+
+				"or for this one",
+		)
 	}
 	return nil
 }

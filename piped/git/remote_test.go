@@ -36,7 +36,10 @@ func backend(t *testing.T, dir string) http.Handler {
 	require.NoError(t, err)
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+			"GIT_CONFIG_VALUE_0=*",
+		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "ada" || password != "secret" {
@@ -54,7 +57,10 @@ func TestBranchOfAServerIsFetchedAndOldCommitsStay(t *testing.T) {
 	u.write("a", "1")
 	first := u.commit("First")
 	url := serve(t, u.dir)
-	options := Options{ID: "apps", Remote: url + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret", Interval: time.Millisecond}
+	options := Options{
+		ID: "apps", Remote: url + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret",
+		Interval: time.Millisecond,
+	}
 	r, err := Open(t.Context(), options)
 	require.NoError(t, err)
 	head, err := r.Update(t.Context())
@@ -97,7 +103,13 @@ func TestProblemsOfAServerAreTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Open(t.Context(), Options{ID: "apps", Remote: c.remote, Branch: c.branch, Dir: t.TempDir(), Username: "ada", Password: c.password})
+			r, err := Open(
+				t.Context(),
+				Options{
+					ID: "apps", Remote: c.remote, Branch: c.branch, Dir: t.TempDir(), Username: "ada",
+					Password: c.password,
+				},
+			)
 			require.NoError(t, err)
 			_, err = r.Update(t.Context())
 			require.ErrorIs(t, err, c.want, "%v", err)
@@ -108,7 +120,9 @@ func TestProblemsOfAServerAreTyped(t *testing.T) {
 
 func TestTheHistoryIsNotFetchedAndOldCommitsAreFoundAllTheSame(t *testing.T) {
 	t.Parallel()
-	for name, byName := range map[string]string{"from a server that gives any commit": "true", "from a server that gives branches only": "false"} {
+	for name, byName := range map[string]string{
+		"from a server that gives any commit": "true", "from a server that gives branches only": "false",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newUserRepo(t)
@@ -118,7 +132,10 @@ func TestTheHistoryIsNotFetchedAndOldCommitsAreFoundAllTheSame(t *testing.T) {
 				commits = append(commits, u.commit(fmt.Sprint(i)))
 			}
 			u.git("config", "uploadpack.allowAnySHA1InWant", byName)
-			options := Options{ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"}
+			options := Options{
+				ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada",
+				Password: "secret",
+			}
 			r, err := Open(t.Context(), options)
 			require.NoError(t, err)
 			_, err = r.Update(t.Context())
@@ -151,7 +168,13 @@ func TestABranchOfAServerMayVanishAndComeBack(t *testing.T) {
 	u := newUserRepo(t)
 	u.write("a", "1")
 	first := u.commit("First")
-	r, err := Open(t.Context(), Options{ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	r, err := Open(
+		t.Context(),
+		Options{
+			ID: "apps", Remote: serve(t, u.dir) + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada",
+			Password: "secret",
+		},
+	)
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
@@ -184,7 +207,13 @@ func TestTheMirrorStaysUsableWhileAServerIsSilent(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(silent) })
-	r, err := Open(t.Context(), Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret"})
+	r, err := Open(
+		t.Context(),
+		Options{
+			ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada",
+			Password: "secret",
+		},
+	)
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)

@@ -75,7 +75,9 @@ func (r *repairer) repair(ctx context.Context, seen uint64, err error) error {
 	r.again()
 	if !damage.id.IsZero() && damage.id == r.last {
 		r.last = plumbing.ZeroHash
-		hint := fmt.Sprintf("object %s is damaged again after it was fetched again: run git fsck --full in the repository", damage.id)
+		hint := fmt.Sprintf(
+			"object %s is damaged again after it was fetched again: run git fsck --full in the repository", damage.id,
+		)
 		return name.problem(ErrDamaged, hint)
 	}
 	r.last = damage.id

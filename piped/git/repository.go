@@ -100,15 +100,20 @@ func newRepository(options Options, name name, location address.Address) *Reposi
 	r := &Repository{
 		options: options, name: name, mirror: m, remote: newRemote(options, name, location),
 		watcher: &watcher{
-			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Watched, logger: logger,
+			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Watched,
+			logger: logger,
 		},
 	}
 	if location.Scheme == "file" {
-		source := local{path: location.Path, remote: options.Remote, branch: plumbing.NewBranchReferenceName(options.Branch)}
+		source := local{
+			path: location.Path, remote: options.Remote, branch: plumbing.NewBranchReferenceName(options.Branch),
+		}
 		watched := source
 		r.origin, r.watcher.source = &copier{source: &source, mirror: m}, &watched
 	} else {
-		past := &pastStore{dir: options.Dir + ".history", name: name, remote: r.remote, logger: logger, using: newTurn()}
+		past := &pastStore{
+			dir: options.Dir + ".history", name: name, remote: r.remote, logger: logger, using: newTurn(),
+		}
 		r.origin = &fetcher{remote: r.remote, mirror: m, past: past, logger: logger}
 	}
 	r.commits = &commits{mirror: m, origin: r.origin}

@@ -46,7 +46,9 @@ func (u *userRepo) commit(message string) string {
 
 func open(t testing.TB, remote string) *Repository {
 	t.Helper()
-	r, err := Open(t.Context(), Options{ID: "apps", Remote: remote, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
+	r, err := Open(
+		t.Context(), Options{ID: "apps", Remote: remote, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")},
+	)
 	require.NoError(t, err)
 	return r
 }
@@ -126,8 +128,10 @@ func TestProblemsOfTheRepositoryAreTyped(t *testing.T) {
 		prepare func(u *userRepo)
 		want    error
 	}{
-		"no repository": {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git"))) }, ErrNotRepository},
-		"no directory":  {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(u.dir)) }, ErrNoDirectory},
+		"no repository": {
+			func(u *userRepo) { require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git"))) }, ErrNotRepository,
+		},
+		"no directory": {func(u *userRepo) { require.NoError(u.t, os.RemoveAll(u.dir)) }, ErrNoDirectory},
 		"a broken .git file": {func(u *userRepo) {
 			require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git")))
 			u.write(".git", "gitdir: /nowhere\n")
@@ -157,17 +161,34 @@ func TestProblemsOfTheRepositoryAreTyped(t *testing.T) {
 func TestMovesOfTheBranchAreTold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ prepare, move func(u *userRepo) }{
-		"a commit":           {func(u *userRepo) { u.commit("a") }, func(u *userRepo) { u.commit("b") }},
-		"the first commit":   {func(*userRepo) {}, func(u *userRepo) { u.commit("b") }},
-		"a force push":       {func(u *userRepo) { u.commit("a"); u.commit("b") }, func(u *userRepo) { u.git("reset", "-q", "--hard", "HEAD~1") }},
-		"a commit after gc":  {func(u *userRepo) { u.commit("a"); u.git("gc", "-q") }, func(u *userRepo) { u.commit("b") }},
-		"a packed reference": {func(u *userRepo) { u.commit("a") }, func(u *userRepo) { u.commit("b"); u.git("pack-refs", "--all") }},
-		"a branch deleted and made again": {func(u *userRepo) { u.commit("a"); u.git("checkout", "-q", "--detach") }, func(u *userRepo) {
+		"a commit":         {func(u *userRepo) { u.commit("a") }, func(u *userRepo) { u.commit("b") }},
+		"the first commit": {func(*userRepo) {}, func(u *userRepo) { u.commit("b") }},
+		"a force push": {
+			func(u *userRepo) { u.commit("a"); u.commit("b") },
+			func(u *userRepo) { u.git("reset", "-q", "--hard", "HEAD~1") },
+		},
+		"a commit after gc": {
+			func(u *userRepo) { u.commit("a"); u.git("gc", "-q") }, func(u *userRepo) { u.commit("b") },
+		},
+		"a packed reference": {
+			func(u *userRepo) { u.commit("a") }, func(u *userRepo) { u.commit("b"); u.git("pack-refs", "--all") },
+		},
+		"a branch deleted and made again": {func(u *userRepo) {
+			u.commit("a")
+			u.git(
+				"checkout", "-q", "--detach",
+			)
+		}, func(u *userRepo) {
 			u.git("branch", "-D", "main")
 			u.commit("b")
 			u.git("branch", "main")
 		}},
-		"a repository made anew": {func(u *userRepo) { u.commit("a"); require.NoError(u.t, os.RemoveAll(filepath.Join(u.dir, ".git"))) }, func(u *userRepo) {
+		"a repository made anew": {func(u *userRepo) {
+			u.commit("a")
+			require.NoError(
+				u.t, os.RemoveAll(filepath.Join(u.dir, ".git")),
+			)
+		}, func(u *userRepo) {
 			u.git("init", "-q", "-b", "main")
 			u.commit("b")
 		}},
@@ -223,7 +244,8 @@ func TestCheckoutKeepsModesAndLinksAndNeverLeavesTheDirectory(t *testing.T) {
 	u.write("bin/run", "#!/bin/sh\n")
 	require.NoError(t, os.Chmod(filepath.Join(u.dir, "bin/run"), 0o755))
 	for name, target := range map[string]string{
-		"inside": "bin/run", "absolute": "/etc/passwd", "outside": "../x", "a/b/up": "../..", "byway": "a/b/up/../x", "dangling": "none",
+		"inside": "bin/run", "absolute": "/etc/passwd", "outside": "../x", "a/b/up": "../..", "byway": "a/b/up/../x",
+		"dangling": "none",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(u.dir, name)), 0o755))
 		require.NoError(t, os.Symlink(target, filepath.Join(u.dir, name)))

@@ -74,7 +74,9 @@ func (m *mirror) salvage(ctx context.Context) error {
 		}
 	}
 	if len(keep) > 0 {
-		if err := m.addPack(func(w io.Writer) error { return encode(&contextWriter{ctx, w}, s.from, keep) }); err != nil {
+		if err := m.addPack(
+			func(w io.Writer) error { return encode(&contextWriter{ctx, w}, s.from, keep) },
+		); err != nil {
 			return fmt.Errorf("keep the whole objects of the damaged mirror: %w", err)
 		}
 	}

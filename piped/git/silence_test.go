@@ -95,13 +95,15 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 		after  int64
 		remote func(address string) string
 	}{
-		"ssh before the handshake":   {shell.address, 0, func(a string) string { return "ssh://git@" + a + u.dir }},
-		"ssh within the handshake":   {shell.address, 100, func(a string) string { return "ssh://git@" + a + u.dir }},
-		"http before the answer":     {webAddress, 0, func(a string) string { return "http://" + a + "/.git" }},
-		"http within a pack":         {webAddress, 300_000, func(a string) string { return "http://" + a + "/.git" }},
-		"https before the handshake": {secure.Listener.Addr().String(), 0, func(a string) string { return "https://" + a + "/.git" }},
-		"git before the answer":      {daemon, 0, func(a string) string { return "git://" + a + u.dir }},
-		"git within a pack":          {daemon, 300_000, func(a string) string { return "git://" + a + u.dir }},
+		"ssh before the handshake": {shell.address, 0, func(a string) string { return "ssh://git@" + a + u.dir }},
+		"ssh within the handshake": {shell.address, 100, func(a string) string { return "ssh://git@" + a + u.dir }},
+		"http before the answer":   {webAddress, 0, func(a string) string { return "http://" + a + "/.git" }},
+		"http within a pack":       {webAddress, 300_000, func(a string) string { return "http://" + a + "/.git" }},
+		"https before the handshake": {
+			secure.Listener.Addr().String(), 0, func(a string) string { return "https://" + a + "/.git" },
+		},
+		"git before the answer": {daemon, 0, func(a string) string { return "git://" + a + u.dir }},
+		"git within a pack":     {daemon, 300_000, func(a string) string { return "git://" + a + u.dir }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +181,12 @@ func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	require.NoError(t, err)
 	d, err := r.Draft(t.Context(), first)
 	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context(), Change{Files: map[string][]byte{"a": []byte("2")}, Message: "Draft", At: time.Unix(1, 0)}))
+	require.NoError(
+		t,
+		d.Commit(
+			t.Context(), Change{Files: map[string][]byte{"a": []byte("2")}, Message: "Draft", At: time.Unix(1, 0)},
+		),
+	)
 	select {
 	case err := <-ended:
 		t.Fatalf("the download has ended: %v", err)
@@ -215,7 +222,13 @@ func TestFewAskOneHostAtATimeAndOtherHostsDoNotWait(t *testing.T) {
 	t.Cleanup(slow.Close)
 	hosts := &Hosts{}
 	repository := func(remote string) *Repository {
-		r, err := Open(t.Context(), Options{ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret", Hosts: hosts})
+		r, err := Open(
+			t.Context(),
+			Options{
+				ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret",
+				Hosts: hosts,
+			},
+		)
 		require.NoError(t, err)
 		return r
 	}
@@ -259,7 +272,13 @@ func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
 	t.Cleanup(server.Close)
 	hosts := &Hosts{}
 	repository := func() *Repository {
-		r, err := Open(t.Context(), Options{ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada", Password: "secret", Hosts: hosts})
+		r, err := Open(
+			t.Context(),
+			Options{
+				ID: "apps", Remote: server.URL + "/.git", Branch: "main", Dir: t.TempDir(), Username: "ada",
+				Password: "secret", Hosts: hosts,
+			},
+		)
 		require.NoError(t, err)
 		return r
 	}

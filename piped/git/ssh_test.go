@@ -57,7 +57,9 @@ func serveSSH(t *testing.T) *sshServer {
 	t.Helper()
 	host, _ := newKey(t)
 	user, private := newKey(t)
-	settings := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	settings := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (
+		*ssh.Permissions, error,
+	) {
 		if c.User() != "git" || string(key.Marshal()) != string(user.PublicKey().Marshal()) {
 			return nil, errors.New("who are you")
 		}
@@ -77,9 +79,13 @@ func serveSSH(t *testing.T) *sshServer {
 		}
 	})
 	t.Cleanup(func() { listener.Close(); conns.Wait() })
-	s := &sshServer{address: listener.Addr().String(), key: private, knownHosts: filepath.Join(t.TempDir(), "known_hosts")}
+	s := &sshServer{
+		address: listener.Addr().String(), key: private, knownHosts: filepath.Join(t.TempDir(), "known_hosts"),
+	}
 	_, s.port, _ = net.SplitHostPort(s.address)
-	s.line, s.fingerprint = knownhosts.Line([]string{s.address}, host.PublicKey()), ssh.FingerprintSHA256(host.PublicKey())
+	s.line, s.fingerprint = knownhosts.Line(
+		[]string{s.address}, host.PublicKey(),
+	), ssh.FingerprintSHA256(host.PublicKey())
 	require.NoError(t, os.WriteFile(s.knownHosts, []byte(s.line+"\n"), 0o600))
 	return s
 }
@@ -133,7 +139,9 @@ func runGit(line string, channel ssh.Channel) uint32 {
 }
 
 func (s *sshServer) options(t *testing.T, remote string) Options {
-	return Options{ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), SSHKey: s.key, KnownHosts: []string{s.knownHosts}}
+	return Options{
+		ID: "apps", Remote: remote, Branch: "main", Dir: t.TempDir(), SSHKey: s.key, KnownHosts: []string{s.knownHosts},
+	}
 }
 
 // alsoAt are known hosts that know the server at another address.
@@ -153,7 +161,14 @@ func TestABranchIsFetchedAndPushedBySSH(t *testing.T) {
 	bare := bareOf(t, u)
 	server := serveSSH(t)
 	config := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf("Host apps.internal\n  HostName 127.0.0.1\n  Port %s\n  User git\n", server.port)), 0o600))
+	require.NoError(
+		t,
+		os.WriteFile(
+			config,
+			[]byte(fmt.Sprintf("Host apps.internal\n  HostName 127.0.0.1\n  Port %s\n  User git\n", server.port)),
+			0o600,
+		),
+	)
 	for name, change := range map[string]func(*Options){
 		"URL":                func(o *Options) {},
 		"URL without a user": func(o *Options) { o.Remote = "ssh://" + server.address + bare },
@@ -198,15 +213,31 @@ func TestProblemsWithSSHAreToldWithTheNextStep(t *testing.T) {
 		want   error
 		hint   string
 	}{
-		"a server that nobody knows":         {func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey, "then add to " + other.knownHosts + " the line: " + server.line},
-		"a server with another key":          {func(o *Options) { o.KnownHosts = []string{wrong} }, ErrHostKey, "ssh-keygen -R '[127.0.0.1]:" + server.port + "'"},
-		"no file of known hosts":             {func(o *Options) { o.KnownHosts = []string{wrong + ".none"} }, ErrHostKey, "its key " + server.fingerprint},
-		"a file of known hosts that is none": {func(o *Options) { o.KnownHosts = []string{u.dir} }, ErrHostKey, "cannot be read"},
-		"a key that the server refuses":      {func(o *Options) { o.SSHKey = stranger }, ErrAuth, "git.sshKeyFile"},
-		"a key with a passphrase":            {func(o *Options) { o.SSHKey = locked }, ErrAuth, "encrypted with a passphrase"},
-		"a key that is none":                 {func(o *Options) { o.SSHKey = []byte("hello") }, ErrAuth, "unencrypted private key in PEM"},
-		"a repository that is not there":     {func(o *Options) { o.Remote += "/none" }, ErrNotRepository, "check the remote"},
-		"a branch that is not there":         {func(o *Options) { o.Branch = "other" }, ErrNoBranch, "there is main"},
+		"a server that nobody knows": {
+			func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey,
+			"then add to " + other.knownHosts + " the line: " + server.line,
+		},
+		"a server with another key": {
+			func(o *Options) { o.KnownHosts = []string{wrong} }, ErrHostKey,
+			"ssh-keygen -R '[127.0.0.1]:" + server.port + "'",
+		},
+		"no file of known hosts": {
+			func(o *Options) { o.KnownHosts = []string{wrong + ".none"} }, ErrHostKey, "its key " + server.fingerprint,
+		},
+		"a file of known hosts that is none": {
+			func(o *Options) { o.KnownHosts = []string{u.dir} }, ErrHostKey, "cannot be read",
+		},
+		"a key that the server refuses": {func(o *Options) { o.SSHKey = stranger }, ErrAuth, "git.sshKeyFile"},
+		"a key with a passphrase": {
+			func(o *Options) { o.SSHKey = locked }, ErrAuth, "encrypted with a passphrase",
+		},
+		"a key that is none": {
+			func(o *Options) { o.SSHKey = []byte("hello") }, ErrAuth, "unencrypted private key in PEM",
+		},
+		"a repository that is not there": {
+			func(o *Options) { o.Remote += "/none" }, ErrNotRepository, "check the remote",
+		},
+		"a branch that is not there": {func(o *Options) { o.Branch = "other" }, ErrNoBranch, "there is main"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

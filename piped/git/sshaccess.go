@@ -71,12 +71,17 @@ func (s *sshAccess) method(ctx context.Context) (_ gossh.AuthMethod, end func(),
 	signer, err := gossh.ParsePrivateKey(s.key)
 	var locked *gossh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil, nil, s.name.problem(ErrAuth, "the ssh key is encrypted with a passphrase, which piped cannot ask for: "+
-			"create a key for piped without one (ssh-keygen -t ed25519 -N '' -f piped-key), "+
-			"or load this one into an ssh agent (ssh-add) and configure none")
+		return nil, nil, s.name.problem(
+			ErrAuth,
+			"the ssh key is encrypted with a passphrase, which piped cannot ask for: "+
+				"create a key for piped without one (ssh-keygen -t ed25519 -N '' -f piped-key), "+
+				"or load this one into an ssh agent (ssh-add) and configure none",
+		)
 	}
 	if err != nil {
-		return nil, nil, s.name.problem(ErrAuth, fmt.Sprintf("the ssh key cannot be read (%v): want an unencrypted private key in PEM", err))
+		return nil, nil, s.name.problem(
+			ErrAuth, fmt.Sprintf("the ssh key cannot be read (%v): want an unencrypted private key in PEM", err),
+		)
 	}
 	return gossh.PublicKeys(signer), func() {}, nil
 }

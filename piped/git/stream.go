@@ -85,7 +85,8 @@ func (s *stream) AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRef
 func refusal(answer string) error {
 	answer = strings.TrimSpace(answer)
 	for _, missing := range []string{
-		"not found", "does not appear to be a git repository", "could not be found", "does not exist", "no such repository", "not exported",
+		"not found", "does not appear to be a git repository", "could not be found", "does not exist",
+		"no such repository", "not exported",
 	} {
 		if strings.Contains(strings.ToLower(answer), missing) {
 			return transport.ErrRepositoryNotFound

@@ -28,14 +28,20 @@ func answering(text string) *stream {
 func packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
 func advertisement() string {
-	return packet("0123456789012345678901234567890123456789 refs/heads/main\x00shallow thin-pack side-band-64k no-progress ofs-delta\n") + "0000"
+	return packet(
+		"0123456789012345678901234567890123456789 refs/heads/main\x00shallow thin-pack side-band-64k no-progress "+
+			"ofs-delta\n",
+	) + "0000"
 }
 
 func TestAnswersOfServersAreUnderstood(t *testing.T) {
 	t.Parallel()
 	refs, err := answering(advertisement()).AdvertisedReferencesContext(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, map[string]plumbing.Hash{"refs/heads/main": plumbing.NewHash("0123456789012345678901234567890123456789")}, refs.References)
+	require.Equal(
+		t, map[string]plumbing.Hash{"refs/heads/main": plumbing.NewHash("0123456789012345678901234567890123456789")},
+		refs.References,
+	)
 	for answer, want := range map[string]error{
 		"0000": transport.ErrEmptyRemoteRepository,
 		packet("ERR Repository not found. Or you may not read.\n"):       transport.ErrRepositoryNotFound,
@@ -45,7 +51,8 @@ func TestAnswersOfServersAreUnderstood(t *testing.T) {
 		require.ErrorIs(t, err, want, answer)
 	}
 	for answer, want := range map[string]string{
-		"": "empty", packet("ERR the disk is on fire\n"): `the server answered: "the disk is on fire"`, "hello": "pkt-len", "0010": "EOF",
+		"": "empty", packet("ERR the disk is on fire\n"): `the server answered: "the disk is on fire"`,
+		"hello": "pkt-len", "0010": "EOF",
 	} {
 		_, err := answering(answer).AdvertisedReferencesContext(t.Context())
 		require.ErrorContains(t, err, want, answer)
@@ -68,7 +75,13 @@ func TestWhatIsKeptOfComplaintsIsBounded(t *testing.T) {
 }
 
 func FuzzAnswersOfServers(f *testing.F) {
-	f.Add([]byte(advertisement() + packet("shallow 0123456789012345678901234567890123456789") + "0000" + packet("NAK\n") + packet("\x01PACK") + packet("\x02so far\n") + "0000"))
+	f.Add(
+		[]byte(
+			advertisement() + packet(
+				"shallow 0123456789012345678901234567890123456789",
+			) + "0000" + packet("NAK\n") + packet("\x01PACK") + packet("\x02so far\n") + "0000",
+		),
+	)
 	f.Add([]byte(packet("ERR Repository not found.\n")))
 	f.Add([]byte("0000"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -79,7 +92,9 @@ func FuzzAnswersOfServers(f *testing.F) {
 			return
 		}
 		for _, id := range refs.References {
-			want := wanted{id: id, depth: 1, haves: []plumbing.Hash{plumbing.NewHash("0123456789012345678901234567890123456789")}}
+			want := wanted{
+				id: id, depth: 1, haves: []plumbing.Hash{plumbing.NewHash("0123456789012345678901234567890123456789")},
+			}
 			_ = want.fetch(t.Context(), s, refs, func(read io.Reader) error {
 				_, err := io.Copy(io.Discard, read)
 				return err

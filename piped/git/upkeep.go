@@ -81,7 +81,9 @@ func (c *cleaner) cleanUp(ctx context.Context, prune int64) (size int64, err err
 	}
 	// A separate storage: reading takes long, and that of the mirror has to be free.
 	run := &cleaning{ctx: ctx, mirror: m, bounds: c.bounds, from: newStorage(m.dir, "objects")}
-	if err := run.from.ForEachObjectHash(func(id plumbing.Hash) error { run.loose = append(run.loose, id); return nil }); err != nil {
+	if err := run.from.ForEachObjectHash(
+		func(id plumbing.Hash) error { run.loose = append(run.loose, id); return nil },
+	); err != nil {
 		return 0, fmt.Errorf("list loose objects: %w", err)
 	}
 	var small []packFile
@@ -318,7 +320,9 @@ func (c *cleaning) replace(packs []packFile, ids []plumbing.Hash, check func() e
 
 // discard removes packs and loose objects that the written pack replaces. With a check, which is called while the
 // mirror is locked, they hold more than that pack, and the next process finishes what this one begins.
-func (m *mirror) discard(written plumbing.Hash, packs []packFile, loose []plumbing.Hash, check func() error) (err error) {
+func (m *mirror) discard(
+	written plumbing.Hash, packs []packFile, loose []plumbing.Hash, check func() error,
+) (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if check != nil {

@@ -153,7 +153,9 @@ func TestOldCommitsAreDroppedWhenTheMirrorIsLarge(t *testing.T) {
 func TestNothingIsDroppedThatWasUsedMeanwhile(t *testing.T) {
 	t.Parallel()
 	_, r, hashes := grown(t, 3, func(u *userRepo, i int) { u.write("a", fmt.Sprint(i)) })
-	c := &cleaning{ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds, from: newStorage(r.options.Dir, "objects")}
+	c := &cleaning{
+		ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds, from: newStorage(r.options.Dir, "objects"),
+	}
 	packs := packsOf(t, r)
 	_, _, count := r.mirror.usage()
 	require.True(t, r.mirror.use(plumbing.NewHash(hashes[0])))
@@ -180,13 +182,18 @@ func TestDroppingThatWasInterruptedIsFinished(t *testing.T) {
 				u.write("d/same", "same")
 			})
 			draft(t, r, map[string]string{"a": "loose"})
-			c := &cleaning{ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds, from: newStorage(r.options.Dir, "objects")}
+			c := &cleaning{
+				ctx: t.Context(), mirror: r.mirror, bounds: r.cleaner.bounds,
+				from: newStorage(r.options.Dir, "objects"),
+			}
 			k := &keeper{c: c, has: map[plumbing.Hash]bool{}}
 			_, err := k.commit(plumbing.NewHash(hashes[2]), -1)
 			require.NoError(t, err)
 			// One pack is removed, then it fails; the others stay.
 			before := packsOf(t, r)
-			err = c.replace([]packFile{before[0], {id: plumbing.NewHash(hashes[0])}}, k.ids, func() error { return nil })
+			err = c.replace(
+				[]packFile{before[0], {id: plumbing.NewHash(hashes[0])}}, k.ids, func() error { return nil },
+			)
 			require.ErrorIs(t, err, os.ErrNotExist)
 			kept, err := os.ReadFile(filepath.Join(r.options.Dir, pruningFile))
 			require.NoError(t, err)
@@ -227,7 +234,10 @@ func TestTheMirrorIsCleanedUpByItself(t *testing.T) {
 		_, err := r.Update(t.Context())
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { packs, err := listPacks(r.mirror.packDir()); return err == nil && len(packs) > 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(
+		t, func() bool { packs, err := listPacks(r.mirror.packDir()); return err == nil && len(packs) > 0 },
+		20*time.Second, time.Millisecond,
+	)
 	stop()
 	require.NoError(t, <-done)
 	u.fsck(t, r)
@@ -243,12 +253,23 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 			return os.WriteFile(filepath.Join(filepath.Dir(pack), tmpPrefix+"1"), []byte("PACK"), 0o600)
 		}},
 		"an index whose pack has no name": {damage: func(pack string) error {
-			return os.WriteFile(filepath.Join(filepath.Dir(pack), packPrefix+"0123456789012345678901234567890123456789.idx"), []byte("half"), 0o600)
+			return os.WriteFile(
+				filepath.Join(filepath.Dir(pack), packPrefix+"0123456789012345678901234567890123456789.idx"),
+				[]byte("half"), 0o600,
+			)
 		}},
-		"an index that was to be removed":   {damage: func(pack string) error { return os.Remove(pack + packSuffix) }, anew: true},
-		"a pack cut off by a power failure": {damage: func(pack string) error { return truncate(pack + packSuffix) }, anew: true},
-		"an index of zeros":                 {damage: func(pack string) error { return zeros(pack + idxSuffix) }, anew: true},
-		"a pack without an index":           {damage: func(pack string) error { return os.Remove(pack + idxSuffix) }, anew: true},
+		"an index that was to be removed": {
+			damage: func(pack string) error { return os.Remove(pack + packSuffix) }, anew: true,
+		},
+		"a pack cut off by a power failure": {
+			damage: func(pack string) error { return truncate(pack + packSuffix) }, anew: true,
+		},
+		"an index of zeros": {
+			damage: func(pack string) error { return zeros(pack + idxSuffix) }, anew: true,
+		},
+		"a pack without an index": {
+			damage: func(pack string) error { return os.Remove(pack + idxSuffix) }, anew: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -305,7 +326,9 @@ func TestAHistoryThatIsDamagedOrInManyPacksIsFetchedAnew(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(dir, packPrefix+packs[0].id.String()+packSuffix))
 	require.NoError(t, err)
 	for i := range maxHistoryPacks {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s%040x%s", packPrefix, i+1, packSuffix)), content, 0o600))
+		require.NoError(
+			t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s%040x%s", packPrefix, i+1, packSuffix)), content, 0o600),
+		)
 	}
 	merge()
 	packs, err = listPacks(dir)

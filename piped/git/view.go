@@ -34,7 +34,8 @@ func (v *view) commit(id plumbing.Hash) (Commit, error) {
 	}
 	subject, body := splitMessage(textOf(commit, commit.Message))
 	return Commit{
-		Hash: id.String(), Subject: subject, Body: body, Author: textOf(commit, commit.Author.Name), CreatedAt: commit.Committer.When,
+		Hash: id.String(), Subject: subject, Body: body, Author: textOf(commit, commit.Author.Name),
+		CreatedAt: commit.Committer.When,
 	}, nil
 }
 
@@ -95,7 +96,9 @@ func (v *view) blob(id plumbing.Hash) ([]byte, error) {
 		return nil, err
 	}
 	if blob.Size > maxFileSize {
-		return nil, fmt.Errorf("read object %s: its size of %d bytes is over the limit of %d", id, blob.Size, maxFileSize)
+		return nil, fmt.Errorf(
+			"read object %s: its size of %d bytes is over the limit of %d", id, blob.Size, maxFileSize,
+		)
 	}
 	reader, err := blob.Reader()
 	if err != nil {
@@ -119,7 +122,9 @@ func (v *view) size(id plumbing.Hash) (int64, error) {
 }
 
 // walk calls visit for everything in the tree but directories, which it enters.
-func (v *view) walk(ctx context.Context, tree plumbing.Hash, prefix string, visit func(name string, entry object.TreeEntry) error) error {
+func (v *view) walk(
+	ctx context.Context, tree plumbing.Hash, prefix string, visit func(name string, entry object.TreeEntry) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -124,7 +124,9 @@ func (b *branchWatch) report(err error) {
 	}
 	b.problem = problem
 	if err != nil {
-		b.watcher.logger.Warn("cannot watch all of the repository; piped reads it regularly", "interval", lookInterval, "error", err)
+		b.watcher.logger.Warn(
+			"cannot watch all of the repository; piped reads it regularly", "interval", lookInterval, "error", err,
+		)
 	}
 	if b.watcher.report != nil {
 		b.watcher.report(err)

@@ -92,8 +92,8 @@ func (t *Taken) Traced() bool { return t.proc != nil && traced(t.proc.command.Pr
 
 // Abandon ends the process with all that it has started, because it goes on with a stage that was stopped. Why says so
 // ("stage A went on for 15s after it was stopped"). It returns when the process is gone, with the lines of the stage's
-// stack: those that our SDK names, or that the Go runtime of another plugin writes; none for other languages. The plugin
-// is started again at once, and the end does not count as a crash.
+// stack: those that our SDK names, or that the Go runtime of another plugin writes; none for other languages. The
+// plugin is started again at once, and the end does not count as a crash.
 func (t *Taken) Abandon(stageID, why string) []string {
 	if t.proc == nil {
 		return nil
@@ -111,7 +111,9 @@ func (s *supervisor) abandon(proc *process, why string) {
 		}
 		pid := proc.command.Process.Pid
 		s.logger.Warn("a plugin process is ended", "pid", pid, "reason", why)
-		s.condition.setAbandoned(fmt.Sprintf("process %d was ended at %s: %s", pid, time.Now().Format(time.TimeOnly), why))
+		s.condition.setAbandoned(
+			fmt.Sprintf("process %d was ended at %s: %s", pid, time.Now().Format(time.TimeOnly), why),
+		)
 		proc.ending.abandoned.Store(true)
 		stop := s.output.follow(&proc.ending.stacks)
 		proc.abortWithin(why, abandonTime)

@@ -15,13 +15,16 @@ func TestTheStackOfAStageIsPickedFromWhatAProcessWroteAtItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ written, want string }{
 		"marked by our SDK": {
-			"working\nstack of stage other:\n  main.idle\nend of the stack of stage other\nstack of stage s:\n  main.busy\n  main.Execute\nend of the stack of stage s\n" +
+			"working\nstack of stage other:\n  main.idle\nend of the stack of stage other\nstack of stage s:\n  " +
+				"main.busy\n  main.Execute\nend of the stack of stage s\n" +
 				"SIGQUIT: all goroutines:\ngoroutine 5 [running]:\nmain.(*service).ExecuteStage(0x1)",
 			"  main.busy\n  main.Execute",
 		},
 		"by the Go runtime of another plugin": {
-			"SIGQUIT: quit\nPC=0x4\ngoroutine 1 [select]:\nmain.main()\n\tmain.go:1\ngoroutine 7 [chan receive, 2 minutes]:\nmain.busy()\n\tbusy.go:3\nmain.(*service).ExecuteStage(0x1)\n\tservice.go:9",
-			"goroutine 7 [chan receive, 2 minutes]:\nmain.busy()\n\tbusy.go:3\nmain.(*service).ExecuteStage(0x1)\n\tservice.go:9",
+			"SIGQUIT: quit\nPC=0x4\ngoroutine 1 [select]:\nmain.main()\n\tmain.go:1\ngoroutine 7 [chan receive, 2 " +
+				"minutes]:\nmain.busy()\n\tbusy.go:3\nmain.(*service).ExecuteStage(0x1)\n\tservice.go:9",
+			"goroutine 7 [chan receive, 2 " +
+				"minutes]:\nmain.busy()\n\tbusy.go:3\nmain.(*service).ExecuteStage(0x1)\n\tservice.go:9",
 		},
 		"none of a plugin in another language": {"Traceback", ""},
 		"of bounded length": {

@@ -25,13 +25,14 @@ import (
 
 const recordings = "../../api/testdata/recordings/"
 
-// Plugins that know nothing of links get the very command lines that PipeCD's piped gave to PipeCD's plugins, apart from
-// the place of the program and the port, from the configuration that it has reported.
+// Plugins that know nothing of links get the very command lines that PipeCD's piped gave to PipeCD's plugins, apart
+// from the place of the program and the port, from the configuration that it has reported.
 func TestCommandLinesAreThoseOfPipeCDsPiped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "plugin")
-	script := "#!/bin/sh\nfor argument; do printf '%s\\n' \"$argument\"; done > \"$0.tmp\"\nmv \"$0.tmp\" \"$0.argv\"\nexec sleep 600\n"
+	script := "#!/bin/sh\nfor argument; do printf '%s\\n' \"$argument\"; done > \"$0.tmp\"\nmv \"$0.tmp\" " +
+		"\"$0.argv\"\nexec sleep 600\n"
 	require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
 	recorded := recordedCommandLines(t)
 	for _, p := range recordedPlugins(t) {
@@ -41,7 +42,8 @@ func TestCommandLinesAreThoseOfPipeCDsPiped(t *testing.T) {
 			p.URL, p.Port = "file://"+program, 0
 			binaries := t.TempDir()
 			host, err := pluginhost.New(pluginhost.Options{
-				Plugins: []config.Plugin{p}, BinaryDir: binaries, ServiceAddress: "localhost:48087", StartTimeout: time.Minute, GracePeriod: time.Second,
+				Plugins: []config.Plugin{p}, BinaryDir: binaries, ServiceAddress: "localhost:48087",
+				StartTimeout: time.Minute, GracePeriod: time.Second,
 			})
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(context.Background())

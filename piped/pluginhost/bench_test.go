@@ -35,10 +35,15 @@ func bare(tb testing.TB) config.Plugin {
 // run is start for benchmarks: with links, and until stop is called.
 func run(tb testing.TB, plugins ...config.Plugin) (host *pluginhost.Host, stop func()) {
 	tb.Helper()
-	server, err := pluginservice.Listen(pluginservice.Options{Registry: pluginservice.NewRegistry(), Commands: pluginservice.NewCommands(), Guarded: true})
+	server, err := pluginservice.Listen(
+		pluginservice.Options{
+			Registry: pluginservice.NewRegistry(), Commands: pluginservice.NewCommands(), Guarded: true,
+		},
+	)
 	require.NoError(tb, err)
 	host, err = pluginhost.New(pluginhost.Options{
-		Plugins: plugins, BinaryDir: tb.TempDir(), Service: server, ServiceAddress: server.Address(), RestartPause: time.Millisecond,
+		Plugins: plugins, BinaryDir: tb.TempDir(), Service: server, ServiceAddress: server.Address(),
+		RestartPause: time.Millisecond,
 	})
 	require.NoError(tb, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -45,9 +45,12 @@ type binaries struct {
 	scanned atomic.Pointer[scanned]
 }
 
-func newBinaries(c config.Plugin, options *Options, fetcher *fetch.Fetcher, condition *condition, logger *slog.Logger) *binaries {
+func newBinaries(
+	c config.Plugin, options *Options, fetcher *fetch.Fetcher, condition *condition, logger *slog.Logger,
+) *binaries {
 	return &binaries{
-		config: c, dir: options.BinaryDir, index: options.PluginIndex, fetcher: fetcher, condition: condition, logger: logger,
+		config: c, dir: options.BinaryDir, index: options.PluginIndex, fetcher: fetcher, condition: condition,
+		logger: logger,
 	}
 }
 
@@ -69,7 +72,10 @@ func (s *binaries) fetch(ctx context.Context) (binary, error) {
 		return b, err
 	}
 	if wanted.Stale != nil && note == "" {
-		note = fmt.Sprintf("its version is from the plugin index as it was fetched before, because its url cannot be reached: %s", wanted.Stale)
+		note = fmt.Sprintf(
+			"its version is from the plugin index as it was fetched before, because its url cannot be reached: %s",
+			wanted.Stale,
+		)
 	}
 	verified, err := s.fetcher.Verify(ctx, wanted.Plugin, b.path) // the copy: no one but this user changes it
 	if err != nil {
@@ -93,8 +99,11 @@ func (s *binaries) copy(ctx context.Context, wanted config.Plugin) (_ binary, no
 		return binary{}, "", fmt.Errorf("the url %q of plugin %q cannot be read: %w", address, plugin, err)
 	}
 	if u.Scheme != "file" {
-		return binary{}, "", fmt.Errorf("the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://",
-			address, plugin)
+		return binary{}, "", fmt.Errorf(
+			"the url %q of plugin %q has no known scheme: give it as file:///path, https:// or oci://",
+			address,
+			plugin,
+		)
 	}
 	b, err := s.local(plugin, u.Path)
 	return b, "", err
@@ -169,8 +178,8 @@ func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 	return stored, replaced, nil
 }
 
-// whole reads the copy and returns whether it is this user's and has the content that it is named for: the disk may have
-// damaged it, and somebody may have put another program there.
+// whole reads the copy and returns whether it is this user's and has the content that it is named for: the disk may
+// have damaged it, and somebody may have put another program there.
 func (b binary) whole() bool {
 	// owned.OpenFile takes nothing away but permissions of others, which a program of this user alone does not need.
 	file, err := owned.OpenFile(b.path, os.O_RDONLY)

@@ -67,7 +67,10 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
 	planned := make(chan error, 1)
 	go func() {
-		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{Deployment: &model.Deployment{}}})
+		_, err := p.Deployment().DetermineVersions(
+			t.Context(),
+			&deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{Deployment: &model.Deployment{}}},
+		)
 		planned <- err
 	}()
 	require.Never(t, func() bool { return len(planned) > 0 }, 50*time.Millisecond, time.Millisecond)
@@ -94,10 +97,18 @@ func TestAStageSaysWhenItsPluginIsNotThatOfItsSources(t *testing.T) {
 	host := start(t, nil, e)
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)
-	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildFailed, Reason: "main.go:4: expected operand\nmore"}))
+	require.NoError(
+		t,
+		config.WriteBuildStatus(
+			program, config.BuildStatus{State: config.BuildFailed, Reason: "main.go:4: expected operand\nmore"},
+		),
+	)
 	note, err := executeNoted(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, "Plugin p runs as it compiled last, since its changed sources do not compile: main.go:4: expected operand\n", note)
+	require.Equal(
+		t, "Plugin p runs as it compiled last, since its changed sources do not compile: main.go:4: expected operand\n",
+		note,
+	)
 
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
 	require.NoError(t, os.WriteFile(program+".new", []byte("\x7fELF, half of it"), 0o700))

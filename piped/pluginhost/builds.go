@@ -71,7 +71,9 @@ type builds struct {
 // await has calls that plan and deploy wait while the program is built and until the built one has taken over. A
 // user who saves and deploys means the program that was saved. The error is that of ctx.
 func (b *builds) await(ctx context.Context, method string, request any, opts []grpc.CallOption) error {
-	if b.program == "" || !b.reload || !strings.HasPrefix(method, "/"+deployment.DeploymentService_ServiceDesc.ServiceName+"/") {
+	if b.program == "" || !b.reload || !strings.HasPrefix(
+		method, "/"+deployment.DeploymentService_ServiceDesc.ServiceName+"/",
+	) {
 		return nil
 	}
 	note, began := noteOf(opts), time.Now()
@@ -95,8 +97,12 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 		select {
 		case <-changed:
 		case <-patience.C:
-			note(fmt.Sprintf("Plugin %s runs the program from before: the build of its changed sources did not end within %s",
-				b.plugin, buildPatience))
+			note(
+				fmt.Sprintf(
+					"Plugin %s runs the program from before: the build of its changed sources did not end within %s",
+					b.plugin, buildPatience,
+				),
+			)
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -136,16 +142,29 @@ func (b *builds) waited(request any, took time.Duration) time.Duration {
 // texts say how long a stage has waited for the build, and which build runs when it is not that of the sources.
 func (b *builds) texts(status config.BuildStatus, took time.Duration) (texts []string) {
 	if took > 0 {
-		texts = append(texts, fmt.Sprintf("Waited %s for the build of plugin %s", took.Round(10*time.Millisecond), b.plugin))
+		texts = append(
+			texts, fmt.Sprintf("Waited %s for the build of plugin %s", took.Round(10*time.Millisecond), b.plugin),
+		)
 	}
 	b.mu.Lock()
 	refused := b.refused
 	b.mu.Unlock()
 	switch {
 	case status.State == config.BuildFailed:
-		texts = append(texts, fmt.Sprintf("Plugin %s runs as it compiled last, since its changed sources do not compile: %s", b.plugin, status.Reason))
+		texts = append(
+			texts,
+			fmt.Sprintf(
+				"Plugin %s runs as it compiled last, since its changed sources do not compile: %s", b.plugin,
+				status.Reason,
+			),
+		)
 	case refused != nil:
-		texts = append(texts, fmt.Sprintf("Plugin %s runs the program from before, since the changed one does not start: %s", b.plugin, refused))
+		texts = append(
+			texts,
+			fmt.Sprintf(
+				"Plugin %s runs the program from before, since the changed one does not start: %s", b.plugin, refused,
+			),
+		)
 	}
 	return texts
 }

@@ -30,7 +30,12 @@ func read(t *testing.T, elements ...string) string {
 func TestPipedMakesRoomForGroupsOfPlugins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	controls(t, dir, map[string]string{"cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "77\n", "cgroup.subtree_control": ""})
+	controls(
+		t, dir,
+		map[string]string{
+			"cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "77\n", "cgroup.subtree_control": "",
+		},
+	)
 	controls(t, filepath.Join(dir, "piped"), map[string]string{"cgroup.procs": ""})
 	_, err := prepareCgroups(dir, 77)
 	require.NoError(t, err)
@@ -49,10 +54,19 @@ func TestPipedMakesRoomForGroupsOfPlugins(t *testing.T) {
 func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 	t.Parallel()
 	group := &cgroup{dir: t.TempDir()}
-	controls(t, group.dir, map[string]string{"memory.max": "", "memory.oom.group": "", "memory.swap.max": "", "cpu.max": "", "pids.max": "", "memory.events": "low 0\noom 1\noom_kill 0\n"})
+	controls(
+		t, group.dir,
+		map[string]string{
+			"memory.max": "", "memory.oom.group": "", "memory.swap.max": "", "cpu.max": "", "pids.max": "",
+			"memory.events": "low 0\noom 1\noom_kill 0\n",
+		},
+	)
 	l := limits{memory: 1 << 30, cpu: 0.5, pids: 100}
 	require.NoError(t, group.limit(l))
-	for file, want := range map[string]string{"memory.max": "1073741824", "memory.oom.group": "1", "memory.swap.max": "0", "cpu.max": "50000 100000", "pids.max": "100"} {
+	for file, want := range map[string]string{
+		"memory.max": "1073741824", "memory.oom.group": "1", "memory.swap.max": "0", "cpu.max": "50000 100000",
+		"pids.max": "100",
+	} {
 		require.Equal(t, want, read(t, group.dir, file), file)
 	}
 	room := confinement{limits: l, group: group}
@@ -66,7 +80,10 @@ func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 
 func TestGoProgramsAreToldOfTheirLimits(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"GOMEMLIMIT=943718400", "GOMAXPROCS=2"}, confinement{limits: limits{memory: 1000 << 20, cpu: 1.5}}.environment())
+	require.Equal(
+		t, []string{"GOMEMLIMIT=943718400", "GOMAXPROCS=2"},
+		confinement{limits: limits{memory: 1000 << 20, cpu: 1.5}}.environment(),
+	)
 	require.Empty(t, confinement{}.environment())
 }
 

@@ -63,7 +63,9 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 		}
 		return err
 	}
-	if code := status.Code(err); err != nil && code != codes.Unavailable && code != codes.Canceled && !proc.ending.stopping.Load() {
+	if code := status.Code(
+		err,
+	); err != nil && code != codes.Unavailable && code != codes.Canceled && !proc.ending.stopping.Load() {
 		return err
 	}
 	if exit := proc.awaitExit(ctx); exit != nil {

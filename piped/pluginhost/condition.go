@@ -92,7 +92,9 @@ const changedDoesNotStart = "its changed binary does not start, the one before i
 // keeps withdraws what was said of a changed binary: the file holds the program that runs again.
 func (c *condition) keeps(proc *process) {
 	c.change(func() {
-		if c.process == proc && c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(c.detail, changedDoesNotStart) {
+		if c.process == proc && c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(
+			c.detail, changedDoesNotStart,
+		) {
 			c.detail, c.problem = "", problem{}
 		}
 	})
@@ -291,7 +293,9 @@ func (c *condition) currentProblem(now time.Time) problem {
 	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil && now.Sub(c.process.started) > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
-			fmt.Sprintf("its process (pid %d) does not answer %s after its start", c.process.command.Process.Pid, slowStart),
+			fmt.Sprintf(
+				"its process (pid %d) does not answer %s after its start", c.process.command.Process.Pid, slowStart,
+			),
 			readOutput(c.plugin),
 		}
 	}

@@ -15,12 +15,16 @@ type crashLines struct{ lines []string }
 // keptCrashLines holds the message, the goroutine and the first two functions with their places.
 const keptCrashLines = 6
 
-var crashBeginnings = []string{"panic: ", "fatal error: ", "runtime: out of memory", "unexpected fault address ", "SIGSEGV: ", "SIGABRT: "}
+var crashBeginnings = []string{
+	"panic: ", "fatal error: ", "runtime: out of memory", "unexpected fault address ", "SIGSEGV: ", "SIGABRT: ",
+}
 
 // outOfMemory tells whether the Go runtime gave up because the system gave it no more memory.
 func outOfMemory(crash []string) bool {
 	return slices.ContainsFunc(crash, func(line string) bool {
-		return strings.HasPrefix(line, "runtime: out of memory") || strings.HasPrefix(line, "fatal error: runtime: out of memory") ||
+		return strings.HasPrefix(line, "runtime: out of memory") || strings.HasPrefix(
+			line, "fatal error: runtime: out of memory",
+		) ||
 			strings.HasPrefix(line, "fatal error: runtime: cannot allocate memory")
 	})
 }

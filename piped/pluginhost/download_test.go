@@ -32,7 +32,9 @@ import (
 
 func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }),
+	)
 	defer server.Close()
 	dir := t.TempDir()
 	inDir := func(o *pluginhost.Options) { o.BinaryDir = dir }
@@ -71,7 +73,9 @@ func TestPluginThatCannotBeDownloadedHoldsUpNobodyAndComesLater(t *testing.T) {
 
 func TestPluginWithAnotherDigestDoesNotStart(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, testPlugin) }),
+	)
 	defer server.Close()
 	right, err := fetch.Digest(testPlugin)
 	require.NoError(t, err)
@@ -237,7 +241,10 @@ func TestPluginIsFoundInAnIndex(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/index.json" {
-			fmt.Fprintf(w, `{"plugins":{"canary":{"versions":{"v1.0.0":{"%s/%s":{"url":"canary","sha256":"%s"}}}}}}`, runtime.GOOS, runtime.GOARCH, sum)
+			fmt.Fprintf(
+				w, `{"plugins":{"canary":{"versions":{"v1.0.0":{"%s/%s":{"url":"canary","sha256":"%s"}}}}}}`,
+				runtime.GOOS, runtime.GOARCH, sum,
+			)
 			return
 		}
 		http.ServeFile(w, r, testPlugin)

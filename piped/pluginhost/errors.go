@@ -33,8 +33,8 @@ type ExitError struct {
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
-	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was stopped.
-	// The other calls to it failed through no fault of the plugin.
+	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was
+	// stopped. The other calls to it failed through no fault of the plugin.
 	Abandoned bool
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
 	Exhausted string
@@ -108,7 +108,10 @@ func (e *NotRunningError) GRPCStatus() *status.Status {
 type SourcesChangedError struct{ Plugin, Stage string }
 
 func (e *SourcesChangedError) Error() string {
-	return fmt.Sprintf("plugin %q was replaced by one that reads other sources for stage %s: prepare them and try again", e.Plugin, e.Stage)
+	return fmt.Sprintf(
+		"plugin %q was replaced by one that reads other sources for stage %s: prepare them and try again", e.Plugin,
+		e.Stage,
+	)
 }
 
 // UnknownStageError is given for a stage that no plugin owns.
@@ -163,6 +166,10 @@ type StageConflictError struct {
 }
 
 func (e *StageConflictError) Error() string {
-	return fmt.Sprintf("stage %q is claimed by the plugins %s: list it under plugins[].stages of the one that should have it in the piped configuration, or remove the others",
-		e.Stage, strings.Join(e.Plugins, " and "))
+	return fmt.Sprintf(
+		"stage %q is claimed by the plugins %s: list it under plugins[].stages of the one that should have it in the "+
+			"piped configuration, or remove the others",
+		e.Stage,
+		strings.Join(e.Plugins, " and "),
+	)
 }

@@ -101,7 +101,9 @@ func (p *process) ask(timeout time.Duration) health {
 	asked := make(chan health, 1)
 	go func() {
 		var trailer metadata.MD
-		response, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.Trailer(&trailer))
+		response, err := grpc_health_v1.NewHealthClient(p.conn).Check(
+			ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.Trailer(&trailer),
+		)
 		p.noteGoroutines(trailer)
 		switch {
 		case status.Code(err) == codes.DeadlineExceeded:

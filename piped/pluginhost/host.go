@@ -111,7 +111,9 @@ func New(options Options) (*Host, error) {
 	fetcher := fetch.New(fetch.Options{Dir: fetch.CacheDir(options.BinaryDir), Logger: options.Logger})
 	for _, c := range options.Plugins {
 		if h.find(c.Name) != nil {
-			return nil, fmt.Errorf("two plugins are named %q in the piped configuration: give each its own name", c.Name)
+			return nil, fmt.Errorf(
+				"two plugins are named %q in the piped configuration: give each its own name", c.Name,
+			)
 		}
 		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher, h.tree))
 	}
@@ -175,7 +177,9 @@ func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 		case h.mayBeNamed(stage):
 		case len(owners) > 1:
 			return nil, &StageConflictError{Stage: stage, Plugins: names(owners)}
-		case len(owners) == 1 && !slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return p.condition.starting() }):
+		case len(owners) == 1 && !slices.ContainsFunc(
+			h.plugins, func(p *Plugin) bool { return p.condition.starting() },
+		):
 			return owners[0], nil
 		case len(owners) == 0 && h.settled():
 			return nil, h.unknownStage(stage)
@@ -236,7 +240,9 @@ func (h *Host) stageProblem(p *Plugin, stages []string) string {
 	}
 	for _, stage := range p.config.Stages {
 		if len(stages) > 0 && !slices.Contains(stages, stage) {
-			return fmt.Sprintf("its stages in the piped configuration name %q, which it does not offer: correct or remove it", stage)
+			return fmt.Sprintf(
+				"its stages in the piped configuration name %q, which it does not offer: correct or remove it", stage,
+			)
 		}
 	}
 	return ""
@@ -281,7 +287,9 @@ func (h *Host) settled(names ...string) bool {
 // mayBeNamed tells whether the stage is given by the configuration to a plugin of which nobody knows yet whether it
 // offers it.
 func (h *Host) mayBeNamed(stage string) bool {
-	return slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return slices.Contains(p.config.Stages, stage) && !p.condition.hasSettled() })
+	return slices.ContainsFunc(
+		h.plugins, func(p *Plugin) bool { return slices.Contains(p.config.Stages, stage) && !p.condition.hasSettled() },
+	)
 }
 
 func (h *Host) unknownStage(stage string) error {

@@ -135,7 +135,9 @@ func TestUnknownStageNamesTheNearestAndTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "one", settings{"stages": []string{"WAIT", "SCRIPT_RUN"}}))
 	_, err := host.Owner(t.Context(), "SCRIPTRUN")
-	require.EqualError(t, err, `no plugin owns stage "SCRIPTRUN"; did you mean SCRIPT_RUN? (known stages: SCRIPT_RUN, WAIT)`)
+	require.EqualError(
+		t, err, `no plugin owns stage "SCRIPTRUN"; did you mean SCRIPT_RUN? (known stages: SCRIPT_RUN, WAIT)`,
+	)
 	_, err = host.Plugin("onee")
 	require.EqualError(t, err, `no plugin is named "onee"; did you mean one? (plugins in the piped configuration: one)`)
 }
@@ -152,7 +154,9 @@ func TestTwoPluginsWithOneStageAreBothNamed(t *testing.T) {
 
 func TestTheConfigurationSettlesWhoOwnsAStage(t *testing.T) {
 	t.Parallel()
-	first, second := entry(t, "wait-v1", settings{"stages": []string{"WAIT", "OTHER"}}), entry(t, "wait-v2", settings{"stages": []string{"WAIT"}})
+	first, second := entry(
+		t, "wait-v1", settings{"stages": []string{"WAIT", "OTHER"}},
+	), entry(t, "wait-v2", settings{"stages": []string{"WAIT"}})
 	second.Stages = []string{"WAIT", "WAITT"}
 	host := start(t, nil, first, second)
 	settle(t, host)
@@ -169,7 +173,9 @@ func TestTheConfigurationSettlesWhoOwnsAStage(t *testing.T) {
 func TestPluginThatExitsAtOnceFailsWithItsLastOutputAndTheOthersWork(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil,
-		entry(t, "bad", settings{"stages": []string{"A"}, "start": "exit"}), entry(t, "good", settings{"stages": []string{"B"}}))
+		entry(
+			t, "bad", settings{"stages": []string{"A"}, "start": "exit"},
+		), entry(t, "good", settings{"stages": []string{"B"}}))
 	settle(t, host)
 	s := host.Status()[0]
 	require.Equal(t, agentv1.Plugin_STATE_FAILED, s.GetState())
@@ -277,7 +283,10 @@ func TestCallEndsAtOnceWhenThePluginDiesAndThePluginComesBack(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	require.Eventually(t, func() bool { return p.WaitRunning(ctx) == nil && host.Status()[0].GetPid() != before }, wait, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return p.WaitRunning(ctx) == nil && host.Status()[0].GetPid() != before }, wait,
+		time.Millisecond,
+	)
 	require.EqualValues(t, 1, host.Status()[0].GetRestarts())
 	_, err = execute(t.Context(), p, "{}")
 	require.NoError(t, err)
@@ -340,7 +349,8 @@ func TestRestartInterruptsARunningStageAndTakesTheNewBinary(t *testing.T) {
 func TestStopKillsWhatDoesNotEndByItself(t *testing.T) {
 	t.Parallel()
 	options := pluginhost.Options{
-		Plugins: []config.Plugin{entry(t, "p", settings{"ignoreTerm": true})}, BinaryDir: t.TempDir(), GracePeriod: 200 * time.Millisecond,
+		Plugins: []config.Plugin{entry(t, "p", settings{"ignoreTerm": true})}, BinaryDir: t.TempDir(),
+		GracePeriod: 200 * time.Millisecond,
 	}
 	host, err := pluginhost.New(options)
 	require.NoError(t, err)

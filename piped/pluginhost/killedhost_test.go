@@ -35,7 +35,8 @@ func runHost(settings string) error {
 	ctx := context.Background()
 	go func() { _ = server.Run(ctx) }()
 	host, err := pluginhost.New(pluginhost.Options{
-		Plugins: []config.Plugin{{Name: "scriptrun", URL: "file://" + s.Plugin}}, BinaryDir: filepath.Join(s.Dir, "plugins"),
+		Plugins:     []config.Plugin{{Name: "scriptrun", URL: "file://" + s.Plugin}},
+		BinaryDir:   filepath.Join(s.Dir, "plugins"),
 		ProcessTree: tree, Service: server, ServiceAddress: server.Address(),
 	})
 	if err != nil {
@@ -46,7 +47,9 @@ func runHost(settings string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(s.Dir, "plugin.pid"), []byte(strconv.Itoa(int(host.Status()[0].GetPid()))), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(s.Dir, "plugin.pid"), []byte(strconv.Itoa(int(host.Status()[0].GetPid()))), 0o600,
+	); err != nil {
 		return err
 	}
 	registry.Add(stageDeployment("SCRIPT_RUN"))

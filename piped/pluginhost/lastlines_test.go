@@ -20,7 +20,9 @@ import (
 // dyingPlugin builds a plugin of the SDK that dies after it has written to the log of its stage, once.
 var dyingPlugin = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(testPlugin), "dying")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/sdk/internal/dyingplugin").CombinedOutput()
+	out, err := exec.Command(
+		"go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/sdk/internal/dyingplugin",
+	).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -58,8 +60,14 @@ func TestWhatAStageWroteBeforeItsPluginDiedArrives(t *testing.T) {
 				for strings.Contains(text, "\n\n") {
 					text = strings.ReplaceAll(text, "\n\n", "\n") // blocks of whole lines
 				}
-				require.Equal(t, want.String()+"a whole line\n[east] replaced, not repeated\nhalf a line\n[east] unfinished\n", text)
-				require.Zero(t, controlPlane.completed, "the scheduler adds how the plugin died, which a complete log does not take")
+				require.Equal(
+					t, want.String()+"a whole line\n[east] replaced, not repeated\nhalf a line\n[east] unfinished\n",
+					text,
+				)
+				require.Zero(
+					t, controlPlane.completed,
+					"the scheduler adds how the plugin died, which a complete log does not take",
+				)
 			})
 		}
 	}

@@ -174,7 +174,9 @@ func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, e
 var errStartTimeout = errors.New("start timeout")
 
 func (l *launcher) startTimeoutError(proc *process) error {
-	text := fmt.Sprintf("plugin %q did not answer%s within %s of its start", l.config.Name, proc.place(), l.options.StartTimeout)
+	text := fmt.Sprintf(
+		"plugin %q did not answer%s within %s of its start", l.config.Name, proc.place(), l.options.StartTimeout,
+	)
 	if last := l.output.since(proc.mark); len(last) > 0 {
 		text += "; its last output: " + strings.Join(last[max(0, len(last)-linesInError):], " | ")
 	}
@@ -182,7 +184,9 @@ func (l *launcher) startTimeoutError(proc *process) error {
 }
 
 // dial makes the connection to a new process.
-func dial(proc *process, patience time.Duration, calls func(plugin string) grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
+func dial(
+	proc *process, patience time.Duration, calls func(plugin string) grpc.UnaryClientInterceptor,
+) (*grpc.ClientConn, error) {
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
@@ -193,12 +197,16 @@ func dial(proc *process, patience time.Duration, calls func(plugin string) grpc.
 		options = append(options, grpc.WithUnaryInterceptor(calls(proc.plugin)))
 	}
 	if proc.link != nil {
-		return grpc.NewClient("passthrough:///"+fileName(proc.plugin), append(options, overLink(proc.link.serve, patience)...)...)
+		return grpc.NewClient(
+			"passthrough:///"+fileName(proc.plugin), append(options, overLink(proc.link.serve, patience)...)...,
+		)
 	}
 	// It tries often: a plugin listens a few hundredths of a second after its start.
 	return grpc.NewClient("passthrough:///"+net.JoinHostPort("127.0.0.1", strconv.Itoa(proc.port)),
 		append(options, grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 5 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 100 * time.Millisecond},
+			Backoff: backoff.Config{
+				BaseDelay: 5 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 100 * time.Millisecond,
+			},
 			MinConnectTimeout: time.Second,
 		}))...)
 }

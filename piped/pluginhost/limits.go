@@ -59,7 +59,8 @@ func (h *Host) confine(ctx context.Context) {
 	groups, err := openCgroups()
 	if err != nil {
 		h.options.Logger.Info("piped holds the limits of plugins by measuring them every second: "+
-			"memory and threads of the plugin's own process, while it only gets the limit of cpu as a setting", "reason", err)
+			"memory and threads of the plugin's own process, while it only gets the limit of cpu as a setting",
+			"reason", err)
 		return
 	}
 	h.noteEnded(groups.inherit(ctx))
@@ -91,7 +92,11 @@ func (p *process) bound(l limits) {
 			switch {
 			case !ok || p.ending.stopping.Load():
 			case l.memory > 0 && used.rss > l.memory:
-				p.abort(fmt.Sprintf("it used %s of memory, more than its limit of %s", mebibytes(used.rss), mebibytes(l.memory)))
+				p.abort(
+					fmt.Sprintf(
+						"it used %s of memory, more than its limit of %s", mebibytes(used.rss), mebibytes(l.memory),
+					),
+				)
 				return
 			case l.pids > 0 && int(used.threads) > l.pids:
 				p.abort(fmt.Sprintf("it had %d threads, more than its limit of %d", used.threads, l.pids))

@@ -24,6 +24,10 @@ func TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit(t *testing.
 	_, err = execute(t.Context(), p, `{"do":"devour"}`)
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, err, &exit)
-	require.Regexp(t, `^plugin "p" (exited with code 2|was ended by the kernel) because it needed more memory than its limit of 128 MiB`, exit.Error())
+	require.Regexp(
+		t,
+		`^plugin "p" (exited with code 2|was ended by the kernel) because it needed more memory than its limit of 128 MiB`,
+		exit.Error(),
+	)
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
 }

@@ -19,8 +19,14 @@ func TestAPluginThatUsesMoreThanItMayIsEnded(t *testing.T) {
 		do     string
 		want   string
 	}{
-		"memory":  {config.PluginLimits{Memory: "128Mi", CPU: 1.5}, "eat", `more than its limit of 128 MiB|it needed more memory than its limit of 128 MiB`},
-		"threads": {config.PluginLimits{Pids: 40}, "threads", `it had \d+ threads, more than its limit of 40|it needed more processes and threads than its limit of 40`},
+		"memory": {
+			config.PluginLimits{Memory: "128Mi", CPU: 1.5}, "eat",
+			`more than its limit of 128 MiB|it needed more memory than its limit of 128 MiB`,
+		},
+		"threads": {
+			config.PluginLimits{Pids: 40}, "threads",
+			`it had \d+ threads, more than its limit of 40|it needed more processes and threads than its limit of 40`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

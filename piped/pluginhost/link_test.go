@@ -70,16 +70,22 @@ func (l *logs) take(blocks []*model.LogBlock, completed bool) {
 	}
 }
 
-func (l *logs) ReportStageLogsFromLastCheckpoint(_ context.Context, request *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (l *logs) ReportStageLogsFromLastCheckpoint(
+	_ context.Context, request *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	l.take(request.GetBlocks(), request.GetCompleted())
 	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
 }
 
-func (l *logs) SaveDeploymentPluginMetadata(context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest, ...grpc.CallOption) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+func (l *logs) SaveDeploymentPluginMetadata(
+	context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest, ...grpc.CallOption,
+) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
 	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
-func (l *logs) ReportStageLogs(_ context.Context, request *pipedservice.ReportStageLogsRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsResponse, error) {
+func (l *logs) ReportStageLogs(
+	_ context.Context, request *pipedservice.ReportStageLogsRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportStageLogsResponse, error) {
 	l.take(request.GetBlocks(), false)
 	select {
 	case l.taken <- request.GetBlocks()[0].GetLog():
@@ -104,10 +110,13 @@ func service(t *testing.T) (*pluginservice.Server, *pluginservice.Registry, *log
 	return server, registry, controlPlane
 }
 
-func newService(controlPlane pipedservice.PipedServiceClient, tools string) (*pluginservice.Server, *pluginservice.Registry, error) {
+func newService(
+	controlPlane pipedservice.PipedServiceClient, tools string,
+) (*pluginservice.Server, *pluginservice.Registry, error) {
 	registry := pluginservice.NewRegistry()
 	server, err := pluginservice.Listen(pluginservice.Options{
-		ControlPlane: controlPlane, Registry: registry, Commands: pluginservice.NewCommands(), ToolsDir: tools, Guarded: true,
+		ControlPlane: controlPlane, Registry: registry, Commands: pluginservice.NewCommands(), ToolsDir: tools,
+		Guarded: true,
 	})
 	return server, registry, err
 }
@@ -125,7 +134,8 @@ func unlinked(t *testing.T) string {
 
 func executeIn(ctx context.Context, p *pluginhost.Plugin, deploymentID, stageID, with string) error {
 	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-		Deployment: &model.Deployment{Id: deploymentID}, Stage: &model.PipelineStage{Id: stageID}, StageConfig: []byte(with),
+		Deployment: &model.Deployment{Id: deploymentID}, Stage: &model.PipelineStage{Id: stageID},
+		StageConfig: []byte(with),
 	}})
 	return err
 }
@@ -133,22 +143,33 @@ func executeIn(ctx context.Context, p *pluginhost.Plugin, deploymentID, stageID,
 // stageDeployment is the deployment of executeNamed.
 func stageDeployment(stage string) *model.Deployment {
 	return &model.Deployment{
-		Id: "d", ApplicationId: "a", ApplicationName: "app", PipedId: "p", ProjectId: "j", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING,
-		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r", Remote: "r", Branch: "b"}, Path: "."},
-		Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}, Timestamp: 1},
-		Stages:  []*model.PipelineStage{pipelineStage(stage)}, CreatedAt: 1, UpdatedAt: 1,
+		Id: "d", ApplicationId: "a", ApplicationName: "app", PipedId: "p", ProjectId: "j",
+		Status: model.DeploymentStatus_DEPLOYMENT_RUNNING,
+		GitPath: &model.ApplicationGitPath{
+			Repo: &model.ApplicationGitRepository{Id: "r", Remote: "r", Branch: "b"}, Path: ".",
+		},
+		Trigger: &model.DeploymentTrigger{
+			Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}, Timestamp: 1,
+		},
+		Stages: []*model.PipelineStage{pipelineStage(stage)}, CreatedAt: 1, UpdatedAt: 1,
 	}
 }
 
 func pipelineStage(name string) *model.PipelineStage {
-	return &model.PipelineStage{Id: "s", Name: name, Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1}
+	return &model.PipelineStage{
+		Id: "s", Name: name, Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1,
+	}
 }
 
 // executeNamed executes a stage with a request that plugins of the SDK take.
 func executeNamed(ctx context.Context, p *pluginhost.Plugin, stage, with string) error {
-	dir := &common.DeploymentSource{ApplicationDirectory: os.TempDir(), CommitHash: "h", ApplicationConfig: []byte("{}"), ApplicationConfigFilename: "app.pipecd.yaml"}
+	dir := &common.DeploymentSource{
+		ApplicationDirectory: os.TempDir(), CommitHash: "h", ApplicationConfig: []byte("{}"),
+		ApplicationConfigFilename: "app.pipecd.yaml",
+	}
 	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-		Deployment: stageDeployment(stage), Stage: pipelineStage(stage), StageConfig: []byte(with), TargetDeploymentSource: dir,
+		Deployment: stageDeployment(stage), Stage: pipelineStage(stage), StageConfig: []byte(with),
+		TargetDeploymentSource: dir,
 	}})
 	return err
 }
@@ -203,13 +224,17 @@ func TestLoopbackIsOnlyForPluginsThatNeedIt(t *testing.T) {
 	linked, err := host.Plugin("linked")
 	require.NoError(t, err)
 	require.NoError(t, executeIn(t.Context(), linked, "d", "of-linked", `{}`))
-	require.ErrorContains(t, write("of-linked"), `stage "of-linked" of deployment "d" is not in the hands of a caller over loopback`)
+	require.ErrorContains(
+		t, write("of-linked"), `stage "of-linked" of deployment "d" is not in the hands of a caller over loopback`,
+	)
 	p, err := host.Plugin("guest")
 	require.NoError(t, err)
 	require.NoError(t, executeIn(t.Context(), p, "d", "of-guest", `{}`))
 	require.NoError(t, write("of-guest"))
 	require.Equal(t, "strange", <-controlPlane.taken)
-	_, err = stranger.GetDeploymentPluginMetadata(t.Context(), &pluginapi.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "linked", Key: "k"})
+	_, err = stranger.GetDeploymentPluginMetadata(
+		t.Context(), &pluginapi.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "linked", Key: "k"},
+	)
 	require.ErrorContains(t, err, `may not read or change what plugin "linked" keeps`)
 }
 
@@ -225,5 +250,8 @@ func TestBundledPluginsUseTheLink(t *testing.T) {
 	_, err = host.Owner(t.Context(), "WAIT")
 	require.NoError(t, err)
 	require.True(t, host.Status()[0].GetLinked(), "it has answered, and not over loopback")
-	require.Eventually(t, func() bool { return host.Status()[0].GetGoroutines() > 0 }, wait, time.Millisecond, "it tells of its goroutines with its health")
+	require.Eventually(
+		t, func() bool { return host.Status()[0].GetGoroutines() > 0 }, wait, time.Millisecond,
+		"it tells of its goroutines with its health",
+	)
 }

@@ -12,7 +12,9 @@ import (
 func TestAMarkerIsFoundHoweverItIsCutUp(t *testing.T) {
 	t.Parallel()
 	for size := 1; size < 12; size++ {
-		for text, want := range map[string]bool{"..MARKER..": true, "MARKER": true, "....MARKE": false, "MARKEMARKER": true, "MARKEXR": false} {
+		for text, want := range map[string]bool{
+			"..MARKER..": true, "MARKER": true, "....MARKE": false, "MARKEMARKER": true, "MARKEXR": false,
+		} {
 			w := &markerWriter{marker: []byte("MARKER")}
 			for rest := text; rest != ""; {
 				n := min(size, len(rest))

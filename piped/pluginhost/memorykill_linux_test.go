@@ -28,7 +28,10 @@ func realGroup(t *testing.T, mount string) (dir string, err error) {
 		return "", err
 	}
 	t.Cleanup(func() {
-		require.Eventually(t, func() bool { return syscall.Rmdir(dir) == nil }, longEnough, 10*time.Millisecond, "the control group of the test is busy")
+		require.Eventually(
+			t, func() bool { return syscall.Rmdir(dir) == nil }, longEnough, 10*time.Millisecond,
+			"the control group of the test is busy",
+		)
 	})
 	return dir, nil
 }
@@ -58,7 +61,8 @@ func launched(t *testing.T, program string, tree *processtree.Tree, room confine
 	require.NoError(t, err)
 	t.Cleanup(func() { reader.Close(); writer.Close() })
 	p, err := startProcess(start{
-		binary: program, config: config.Plugin{Name: "p"}, port: 1, serviceAddress: "localhost:1", lifeline: reader, tree: tree, room: room,
+		binary: program, config: config.Plugin{Name: "p"}, port: 1, serviceAddress: "localhost:1", lifeline: reader,
+		tree: tree, room: room,
 	}, newOutput("", "p", nil))
 	require.NoError(t, err)
 	p.release = func() {}
@@ -90,7 +94,10 @@ func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 		want = "this machine, or the container that piped runs in, had no memory left, as it seems"
 	} else {
 		t.Logf("variant: none, this user may not make control groups: %v; %v", why, err)
-		t.Log("the limit that the process itself runs into is TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit")
+		t.Log(
+			"the limit that the process itself runs into is " +
+				"TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit",
+		)
 		return
 	}
 	p := launched(t, script(t, eat), tree, room)

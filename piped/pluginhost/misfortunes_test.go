@@ -51,19 +51,28 @@ func signalled(s syscall.Signal) func(*testing.T, *pluginhost.Host, config.Plugi
 // replaced, or are starved.
 func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 	t.Parallel()
-	const running, restarting, failed = agentv1.Plugin_STATE_RUNNING, agentv1.Plugin_STATE_RESTARTING, agentv1.Plugin_STATE_FAILED
+	const (
+		running    = agentv1.Plugin_STATE_RUNNING
+		restarting = agentv1.Plugin_STATE_RESTARTING
+		failed     = agentv1.Plugin_STATE_FAILED
+	)
 	again := shown{running, `^$`}
 	for name, m := range map[string]misfortune{
 		"killed": {
 			strike: signalled(syscall.SIGKILL),
-			shown:  []shown{{restarting, `^plugin "p" was ended by signal SIGKILL; its last output: hello from p$`}, again},
+			shown: []shown{
+				{restarting, `^plugin "p" was ended by signal SIGKILL; its last output: hello from p$`}, again,
+			},
 		},
 		"hung": {
 			change: func(_ *testing.T, _ *config.Plugin, o *pluginhost.Options) {
 				o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 2*time.Second
 			},
 			strike: signalled(syscall.SIGSTOP),
-			shown:  []shown{{restarting, `^plugin "p" was ended by piped because it did not answer a health check within 2s`}, again},
+			shown: []shown{
+				{restarting, `^plugin "p" was ended by piped because it did not answer a health check within 2s`},
+				again,
+			},
 		},
 		"crashing again and again": {
 			settings: settings{"start": "once", "marker": "marker"},
@@ -80,7 +89,12 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				t.Cleanup(func() { taken.Close() })
 				e.Port = taken.Addr().(*net.TCPAddr).Port
 			},
-			shown: []shown{{failed, `^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; fix the binary, or run: pipedeck restart p$`}},
+			shown: []shown{
+				{
+					failed,
+					`^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; fix the binary, or run: pipedeck restart p$`,
+				},
+			},
 		},
 		"corrupt": {
 			change: func(t *testing.T, e *config.Plugin, _ *pluginhost.Options) {
@@ -90,7 +104,12 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, append([]byte{0}, whole...), 0o700))
 				e.URL = "file://" + path
 			},
-			shown: []shown{{failed, `^start the binary of plugin "p": .*exec format error; fix the binary, or run: pipedeck restart p$`}},
+			shown: []shown{
+				{
+					failed,
+					`^start the binary of plugin "p": .*exec format error; fix the binary, or run: pipedeck restart p$`,
+				},
+			},
 		},
 		"replaced": {
 			change: func(t *testing.T, e *config.Plugin, _ *pluginhost.Options) {
@@ -121,7 +140,13 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 		"starved of memory": {
 			change: func(_ *testing.T, e *config.Plugin, _ *pluginhost.Options) { e.Limits.Memory = "128Mi" },
 			strike: callStage(`{"do":"eat"}`),
-			shown:  []shown{{restarting, `because it (used \d+ MiB of memory, more than|needed more memory than) its limit of 128 MiB`}, again},
+			shown: []shown{
+				{
+					restarting,
+					`because it (used \d+ MiB of memory, more than|needed more memory than) its limit of 128 MiB`,
+				},
+				again,
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +165,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				m.change(t, &e, &options)
 			}
 			host := start(t, func(o *pluginhost.Options) {
-				o.RestartPause, o.HealthInterval, o.HangTimeout = options.RestartPause, options.HealthInterval, options.HangTimeout
+				o.RestartPause, o.HealthInterval = options.RestartPause, options.HealthInterval
+				o.HangTimeout = options.HangTimeout
 			}, e)
 			settle(t, host)
 			before := host.Status()[0].GetPid()
@@ -149,7 +175,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			}
 			for _, next := range m.shown {
 				s := await(t, host, func(s *agentv1.Plugin) bool {
-					return s.GetState() == next.state && (next.state != running || s.GetPid() != before && s.GetDetail() == "")
+					return s.GetState() == next.state &&
+						(next.state != running || s.GetPid() != before && s.GetDetail() == "")
 				})
 				require.Regexp(t, next.detail, s.GetDetail())
 			}

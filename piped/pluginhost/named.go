@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Named returns the named plugins in configuration order, once they run or have failed their first start. The errors are
-// UnknownPluginError and that of ctx.
+// Named returns the named plugins in configuration order, once they run or have failed their first start. The errors
+// are UnknownPluginError and that of ctx.
 func (h *Host) Named(ctx context.Context, names ...string) ([]*Plugin, error) {
 	for _, name := range names {
 		if _, err := h.Plugin(name); err != nil {

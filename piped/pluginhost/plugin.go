@@ -28,7 +28,9 @@ type Plugin struct {
 }
 
 // newPlugin joins the parts of a plugin.
-func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher, tree *processtree.Tree) *Plugin {
+func newPlugin(
+	c config.Plugin, options *Options, changes *broadcast, fetcher *fetch.Fetcher, tree *processtree.Tree,
+) *Plugin {
 	logger := options.Logger.With("plugin", c.Name)
 	p := &Plugin{
 		config: c, limits: limitsOf(c.Limits), output: newOutput(options.LogDir, c.Name, options.Mask),
@@ -38,11 +40,14 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *f
 		p.output.echo = func(line string) { logger.Info("plugin output", "line", line) }
 	}
 	suspicion, renewed := newSuspicion(c.Name), make(chan struct{}, 1)
-	builds := &builds{plugin: c.Name, reload: !options.NoReload, condition: p.condition, changes: changes, renewed: renewed}
+	builds := &builds{
+		plugin: c.Name, reload: !options.NoReload, condition: p.condition, changes: changes, renewed: renewed,
+	}
 	builds.program = programOf(c.URL)
 	remains := &remains{plugin: c.Name, outer: tree, logger: logger}
 	p.launcher = &launcher{
-		config: c, options: options, output: p.output, limits: p.limits, remains: remains, suspicion: suspicion, logger: logger,
+		config: c, options: options, output: p.output, limits: p.limits, remains: remains, suspicion: suspicion,
+		logger: logger,
 	}
 	p.supervisor = &supervisor{
 		plugin: c.Name, port: c.Port, options: options, logger: logger, output: p.output, condition: p.condition,
@@ -50,7 +55,8 @@ func newPlugin(c config.Plugin, options *Options, changes *broadcast, fetcher *f
 		suspicion: suspicion, builds: builds, restart: make(chan struct{}, 1), renewed: renewed,
 	}
 	p.caller = &caller{
-		plugin: c.Name, condition: p.condition, builds: builds, suspicion: suspicion, service: options.Service, ender: p.supervisor,
+		plugin: c.Name, condition: p.condition, builds: builds, suspicion: suspicion, service: options.Service,
+		ender: p.supervisor,
 	}
 	return p
 }

@@ -34,5 +34,11 @@ func choosePort(plugin string, configured int) (int, error) {
 
 func busyPortError(plugin string, port int) error {
 	owner := cmp.Or(portOwner(port), "another process")
-	return fmt.Errorf("port %d of plugin %q is in use by %s: end that process, or set another port (0 chooses a free one) in the piped configuration", port, plugin, owner)
+	return fmt.Errorf(
+		"port %d of plugin %q is in use by %s: end that process, or set another port (0 chooses a free one) in the "+
+			"piped configuration",
+		port,
+		plugin,
+		owner,
+	)
 }

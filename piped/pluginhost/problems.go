@@ -19,7 +19,9 @@ type problem struct{ reason, nextStep string }
 func (h *Host) Problems() (list []pipedhealth.Problem) {
 	for _, p := range h.plugins {
 		if found := p.condition.currentProblem(time.Now()); found.reason != "" {
-			list = append(list, pipedhealth.Problem{Part: "plugin " + p.Name(), Reason: found.reason, NextStep: found.nextStep})
+			list = append(
+				list, pipedhealth.Problem{Part: "plugin " + p.Name(), Reason: found.reason, NextStep: found.nextStep},
+			)
 		}
 	}
 	return list

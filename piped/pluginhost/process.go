@@ -69,8 +69,8 @@ type ending struct {
 	reason   atomic.Pointer[string]
 	// gone is set when the process itself has ended, which may be before what it started has.
 	gone atomic.Bool
-	// abandoned is set before piped ends the process for a stage that goes on though it was stopped; stacks are what the
-	// process wrote then, valid after abandoning.
+	// abandoned is set before piped ends the process for a stage that goes on though it was stopped; stacks are what
+	// the process wrote then, valid after abandoning.
 	abandoned  atomic.Bool
 	abandoning sync.Once
 	stacks     stackLines
@@ -336,7 +336,9 @@ func configArgument(c config.Plugin, port int) (string, error) {
 		argument.URL = fetch.Redact(c.URL) // a plugin has no use for it, and every user can read its command line
 	}
 	for _, t := range c.DeployTargets {
-		argument.DeployTargets = append(argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config})
+		argument.DeployTargets = append(
+			argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config},
+		)
 	}
 	data, err := json.Marshal(argument)
 	if err != nil {

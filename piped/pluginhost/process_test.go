@@ -13,7 +13,9 @@ import (
 
 func TestNoSecretOfAURLStandsOnACommandLine(t *testing.T) {
 	t.Parallel()
-	argument, err := configArgument(config.Plugin{Name: "p", URL: "https://ada:hunter2@example.com/plugin?signature=hunter3"}, 1)
+	argument, err := configArgument(
+		config.Plugin{Name: "p", URL: "https://ada:hunter2@example.com/plugin?signature=hunter3"}, 1,
+	)
 	require.NoError(t, err)
 	require.NotContains(t, argument, "hunter")
 	require.Contains(t, argument, "https://example.com/plugin")

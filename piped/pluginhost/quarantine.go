@@ -24,8 +24,8 @@ const (
 	strikeLimit = 3
 	// maxStrikes bounds the inputs that are remembered.
 	maxStrikes = 1000
-	// suspectPatience is how long a call with an input under suspicion waits for another one to end. A stage may wait for
-	// days, so it is not waited for longer.
+	// suspectPatience is how long a call with an input under suspicion waits for another one to end. A stage may wait
+	// for days, so it is not waited for longer.
 	suspectPatience = 30 * time.Second
 )
 
@@ -42,7 +42,8 @@ func inputOf(method string, request any) (key inputKey, ok bool) {
 	case *deployment.ExecuteStageRequest:
 		input := request.GetInput()
 		parts = [][]byte{
-			[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetStage().GetName()), input.GetStageConfig(),
+			[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetStage().GetName()),
+			input.GetStageConfig(),
 			[]byte(input.GetTargetDeploymentSource().GetCommitHash()),
 		}
 	case interface {

@@ -26,7 +26,8 @@ import (
 // executeOf runs a stage of an application at a commit.
 func executeOf(ctx context.Context, p *pluginhost.Plugin, application, commit, with string) error {
 	_, err := p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-		Deployment: &model.Deployment{ApplicationId: application}, Stage: &model.PipelineStage{Name: "A"}, StageConfig: []byte(with),
+		Deployment: &model.Deployment{ApplicationId: application}, Stage: &model.PipelineStage{Name: "A"},
+		StageConfig:            []byte(with),
 		TargetDeploymentSource: &common.DeploymentSource{CommitHash: commit},
 	}})
 	return err
@@ -58,7 +59,11 @@ func TestAnInputThatCrashesIsQuarantinedAndNotThePlugin(t *testing.T) {
 	for range 5 {
 		require.ErrorAs(t, crash("bad", "1"), &refused)
 	}
-	require.Regexp(t, `^plugin "p" \(build [0-9a-f]{16}\) ended 3 times while it did just this, so this is not tried again: plugin "p" exited with code 7`, refused.Error())
+	require.Regexp(
+		t,
+		`^plugin "p" \(build [0-9a-f]{16}\) ended 3 times while it did just this, so this is not tried again: plugin "p" exited with code 7`,
+		refused.Error(),
+	)
 	for _, other := range [][2]string{{"good", "1"}, {"bad", "2"}} {
 		require.NoError(t, executeOf(t.Context(), p, other[0], other[1], `{}`))
 	}
@@ -92,10 +97,12 @@ func TestAnInputThatWasAnsweredMayCrashAgain(t *testing.T) {
 	for range 3 {
 		for attempt, want := range []bool{false, true} {
 			running(t, p)
-			_, err := p.Deployment().ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-				Deployment: &model.Deployment{ApplicationId: "a"}, Stage: &model.PipelineStage{Name: "A", RetriedCount: int32(attempt)},
-				StageConfig: fmt.Appendf(nil, `{"do":"crash-once","file":%q}`, pipe),
-			}})
+			_, err := p.Deployment().
+				ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+					Deployment:  &model.Deployment{ApplicationId: "a"},
+					Stage:       &model.PipelineStage{Name: "A", RetriedCount: int32(attempt)},
+					StageConfig: fmt.Appendf(nil, `{"do":"crash-once","file":%q}`, pipe),
+				}})
 			if want {
 				require.NoError(t, err)
 			} else {

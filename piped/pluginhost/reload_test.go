@@ -74,7 +74,9 @@ func TestAChangedBinaryTakesOverAndRunningStagesFinishOnTheOldOne(t *testing.T) 
 
 			require.NoError(t, release.Close())
 			require.NoError(t, <-stage)
-			require.Eventually(t, func() bool { return syscall.Kill(int(old), 0) == syscall.ESRCH }, wait, time.Millisecond)
+			require.Eventually(
+				t, func() bool { return syscall.Kill(int(old), 0) == syscall.ESRCH }, wait, time.Millisecond,
+			)
 			await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() == "" })
 		})
 	}
@@ -92,7 +94,10 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() != "" })
 	require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState())
 	require.Equal(t, old, s.GetPid())
-	require.Contains(t, s.GetDetail(), `its changed binary does not start, the one before it goes on: start the binary of plugin "p"`)
+	require.Contains(
+		t, s.GetDetail(),
+		`its changed binary does not start, the one before it goes on: start the binary of plugin "p"`,
+	)
 	p, err := host.Plugin("p")
 	require.NoError(t, err)
 	_, err = execute(t.Context(), p, "{}")

@@ -23,7 +23,10 @@ func (h *Host) endEarlier(ctx context.Context) {
 		h.tree.RemoveGroups()
 	}
 	if err := h.tree.CreateGroup(""); err != nil {
-		h.options.Logger.Debug("plugin processes get no control group; their descendants are found by environment and parents", "reason", err)
+		h.options.Logger.Debug(
+			"plugin processes get no control group; their descendants are found by environment and parents", "reason",
+			err,
+		)
 	}
 }
 
@@ -61,7 +64,10 @@ func (r *remains) note(proc *process) {
 	if proc.ending.left == nil {
 		return
 	}
-	r.logger.Error("a plugin process has left processes that do not end", "pid", proc.command.Process.Pid, "error", proc.ending.left)
+	r.logger.Error(
+		"a plugin process has left processes that do not end", "pid", proc.command.Process.Pid, "error",
+		proc.ending.left,
+	)
 	r.add(proc.tree)
 }
 

@@ -23,7 +23,9 @@ const (
 
 // statusReceiver is the part of AgentService that a Reporter calls.
 type statusReceiver interface {
-	ReportPlugins(ctx context.Context, in *agentv1.ReportPluginsRequest, opts ...grpc.CallOption) (*agentv1.ReportPluginsResponse, error)
+	ReportPlugins(
+		ctx context.Context, in *agentv1.ReportPluginsRequest, opts ...grpc.CallOption,
+	) (*agentv1.ReportPluginsResponse, error)
 }
 
 // Reporter tells the control plane about the plugin processes: at every change, and every 3 s what they

@@ -24,7 +24,9 @@ type receiver struct {
 	err     error
 }
 
-func (r *receiver) ReportPlugins(ctx context.Context, in *agentv1.ReportPluginsRequest, _ ...grpc.CallOption) (*agentv1.ReportPluginsResponse, error) {
+func (r *receiver) ReportPlugins(
+	ctx context.Context, in *agentv1.ReportPluginsRequest, _ ...grpc.CallOption,
+) (*agentv1.ReportPluginsResponse, error) {
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -56,7 +56,10 @@ func (s *binaries) store(plugin, source string) (binary, error) {
 		return b, err
 	}
 	if replaced {
-		s.logger.Warn("the copy of the plugin's binary was damaged or exchanged, and is replaced", "plugin", plugin, "file", b.path)
+		s.logger.Warn(
+			"the copy of the plugin's binary was damaged or exchanged, and is replaced", "plugin", plugin, "file",
+			b.path,
+		)
 	}
 	copied, there := identify(b.path)
 	if after, same := identify(source); found && same && after == now && there && now.settled() && copied.settled() {

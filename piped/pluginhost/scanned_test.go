@@ -63,8 +63,16 @@ func TestACopyThatWasDamagedOrExchangedIsNotRun(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "plugin")
 	require.NoError(t, os.WriteFile(source, []byte("good"), 0o700))
 	for what, harm := range map[string]func(path string) error{
-		"another program of the same size": func(path string) error { return os.WriteFile(path, []byte("evil"), 0o700) },
-		"a bit has flipped":                func(path string) error { return os.WriteFile(path, []byte("goof"), 0o700) },
+		"another program of the same size": func(path string) error {
+			return os.WriteFile(
+				path, []byte("evil"), 0o700,
+			)
+		},
+		"a bit has flipped": func(path string) error {
+			return os.WriteFile(
+				path, []byte("goof"), 0o700,
+			)
+		},
 		"a link to another program": func(path string) error {
 			if err := os.WriteFile(path+".other", []byte("good"), 0o700); err != nil {
 				return err

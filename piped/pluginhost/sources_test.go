@@ -28,7 +28,10 @@ const (
 func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../plugins/wait", "../../plugins/scriptrun").CombinedOutput()
+	out, err := exec.CommandContext(
+		t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../plugins/wait",
+		"../../plugins/scriptrun",
+	).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	described := map[string]string{}
 	var mu sync.Mutex
@@ -52,7 +55,9 @@ func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
 	require.Empty(t, described["silent"], "it ships none")
 	require.Len(t, described, 3)
 	mu.Unlock()
-	for stage, use := range map[string]deployment.SourceUse{"WAIT": noSources, "SCRIPT_RUN": targetAlone, "SILENT": allSources, "NOBODYS": allSources} {
+	for stage, use := range map[string]deployment.SourceUse{
+		"WAIT": noSources, "SCRIPT_RUN": targetAlone, "SILENT": allSources, "NOBODYS": allSources,
+	} {
 		require.Equal(t, use, host.StageSources(stage), stage)
 	}
 	for stage, use := range map[string]deployment.SourceUse{"WAIT": noSources, "SILENT": allSources} {
@@ -73,9 +78,10 @@ func TestAStageIsNotExecutedWithoutSourcesThatANewProcessLooksInto(t *testing.T)
 	use := host.StageSources("A")
 	require.Equal(t, noSources, use)
 	call := func() error {
-		_, err := p.Deployment().ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
-			Deployment: &model.Deployment{}, Stage: &model.PipelineStage{}, StageConfig: []byte("{}"),
-		}}, pluginhost.Prepared("A", use))
+		_, err := p.Deployment().
+			ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+				Deployment: &model.Deployment{}, Stage: &model.PipelineStage{}, StageConfig: []byte("{}"),
+			}}, pluginhost.Prepared("A", use))
 		return err
 	}
 	require.NoError(t, call())
@@ -83,7 +89,10 @@ func TestAStageIsNotExecutedWithoutSourcesThatANewProcessLooksInto(t *testing.T)
 	require.NoError(t, os.Remove(marker)) // the next process looks into all
 	old := host.Status()[0].GetPid()
 	replace("new")
-	await(t, host, func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING })
+	await(
+		t, host,
+		func(s *agentv1.Plugin) bool { return s.GetPid() != old && s.GetState() == agentv1.Plugin_STATE_RUNNING },
+	)
 	var changed *pluginhost.SourcesChangedError
 	require.ErrorAs(t, call(), &changed)
 	require.Equal(t, "A", changed.Stage)

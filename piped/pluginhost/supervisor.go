@@ -229,7 +229,9 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		s.condition.fail(agentv1.Plugin_STATE_FAILED, fmt.Sprintf("%s; piped tries it again", err), problem{
 			reason: err.Error(), nextStep: "check the plugin's url and the network; piped tries it again",
 		})
-		s.logger.Warn("plugin cannot be fetched and is tried again", "error", err, "pause", pause.Round(time.Millisecond))
+		s.logger.Warn(
+			"plugin cannot be fetched and is tried again", "error", err, "pause", pause.Round(time.Millisecond),
+		)
 		return time.After(pause)
 	case errors.As(err, &permanent):
 		detail := fmt.Sprintf("%s; %s", err, s.wayBack())

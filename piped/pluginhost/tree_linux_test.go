@@ -29,7 +29,9 @@ import (
 // scriptRun builds the plugin of scripts, once.
 var scriptRun = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(testPlugin), "scriptrun")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/scriptrun").CombinedOutput()
+	out, err := exec.Command(
+		"go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/scriptrun",
+	).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -130,7 +132,10 @@ func TestAnAttemptDoesNotRunBesideWhatAKilledPluginHasLeft(t *testing.T) {
 			t.Parallel()
 			server, registry, _ := service(t)
 			file := filepath.Join(t.TempDir(), "beats")
-			host := start(t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() }, scriptRunEntry(t))
+			host := start(
+				t, func(o *pluginhost.Options) { o.Service, o.ServiceAddress = server, server.Address() },
+				scriptRunEntry(t),
+			)
 			p, err := host.Owner(t.Context(), "SCRIPT_RUN")
 			require.NoError(t, err)
 			defer registry.Add(stageDeployment("SCRIPT_RUN"))()
@@ -161,7 +166,8 @@ func TestAStoppedHostLeavesNoProcess(t *testing.T) {
 			server, registry, _ := service(t)
 			file := filepath.Join(t.TempDir(), "beats")
 			host, err := pluginhost.New(pluginhost.Options{
-				Plugins: []config.Plugin{scriptRunEntry(t)}, BinaryDir: t.TempDir(), Service: server, ServiceAddress: server.Address(), GracePeriod: time.Second,
+				Plugins: []config.Plugin{scriptRunEntry(t)}, BinaryDir: t.TempDir(), Service: server,
+				ServiceAddress: server.Address(), GracePeriod: time.Second,
 			})
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -215,7 +221,9 @@ func TestTheNextHostEndsWhatAKilledOneHasLeft(t *testing.T) {
 				require.NoError(t, err)
 				server, registry, _ := service(t)
 				host := start(t, func(o *pluginhost.Options) {
-					o.BinaryDir, o.ProcessTree, o.Service, o.ServiceAddress = filepath.Join(dir, "plugins"), tree, server, server.Address()
+					o.BinaryDir, o.ProcessTree, o.Service, o.ServiceAddress = filepath.Join(
+						dir, "plugins",
+					), tree, server, server.Address()
 				}, plugin)
 				p, err := host.Owner(t.Context(), "SCRIPT_RUN")
 				require.NoError(t, err)

@@ -22,5 +22,8 @@ func look(pid int32) (usage, bool) {
 	}
 	files, _ := handle.NumFDs()
 	threads, _ := handle.NumThreads()
-	return usage{rss: memory.RSS, files: uint32(files), threads: uint32(threads), pid: pid, seconds: times.User + times.System, at: time.Now()}, true
+	return usage{
+		rss: memory.RSS, files: uint32(files), threads: uint32(threads), pid: pid, seconds: times.User + times.System,
+		at: time.Now(),
+	}, true
 }

@@ -13,7 +13,12 @@ import (
 
 func TestTheUseOfAProcessIsRead(t *testing.T) {
 	t.Parallel()
-	now, ok := parseStat([]byte("7 (a name) with ) brackets) S 1 7 7 0 -1 4194560 1 0 0 0 250 150 0 0 20 0 12 0 100 1000000 2048 18446744073709551615 1"))
+	now, ok := parseStat(
+		[]byte(
+			"7 (a name) with ) brackets) S 1 7 7 0 -1 4194560 1 0 0 0 250 150 0 0 20 0 12 0 100 1000000 2048 " +
+				"18446744073709551615 1",
+		),
+	)
 	require.True(t, ok)
 	require.Equal(t, usage{rss: 2048 * uint64(os.Getpagesize()), threads: 12, seconds: 4}, now)
 	_, ok = parseStat([]byte("7 (a) S 1 7"))

@@ -33,10 +33,14 @@ type binaryWatch struct {
 
 // watchBinaries begins to watch, before the plugins read their binaries for the first time.
 func (h *Host) watchBinaries() *binaryWatch {
-	w := &binaryWatch{logger: h.options.Logger, plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes}
+	w := &binaryWatch{
+		logger: h.options.Logger, plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes,
+	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		w.logger.Warn("plugin binaries cannot be watched: restart a plugin to have its changed binary taken", "error", err)
+		w.logger.Warn(
+			"plugin binaries cannot be watched: restart a plugin to have its changed binary taken", "error", err,
+		)
 		return w
 	}
 	w.watcher = watcher

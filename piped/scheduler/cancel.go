@@ -84,11 +84,7 @@ func (c *Controller) endWaiting(j *job) {
 	outcome, err := j.endUnplanned(ctx, cancelRequest(j.commands[0]))
 	if err != nil {
 		c.options.Logger.Error(
-			"report of a cancelled deployment failed",
-			"deployment",
-			j.deployment.GetId(),
-			"error",
-			err,
+			"report of a cancelled deployment failed", "deployment", j.deployment.GetId(), "error", err,
 		)
 		return
 	}
@@ -113,11 +109,7 @@ func (c *Controller) cancelUnknown(ctx context.Context, command *model.Command) 
 		c.refuse(ctx, command, fmt.Sprintf("there is no deployment %q of this piped", id))
 	case err != nil:
 		c.options.Logger.Warn(
-			"could not look up the deployment to cancel; the command is tried again",
-			"deployment",
-			id,
-			"error",
-			err,
+			"could not look up the deployment to cancel; the command is tried again", "deployment", id, "error", err,
 		)
 		c.mu.Lock()
 		delete(c.commands, command.GetId())

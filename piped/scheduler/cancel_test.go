@@ -44,13 +44,14 @@ func TestCancelStopsTheStageAndRollsBack(t *testing.T) {
 
 func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 	t.Parallel()
-	for name, wait := range map[string]time.Duration{"that ends": time.Minute, "that takes too long": time.Millisecond} {
+	for name, wait := range map[string]time.Duration{
+		"that ends": time.Minute, "that takes too long": time.Millisecond,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
 			a := startAgentAt(
-				t,
-				startControlPlane(t),
+				t, startControlPlane(t),
 				pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
 				func(o *scheduler.Options) { o.CleanupWait = wait },
 			)
@@ -64,9 +65,7 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 			}
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
 			require.Equal(
-				t,
-				wait == time.Minute,
-				slices.Contains(a.controlPlane.atRollback, "A 0 cleaned up"),
+				t, wait == time.Minute, slices.Contains(a.controlPlane.atRollback, "A 0 cleaned up"),
 				"in the log when the rollback begins",
 			)
 		})
@@ -91,9 +90,7 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 			points, err := failpoint.Parse("stage-report=1*hold(" + gate.Path + ")->off")
 			require.NoError(t, err)
 			a := startAgentAt(
-				t,
-				startControlPlane(t),
-				pipeline(c.stages...),
+				t, startControlPlane(t), pipeline(c.stages...),
 				func(o *scheduler.Options) { o.Failpoints, o.Parallel = points, 1 },
 			)
 			a.Submit(newDeployment("d", "app"))
@@ -105,9 +102,7 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 			require.Equal(t, "Cancelled by carol while executing stage A", end.GetStatusReason())
 			calls := a.controlPlane.recorded()
 			require.Equal(
-				t,
-				[]string{"Stage A RUNNING 0", "Stage A " + c.status + " 0", "Status ROLLING_BACK"},
-				calls[2:5],
+				t, []string{"Stage A RUNNING 0", "Stage A " + c.status + " 0", "Status ROLLING_BACK"}, calls[2:5],
 			)
 			require.Contains(t, calls, "Stage ROLLBACK SUCCESS 0")
 			a.controlPlane.await(t, "the command", func() bool {
@@ -124,12 +119,21 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		rolledBack      bool
 		reason          string
 	}{
-		"autoRollback":                      {rolledBack: true, reason: "Cancelled by carol while executing stage A"},
-		"autoRollback, none is wanted":      {none: true, reason: "Cancelled by carol without a rollback while executing stage A"},
-		"autoRollback, one is wanted":       {want: true, rolledBack: true, reason: "Cancelled by carol with a rollback while executing stage A"},
-		"no autoRollback":                   {off: true, reason: "Cancelled by carol while executing stage A"},
-		"no autoRollback, none is wanted":   {off: true, none: true, reason: "Cancelled by carol without a rollback while executing stage A"},
-		"no autoRollback and one is wanted": {off: true, want: true, rolledBack: true, reason: "Cancelled by carol with a rollback while executing stage A"},
+		"autoRollback": {rolledBack: true, reason: "Cancelled by carol while executing stage A"},
+		"autoRollback, none is wanted": {
+			none: true, reason: "Cancelled by carol without a rollback while executing stage A",
+		},
+		"autoRollback, one is wanted": {
+			want: true, rolledBack: true, reason: "Cancelled by carol with a rollback while executing stage A",
+		},
+		"no autoRollback": {off: true, reason: "Cancelled by carol while executing stage A"},
+		"no autoRollback, none is wanted": {
+			off: true, none: true, reason: "Cancelled by carol without a rollback while executing stage A",
+		},
+		"no autoRollback and one is wanted": {
+			off: true, want: true, rolledBack: true,
+			reason: "Cancelled by carol with a rollback while executing stage A",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,10 +163,7 @@ func TestAFailureWithoutAutoRollbackIsNotRolledBack(t *testing.T) {
 	a := startAgent(
 		t,
 		strings.Replace(
-			pipeline("with: {do: error}"),
-			"alwaysUsePipeline: true",
-			"alwaysUsePipeline: true, autoRollback: false",
-			1,
+			pipeline("with: {do: error}"), "alwaysUsePipeline: true", "alwaysUsePipeline: true, autoRollback: false", 1,
 		),
 	)
 	a.Submit(newDeployment("d", "app"))
@@ -174,8 +175,7 @@ func TestALaterCancelStillDecidesAboutTheRollback(t *testing.T) {
 	t.Parallel()
 	working, gate := failpointtest.NewGate(t), failpointtest.NewGate(t)
 	a := startAgentAt(
-		t,
-		startControlPlane(t),
+		t, startControlPlane(t),
 		pipeline(fmt.Sprintf("with: {log: hello, do: hold, file: %q, cleanup: %q}", working.Path, gate.Path)),
 		func(o *scheduler.Options) { o.CleanupWait = time.Minute },
 	)
@@ -234,8 +234,7 @@ func TestTheNameOfAUserDoesNotDecideAboutTheRollback(t *testing.T) {
 			command.Commander = c.commander
 			a.HandleCommands(t.Context(), []*model.Command{command})
 			require.Equal(
-				t,
-				"Cancelled by "+c.commander+" while executing stage A",
+				t, "Cancelled by "+c.commander+" while executing stage A",
 				a.controlPlane.awaitEnd(t, "d").GetStatusReason(),
 			)
 			require.Equal(t, c.rolledBack, slices.Contains(a.controlPlane.recorded(), "Stage ROLLBACK SUCCESS 0"))
@@ -266,9 +265,7 @@ func TestTheNextPipedKeepsTheChoiceOfTheUserAboutTheRollback(t *testing.T) {
 			if c.want || c.none {
 				require.Contains(t, calls, "Shared metadata")
 				require.Less(
-					t,
-					slices.Index(calls, "Shared metadata"),
-					slices.Index(calls, "Stage A CANCELLED 0"),
+					t, slices.Index(calls, "Shared metadata"), slices.Index(calls, "Stage A CANCELLED 0"),
 					"saved before the next piped needs it",
 				)
 			}
@@ -323,8 +320,7 @@ func TestCancelOfAnEndedOrUnknownDeploymentFailsWithTheReason(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}"))
 	a.controlPlane.known["old"] = with(
-		newDeployment("old", "app"),
-		func(d *model.Deployment) { d.Status = model.DeploymentStatus_DEPLOYMENT_SUCCESS },
+		newDeployment("old", "app"), func(d *model.Deployment) { d.Status = model.DeploymentStatus_DEPLOYMENT_SUCCESS },
 	)
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c1", "old"), cancelCommand("c2", "never")})
 	a.controlPlane.await(t, "both commands", func() bool { return len(a.controlPlane.handled) == 2 })
@@ -362,9 +358,7 @@ func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 	}
 	commands := []*model.Command{
 		command(
-			"ended",
-			"d",
-			plan[0].GetId(),
+			"ended", "d", plan[0].GetId(),
 		), command("runs", "d", plan[1].GetId()), command("over", "old", "A"), command("never", "old", "B"),
 		command("none", "nobody", "A"), command("other", "d", "nothing"),
 	}
@@ -372,8 +366,9 @@ func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 	a.HandleCommands(t.Context(), commands)
 	a.controlPlane.await(t, "the answers", func() bool { return len(a.controlPlane.handled) == 5 })
 	for id, why := range map[string]string{
-		"ended": "stage A has ended already: SUCCESS", "over": "stage A has ended already: SUCCESS", "never": "deployment old has ended already, without stage B",
-		"none": `no deployment "nobody" of this piped`, "other": `deployment d has no stage "nothing"`,
+		"ended": "stage A has ended already: SUCCESS", "over": "stage A has ended already: SUCCESS",
+		"never": "deployment old has ended already, without stage B",
+		"none":  `no deployment "nobody" of this piped`, "other": `deployment d has no stage "nothing"`,
 	} {
 		require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command(id).GetStatus(), id)
 		require.Contains(t, string(a.controlPlane.command(id).GetOutput()), why, id)

@@ -32,9 +32,17 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 		cancel bool
 		want   string
 	}{
-		"when it was cancelled":    {[]string{"with: {do: ignore, file: %q}"}, true, "Cancelled by carol while executing stage A"},
-		"when its time ran out":    {[]string{"timeout: 300ms, with: {do: ignore, file: %q}"}, false, "Stage A failed: the stage timed out after 300ms"},
-		"when one beside it fails": {[]string{"needs: [], with: {do: ignore, file: %q}", "needs: [], with: {do: await, file: %q, then: error}"}, false, "Stage B failed: the moon is missing"},
+		"when it was cancelled": {
+			[]string{"with: {do: ignore, file: %q}"}, true, "Cancelled by carol while executing stage A",
+		},
+		"when its time ran out": {
+			[]string{"timeout: 300ms, with: {do: ignore, file: %q}"}, false,
+			"Stage A failed: the stage timed out after 300ms",
+		},
+		"when one beside it fails": {
+			[]string{"needs: [], with: {do: ignore, file: %q}", "needs: [], with: {do: await, file: %q, then: error}"},
+			false, "Stage B failed: the moon is missing",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,9 +51,7 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 				c.stages[i] = fmt.Sprintf(c.stages[i], begun)
 			}
 			a := startAgentAt(
-				t,
-				startControlPlane(t),
-				pipeline(c.stages...),
+				t, startControlPlane(t), pipeline(c.stages...),
 				func(o *scheduler.Options) { o.CleanupWait = 100 * time.Millisecond },
 			)
 			a.Submit(newDeployment("d", "app"))
@@ -63,7 +69,8 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 			require.Contains(
 				t,
 				log,
-				"A 0 The process of the plugin was ended, because stage A went on for 100ms after it was stopped. It was here:\n",
+				"A 0 The process of the plugin was ended, because stage A went on for 100ms after it was stopped. It "+
+					"was here:\n",
 			)
 			require.Contains(t, log, "main.workOn")
 			status := a.host.Status()[0]
@@ -104,9 +111,7 @@ func TestAProcessThatPipedEndsIsNoCrashOfItsPlugin(t *testing.T) {
 	t.Parallel()
 	begun := filepath.Join(t.TempDir(), "begun")
 	a := startAgentAt(
-		t,
-		startControlPlane(t),
-		pipeline(fmt.Sprintf("with: {do: ignore, file: %q}", begun)),
+		t, startControlPlane(t), pipeline(fmt.Sprintf("with: {do: ignore, file: %q}", begun)),
 		func(o *scheduler.Options) { o.CleanupWait = time.Millisecond },
 	)
 	for i := range 6 { // five crashes within a minute end in quarantine

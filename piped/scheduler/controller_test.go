@@ -96,11 +96,7 @@ func always(spec string) prepare {
 }
 
 func startAgentWith(
-	t *testing.T,
-	cp *controlPlane,
-	plugins []config.Plugin,
-	prepare prepare,
-	changes ...func(*scheduler.Options),
+	t *testing.T, cp *controlPlane, plugins []config.Plugin, prepare prepare, changes ...func(*scheduler.Options),
 ) *agent {
 	t.Helper()
 	return startAgentOn(t, cp, pluginhost.Options{Plugins: plugins}, prepare, changes...)
@@ -108,11 +104,7 @@ func startAgentWith(
 
 // startAgentOn fills in what the host's options leave open.
 func startAgentOn(
-	t *testing.T,
-	cp *controlPlane,
-	hosting pluginhost.Options,
-	prepare prepare,
-	changes ...func(*scheduler.Options),
+	t *testing.T, cp *controlPlane, hosting pluginhost.Options, prepare prepare, changes ...func(*scheduler.Options),
 ) *agent {
 	t.Helper()
 	client := cp.client(t)
@@ -126,7 +118,8 @@ func startAgentOn(
 	host, err := pluginhost.New(hosting)
 	require.NoError(t, err)
 	options := scheduler.Options{
-		Plugins: host, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands, Sources: sources{prepare: prepare},
+		Plugins: host, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
+		Sources:     sources{prepare: prepare},
 		RestartWait: 5 * time.Second, ReportPause: time.Millisecond,
 	}
 	for _, change := range changes {
@@ -229,8 +222,11 @@ func TestStageOnlyApplicationIsPlannedOnItsFirstDeployment(t *testing.T) {
 func TestMistakesEndTheDeploymentAtOnceWithTheTrueCause(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"configuration":  {"", "Planning failed: app.pipecd.yaml:3:5: no such key"},
-		"unknown stage":  {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", `no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, C, D, ROLLBACK, SYNC)`},
+		"configuration": {"", "Planning failed: app.pipecd.yaml:3:5: no such key"},
+		"unknown stage": {
+			"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n",
+			`no plugin owns stage "SYNCC"; did you mean SYNC? (known stages: A, B, C, D, ROLLBACK, SYNC)`,
+		},
 		"unknown plugin": {"  name: app\n  plugins: {kubernets: {}}\n", `no plugin is named "kubernets"`},
 		"nothing to do":  {"  name: app\n  plugins: {p: {}}\n", "plugin p has no quick sync"},
 		"no plugin":      {"  name: app\n", "no plugin is specified"},
@@ -252,7 +248,8 @@ func TestStageOfAPluginThatDiesIsTriedOnceMore(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	require.Equal(t, []string{
-		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A RUNNING 1", "Stage A SUCCESS 1", "Completed SUCCESS",
+		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A RUNNING 1", "Stage A SUCCESS 1",
+		"Completed SUCCESS",
 	}, a.controlPlane.recorded())
 	log := a.controlPlane.stageLog()
 	require.Contains(t, log, `A 0 plugin "p" exited with code 7`)
@@ -275,15 +272,21 @@ func TestExitedAndSkippedStages(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	require.Equal(t, []string{
-		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A SKIPPED 0", "Stage B RUNNING 0", "Stage B EXITED 0", "Completed SUCCESS",
+		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Stage A SKIPPED 0", "Stage B RUNNING 0",
+		"Stage B EXITED 0", "Completed SUCCESS",
 	}, a.controlPlane.recorded())
 }
 
 func TestTimeoutsAreFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"stage":      {pipeline("timeout: 300ms, with: {do: block}"), "Stage A failed: the stage timed out after 300ms"},
-		"deployment": {pipeline("with: {do: block}") + "  timeout: 300ms\n", "The deployment timed out after 300ms while executing stage A"},
+		"stage": {
+			pipeline("timeout: 300ms, with: {do: block}"), "Stage A failed: the stage timed out after 300ms",
+		},
+		"deployment": {
+			pipeline("with: {do: block}") + "  timeout: 300ms\n",
+			"The deployment timed out after 300ms while executing stage A",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -326,8 +329,7 @@ func TestRollbackThatAnEarlierPipedBeganGoesOn(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
 	require.Equal(t, "Cancelled by dave", end.GetStatusReason())
 	require.Equal(
-		t,
-		[]string{"Stage ROLLBACK-id RUNNING 1", "Stage ROLLBACK-id SUCCESS 1", "Completed CANCELLED"},
+		t, []string{"Stage ROLLBACK-id RUNNING 1", "Stage ROLLBACK-id SUCCESS 1", "Completed CANCELLED"},
 		a.controlPlane.recorded(),
 	)
 }

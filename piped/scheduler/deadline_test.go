@@ -30,17 +30,19 @@ func TestTheTimeoutOfAStageCountsFromItsFirstStart(t *testing.T) {
 		stage   *model.PipelineStage
 		reason  string
 	}{
-		"some of it is left":              {"1h", begun(59*time.Minute+59*time.Second, time.Minute), timedOut + "1h0m0s"},
+		"some of it is left": {
+			"1h", begun(59*time.Minute+59*time.Second, time.Minute), timedOut + "1h0m0s",
+		},
 		"it ran out while no piped was":   {"1h", begun(2*time.Hour, 2*time.Hour), timedOut + "1h0m0s"},
 		"that was so at a return already": {"1h", begun(2*time.Hour, time.Minute), timedOut + "1h0m0s"},
-		"a record of PipeCD":              {"1h", with2(begun(2*time.Hour, 0), func(s *model.PipelineStage) { s.UpdatedAt = 1 }), timedOut + "1h0m0s"},
+		"a record of PipeCD": {
+			"1h", with2(begun(2*time.Hour, 0), func(s *model.PipelineStage) { s.UpdatedAt = 1 }), timedOut + "1h0m0s",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := startAgentAt(
-				t,
-				startControlPlane(t),
-				pipeline("timeout: "+c.timeout+", with: {do: block}"),
+				t, startControlPlane(t), pipeline("timeout: "+c.timeout+", with: {do: block}"),
 				func(o *scheduler.Options) { o.LastChance = 50 * time.Millisecond },
 			)
 			a.Submit(taken(model.SyncStrategy_PIPELINE, c.stage))
@@ -87,8 +89,6 @@ func TestAPluginThatDiesDoesNotStopTheClockOfItsStage(t *testing.T) {
 	gate.Await(t)
 	require.NoError(t, a.host.Restart("p"))
 	require.Equal(
-		t,
-		"Stage A failed: the stage timed out after 1h0m0s",
-		a.controlPlane.awaitEnd(t, "d").GetStatusReason(),
+		t, "Stage A failed: the stage timed out after 1h0m0s", a.controlPlane.awaitEnd(t, "d").GetStatusReason(),
 	)
 }

@@ -35,7 +35,8 @@ func failure(reason string) stageResult {
 	return stageResult{status: model.StageStatus_STAGE_FAILURE, reason: reason}
 }
 
-// maxAttempts bounds the attempts at a stage that piped itself interrupts, because of another stage of the same process.
+// maxAttempts bounds the attempts at a stage that piped itself interrupts, because of another stage of the same
+// process.
 const maxAttempts = 10
 
 // executor runs the stages of one deployment.
@@ -79,10 +80,7 @@ func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineSt
 		}
 		e.reports.of(stage).Warn("stage interrupted", "error", result.interrupted)
 		e.reports.note(
-			ctx,
-			stage,
-			afterPlugin,
-			model.LogSeverity_ERROR,
+			ctx, stage, afterPlugin, model.LogSeverity_ERROR,
 			fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted),
 		)
 		e.progress.countAttempt(stage)
@@ -105,10 +103,7 @@ func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineSt
 
 // whyNotAgain is the reason not to run an interrupted stage again; empty when it is run.
 func (e *executor) whyNotAgain(
-	ctx context.Context,
-	stage *model.PipelineStage,
-	result stageResult,
-	deaths, attempts int,
+	ctx context.Context, stage *model.PipelineStage, result stageResult, deaths, attempts int,
 ) string {
 	switch {
 	case result.begun && !e.reentrant(ctx, stage):
@@ -172,10 +167,7 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			beforePlugin,
 			model.LogSeverity_INFO,
 			fmt.Sprintf(
-				"Attempt %d of stage %s by plugin %s",
-				stage.GetRetriedCount()+1,
-				stage.GetName(),
-				plugin.Name(),
+				"Attempt %d of stage %s by plugin %s", stage.GetRetriedCount()+1, stage.GetName(), plugin.Name(),
 			),
 		)
 	}
@@ -188,9 +180,7 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 
 // executeAgain makes the call with the sources that the plugin looks into now.
 func (e *executor) executeAgain(
-	ctx, work context.Context,
-	stage *model.PipelineStage,
-	plugin *pluginhost.Plugin,
+	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin,
 ) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
@@ -221,10 +211,7 @@ func (e *executor) owner(ctx context.Context, stage *model.PipelineStage) (*plug
 // execute makes the call. Its context ends with work or at the stage's own timeout, which counts from the
 // start of the first attempt.
 func (e *executor) execute(
-	ctx, work context.Context,
-	stage *model.PipelineStage,
-	plugin *pluginhost.Plugin,
-	pair *sourcePair,
+	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair,
 ) stageResult {
 	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
 	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
@@ -319,9 +306,7 @@ func (e *executor) stopped(ctx, call context.Context, stage *model.PipelineStage
 // stageOptions are the stage's part of the application configuration and its timeout. A quick sync has no
 // options, and that is how plugins tell it from a pipeline (PipeCD v1).
 func stageOptions(
-	d *model.Deployment,
-	stage *model.PipelineStage,
-	application *config.Application,
+	d *model.Deployment, stage *model.PipelineStage, application *config.Application,
 ) ([]byte, time.Duration) {
 	if d.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE {
 		return nil, config.DefaultTimeout.Std()

@@ -90,10 +90,7 @@ func (c *controlPlane) client(t *testing.T) pipedservice.PipedServiceClient {
 
 // validate holds piped to the rules of the messages, and wakes those who wait for a call.
 func (c *controlPlane) validate(
-	ctx context.Context,
-	request any,
-	_ *grpc.UnaryServerInfo,
-	handle grpc.UnaryHandler,
+	ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler,
 ) (any, error) {
 	if err := request.(interface{ Validate() error }).Validate(); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
@@ -169,8 +166,7 @@ func (c *controlPlane) stageLog() string {
 }
 
 func (c *controlPlane) GetApplicationMostRecentDeployment(
-	_ context.Context,
-	r *pipedservice.GetApplicationMostRecentDeploymentRequest,
+	_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest,
 ) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
 	if ref := c.success[r.GetApplicationId()]; ref != nil {
 		return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: ref}, nil
@@ -179,8 +175,7 @@ func (c *controlPlane) GetApplicationMostRecentDeployment(
 }
 
 func (c *controlPlane) GetDeployment(
-	_ context.Context,
-	r *pipedservice.GetDeploymentRequest,
+	_ context.Context, r *pipedservice.GetDeploymentRequest,
 ) (*pipedservice.GetDeploymentResponse, error) {
 	if d := c.known[r.GetId()]; d != nil {
 		return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
@@ -189,8 +184,7 @@ func (c *controlPlane) GetDeployment(
 }
 
 func (c *controlPlane) InChainDeploymentPlannable(
-	context.Context,
-	*pipedservice.InChainDeploymentPlannableRequest,
+	context.Context, *pipedservice.InChainDeploymentPlannableRequest,
 ) (*pipedservice.InChainDeploymentPlannableResponse, error) {
 	if c.turn == nil {
 		return nil, status.Error(codes.NotFound, "no such chain")
@@ -200,8 +194,7 @@ func (c *controlPlane) InChainDeploymentPlannable(
 }
 
 func (c *controlPlane) ReportDeploymentPlanned(
-	_ context.Context,
-	r *pipedservice.ReportDeploymentPlannedRequest,
+	_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest,
 ) (*pipedservice.ReportDeploymentPlannedResponse, error) {
 	c.planned[r.GetDeploymentId()] = r
 	for _, stage := range r.GetStages() {
@@ -212,8 +205,7 @@ func (c *controlPlane) ReportDeploymentPlanned(
 }
 
 func (c *controlPlane) ReportDeploymentStatusChanged(
-	_ context.Context,
-	r *pipedservice.ReportDeploymentStatusChangedRequest,
+	_ context.Context, r *pipedservice.ReportDeploymentStatusChangedRequest,
 ) (*pipedservice.ReportDeploymentStatusChangedResponse, error) {
 	if r.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
 		c.atRollback = slices.Clone(c.logs)
@@ -223,8 +215,7 @@ func (c *controlPlane) ReportDeploymentStatusChanged(
 }
 
 func (c *controlPlane) ReportStageStatusChanged(
-	_ context.Context,
-	r *pipedservice.ReportStageStatusChangedRequest,
+	_ context.Context, r *pipedservice.ReportStageStatusChangedRequest,
 ) (*pipedservice.ReportStageStatusChangedResponse, error) {
 	name := c.names[r.GetStageId()]
 	if name == "" {
@@ -244,8 +235,7 @@ func (c *controlPlane) ReportStageStatusChanged(
 }
 
 func (c *controlPlane) ReportDeploymentCompleted(
-	_ context.Context,
-	r *pipedservice.ReportDeploymentCompletedRequest,
+	_ context.Context, r *pipedservice.ReportDeploymentCompletedRequest,
 ) (*pipedservice.ReportDeploymentCompletedResponse, error) {
 	c.completed[r.GetDeploymentId()] = r
 	c.calls = append(c.calls, "Completed "+strings.TrimPrefix(r.GetStatus().String(), "DEPLOYMENT_"))
@@ -253,56 +243,49 @@ func (c *controlPlane) ReportDeploymentCompleted(
 }
 
 func (c *controlPlane) ReportApplicationMostRecentDeployment(
-	_ context.Context,
-	r *pipedservice.ReportApplicationMostRecentDeploymentRequest,
+	_ context.Context, r *pipedservice.ReportApplicationMostRecentDeploymentRequest,
 ) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
 	c.success[r.GetApplicationId()] = r.GetDeployment()
 	return &pipedservice.ReportApplicationMostRecentDeploymentResponse{}, nil
 }
 
 func (c *controlPlane) ReportApplicationDeployingStatus(
-	_ context.Context,
-	r *pipedservice.ReportApplicationDeployingStatusRequest,
+	_ context.Context, r *pipedservice.ReportApplicationDeployingStatusRequest,
 ) (*pipedservice.ReportApplicationDeployingStatusResponse, error) {
 	c.deploying[r.GetApplicationId()] = r.GetDeploying()
 	return &pipedservice.ReportApplicationDeployingStatusResponse{}, nil
 }
 
 func (c *controlPlane) ReportApplicationSyncState(
-	_ context.Context,
-	r *pipedservice.ReportApplicationSyncStateRequest,
+	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest,
 ) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	c.sync[r.GetApplicationId()] = r.GetState().GetStatus()
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 
 func (c *controlPlane) ReportCommandHandled(
-	_ context.Context,
-	r *pipedservice.ReportCommandHandledRequest,
+	_ context.Context, r *pipedservice.ReportCommandHandledRequest,
 ) (*pipedservice.ReportCommandHandledResponse, error) {
 	c.handled[r.GetCommandId()] = r
 	return &pipedservice.ReportCommandHandledResponse{}, nil
 }
 
 func (c *controlPlane) ReportStageLogs(
-	_ context.Context,
-	r *pipedservice.ReportStageLogsRequest,
+	_ context.Context, r *pipedservice.ReportStageLogsRequest,
 ) (*pipedservice.ReportStageLogsResponse, error) {
 	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
 	return &pipedservice.ReportStageLogsResponse{}, nil
 }
 
 func (c *controlPlane) ReportStageLogsFromLastCheckpoint(
-	_ context.Context,
-	r *pipedservice.ReportStageLogsFromLastCheckpointRequest,
+	_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest,
 ) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	c.log(r.GetStageId(), r.GetRetriedCount(), r.GetBlocks())
 	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
 }
 
 func (c *controlPlane) SaveStageMetadata(
-	context.Context,
-	*pipedservice.SaveStageMetadataRequest,
+	context.Context, *pipedservice.SaveStageMetadataRequest,
 ) (*pipedservice.SaveStageMetadataResponse, error) {
 	return &pipedservice.SaveStageMetadataResponse{}, nil
 }
@@ -316,8 +299,7 @@ func (c *controlPlane) SaveDeploymentSharedMetadata(
 }
 
 func (c *controlPlane) SaveDeploymentPluginMetadata(
-	context.Context,
-	*pipedservice.SaveDeploymentPluginMetadataRequest,
+	context.Context, *pipedservice.SaveDeploymentPluginMetadataRequest,
 ) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
 	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }

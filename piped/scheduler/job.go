@@ -42,10 +42,7 @@ func (j *job) run(ctx context.Context) bool {
 	case err != nil:
 		j.controller.options.Logger.Error(
 			"deployment could not be brought to its end; it is tried again when the control plane lists it",
-			"deployment",
-			j.deployment.GetId(),
-			"error",
-			err,
+			"deployment", j.deployment.GetId(), "error", err,
 		)
 		return false
 	}
@@ -105,10 +102,7 @@ func (j *job) awaitChain(ctx context.Context) error {
 			return fmt.Errorf("ask for the turn in deployment chain %s: %w", j.deployment.GetDeploymentChainId(), err)
 		case err != nil && ctx.Err() == nil:
 			j.controller.options.Logger.Warn(
-				"could not ask for the turn of a deployment in its chain",
-				"deployment",
-				j.deployment.GetId(),
-				"error",
+				"could not ask for the turn of a deployment in its chain", "deployment", j.deployment.GetId(), "error",
 				err,
 			)
 		case answer.GetCancel():
@@ -157,10 +151,8 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 func (j *job) announce(ctx context.Context) {
 	j.reportDeploying(ctx, true)
 	j.reportSync(
-		ctx,
-		model.ApplicationSyncStatus_DEPLOYING,
-		fmt.Sprintf("Deployment of commit %.7s is under way", j.deployment.GetTrigger().GetCommit().GetHash()),
-		"",
+		ctx, model.ApplicationSyncStatus_DEPLOYING,
+		fmt.Sprintf("Deployment of commit %.7s is under way", j.deployment.GetTrigger().GetCommit().GetHash()), "",
 	)
 }
 
@@ -173,10 +165,7 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "")
 	case errors.As(j.planError, &invalid):
 		j.reportSync(
-			ctx,
-			model.ApplicationSyncStatus_INVALID_CONFIG,
-			"The application configuration is invalid",
-			outcome.Reason,
+			ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason,
 		)
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment was cancelled", outcome.Reason)
@@ -200,12 +189,8 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 	for _, stage := range d.GetStages() {
 		for _, command := range j.controller.options.Commands.Take(d.GetId(), stage.GetId()) {
 			handled(
-				ctx,
-				j.controller.options.ControlPlane,
-				j.controller.options.Logger,
-				command,
-				model.CommandStatus_COMMAND_FAILED,
-				"stage "+stage.GetName()+" had ended before the command arrived",
+				ctx, j.controller.options.ControlPlane, j.controller.options.Logger, command,
+				model.CommandStatus_COMMAND_FAILED, "stage "+stage.GetName()+" had ended before the command arrived",
 			)
 		}
 	}
@@ -222,11 +207,8 @@ func (j *job) reportDeploying(ctx context.Context, deploying bool) {
 	)
 	if err != nil {
 		j.controller.options.Logger.Warn(
-			"report of an application's deploying status failed",
-			"application",
-			j.deployment.GetApplicationName(),
-			"error",
-			err,
+			"report of an application's deploying status failed", "application", j.deployment.GetApplicationName(),
+			"error", err,
 		)
 	}
 }
@@ -239,16 +221,14 @@ func (j *job) reportSync(ctx context.Context, status model.ApplicationSyncStatus
 		&pipedservice.ReportApplicationSyncStateRequest{
 			ApplicationId: j.deployment.GetApplicationId(),
 			State: &model.ApplicationSyncState{
-				Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(), Timestamp: time.Now().Unix(),
+				Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(),
+				Timestamp: time.Now().Unix(),
 			},
 		},
 	)
 	if err != nil {
 		j.controller.options.Logger.Warn(
-			"report of an application's sync state failed",
-			"application",
-			j.deployment.GetApplicationName(),
-			"error",
+			"report of an application's sync state failed", "application", j.deployment.GetApplicationName(), "error",
 			err,
 		)
 	}

@@ -40,17 +40,11 @@ func TestDeploymentsLeaveNoGoroutineBehind(t *testing.T) {
 	}
 	for i := range deployments {
 		require.Equal(
-			t,
-			model.DeploymentStatus_DEPLOYMENT_FAILURE,
-			a.controlPlane.awaitEnd(t, fmt.Sprint("d", i)).GetStatus(),
+			t, model.DeploymentStatus_DEPLOYMENT_FAILURE, a.controlPlane.awaitEnd(t, fmt.Sprint("d", i)).GetStatus(),
 		)
 	}
 	require.Eventually(
-		t,
-		func() bool { return rest() && runtime.NumGoroutine() <= before },
-		20*time.Second,
-		10*time.Millisecond,
-		"%d goroutines before",
-		before,
+		t, func() bool { return rest() && runtime.NumGoroutine() <= before }, 20*time.Second, 10*time.Millisecond,
+		"%d goroutines before", before,
 	)
 }

@@ -76,7 +76,9 @@ func TestWhetherARollbackIsWanted(t *testing.T) {
 		choice rollbackChoice
 		want   bool
 	}{
-		"the plan has no rollback stage":     {stages: []*model.PipelineStage{stage(false, nil)}, choice: choiceRollback},
+		"the plan has no rollback stage": {
+			stages: []*model.PipelineStage{stage(false, nil)}, choice: choiceRollback,
+		},
 		"the application decides for it":     {stages: []*model.PipelineStage{stage(true, nil)}, want: true},
 		"the application decides against it": {stages: []*model.PipelineStage{stage(true, onRequest)}},
 		"the user wants it though the application does not": {

@@ -53,10 +53,7 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 			t.Parallel()
 			plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"B"}})
 			a := startAgentOn(
-				t,
-				startControlPlane(t),
-				watched(plugin),
-				prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
+				t, startControlPlane(t), watched(plugin), prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
 			)
 			a.Submit(newDeployment("d", "app"))
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
@@ -67,18 +64,14 @@ func TestAStageThatWasInterruptedIsRunAgainUnlessItMustRunOnlyOnce(t *testing.T)
 			t.Parallel()
 			plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"A"}})
 			a := startAgentOn(
-				t,
-				startControlPlane(t),
-				watched(plugin),
-				prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
+				t, startControlPlane(t), watched(plugin), prepareAs(pipeline("with: {do: "+end.do+"}"), ""),
 			)
 			a.Submit(newDeployment("d", "app"))
 			done := a.controlPlane.awaitEnd(t, "d")
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, done.GetStatus())
 			require.Contains(t, done.GetStatusReason(), end.said)
 			require.Contains(
-				t,
-				done.GetStatusReason(),
+				t, done.GetStatusReason(),
 				"the stage is not run again, because its plugin says that it must be executed only once",
 			)
 			require.Equal(
@@ -101,10 +94,7 @@ func TestAStageThatMustRunOnlyOnceIsNotTakenUpByTheNextPiped(t *testing.T) {
 	calls := filepath.Join(t.TempDir(), "calls")
 	plugin := pluginWith(t, map[string]any{"stages": []string{"A"}, "once": []string{"A"}})
 	a := startAgentWith(
-		t,
-		startControlPlane(t),
-		[]config.Plugin{plugin},
-		prepareAs(pipeline("with: {calls: "+calls+"}"), ""),
+		t, startControlPlane(t), []config.Plugin{plugin}, prepareAs(pipeline("with: {calls: "+calls+"}"), ""),
 	)
 	a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 		d.Status, d.Trigger.SyncStrategy = model.DeploymentStatus_DEPLOYMENT_RUNNING, model.SyncStrategy_PIPELINE
@@ -116,7 +106,8 @@ func TestAStageThatMustRunOnlyOnceIsNotTakenUpByTheNextPiped(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Equal(
 		t,
-		"Stage A failed: piped ended while the stage ran; the stage is not run again, because its plugin says that it must be executed only once",
+		"Stage A failed: piped ended while the stage ran; the stage is not run again, because its plugin says that "+
+			"it must be executed only once",
 		end.GetStatusReason(),
 	)
 	require.NoFileExists(t, calls)

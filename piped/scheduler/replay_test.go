@@ -58,7 +58,9 @@ func readRecording(t *testing.T, name string) recording {
 		}
 		switch method := path.Base(call.Method); method {
 		case "CreateDeployment":
-			r.deployment = decode(&pipedservice.CreateDeploymentRequest{}).(*pipedservice.CreateDeploymentRequest).GetDeployment()
+			r.deployment = decode(
+				&pipedservice.CreateDeploymentRequest{},
+			).(*pipedservice.CreateDeploymentRequest).GetDeployment()
 		case "ExecuteStage":
 			request := decode(&deployment.ExecuteStageRequest{}).(*deployment.ExecuteStageRequest)
 			r.config = string(request.GetInput().GetTargetDeploymentSource().GetApplicationConfig())
@@ -139,14 +141,16 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 			var approvals []*model.Command
 			for _, user := range []string{"alice", "bob"} {
 				approvals = append(approvals, &model.Command{
-					Id: "approval by " + user, Type: model.Command_APPROVE_STAGE, DeploymentId: d.GetId(), StageId: stage, Commander: user,
+					Id: "approval by " + user, Type: model.Command_APPROVE_STAGE, DeploymentId: d.GetId(),
+					StageId: stage, Commander: user,
 				})
 			}
 			a.commands.Replace(approvals)
 			a.controlPlane.awaitEnd(t, d.GetId())
 		}},
 		"a3-failure-rollback": {differ: func(calls []string) []string {
-			// Of each rollback stage PipeCD says that it requires the failed stage. The second one follows the first one.
+			// Of each rollback stage PipeCD says that it requires the failed stage. The second one follows the first
+			// one.
 			second := calls[len(calls)-2]
 			require.Contains(t, second, `"requires":["#02"],"stage_id":"#04","status":"STAGE_SUCCESS"`)
 			for i := range calls {
@@ -166,7 +170,9 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 			differ: func(calls []string) []string {
 				// A timeout is a failure; PipeCD means to say so as well, but reports it as cancelled by nobody.
 				for i := range calls {
-					calls[i] = strings.NewReplacer("STAGE_CANCELLED", "STAGE_FAILURE", "DEPLOYMENT_CANCELLED", "DEPLOYMENT_FAILURE").Replace(calls[i])
+					calls[i] = strings.NewReplacer(
+						"STAGE_CANCELLED", "STAGE_FAILURE", "DEPLOYMENT_CANCELLED", "DEPLOYMENT_FAILURE",
+					).Replace(calls[i])
 				}
 				return calls
 			},
@@ -213,7 +219,8 @@ func callsOf(t *testing.T, calls []proto.Message) []string {
 	for _, call := range calls {
 		switch r := call.(type) {
 		case *pipedservice.ReportDeploymentPlannedRequest, *pipedservice.ReportDeploymentStatusChangedRequest,
-			*pipedservice.ReportStageStatusChangedRequest, *pipedservice.ReportDeploymentCompletedRequest, *pipedservice.ReportCommandHandledRequest:
+			*pipedservice.ReportStageStatusChangedRequest, *pipedservice.ReportDeploymentCompletedRequest,
+			*pipedservice.ReportCommandHandledRequest:
 		case *pipedservice.ReportApplicationMostRecentDeploymentRequest:
 			if r.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
 				continue // the trigger's

@@ -57,13 +57,7 @@ func (r *reports) setStatus(ctx context.Context, status model.DeploymentStatus, 
 	})
 	if err != nil {
 		r.logger.Error(
-			"report of a deployment status failed",
-			"deployment",
-			r.progress.id(),
-			"status",
-			status,
-			"error",
-			err,
+			"report of a deployment status failed", "deployment", r.progress.id(), "status", status, "error", err,
 		)
 	}
 }
@@ -90,10 +84,7 @@ func (r *reports) endStage(ctx context.Context, stage *model.PipelineStage, stat
 
 // stage sets the status and tries to report it until patience ends or the control plane refuses.
 func (r *reports) stage(
-	patience context.Context,
-	stage *model.PipelineStage,
-	status model.StageStatus,
-	reason string,
+	patience context.Context, stage *model.PipelineStage, status model.StageStatus, reason string,
 ) error {
 	now := r.clock.Now()
 	at := now
@@ -216,12 +207,8 @@ func (r *reports) handleCommands(ctx context.Context, stage *model.PipelineStage
 
 // handled reports one command; why is given to the user when it failed.
 func handled(
-	ctx context.Context,
-	controlPlane pipedservice.PipedServiceClient,
-	logger *slog.Logger,
-	command *model.Command,
-	status model.CommandStatus,
-	why string,
+	ctx context.Context, controlPlane pipedservice.PipedServiceClient, logger *slog.Logger, command *model.Command,
+	status model.CommandStatus, why string,
 ) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
@@ -242,11 +229,7 @@ func handled(
 // note writes a line of piped's own into the log of a stage. A line after the plugin's completes the log
 // of that attempt: the plugin will not do it any more.
 func (r *reports) note(
-	ctx context.Context,
-	stage *model.PipelineStage,
-	place int,
-	severity model.LogSeverity,
-	text string,
+	ctx context.Context, stage *model.PipelineStage, place int, severity model.LogSeverity, text string,
 ) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
@@ -255,13 +238,16 @@ func (r *reports) note(
 	var err error
 	if place != afterPlugin {
 		_, err = r.controlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
-			DeploymentId: r.progress.id(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(), Blocks: []*model.LogBlock{block},
+			DeploymentId: r.progress.id(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(),
+			Blocks: []*model.LogBlock{block},
 		})
 	} else {
 		block.Index = r.clock.Now().UnixMicro()
-		_, err = r.controlPlane.ReportStageLogsFromLastCheckpoint(ctx, &pipedservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: r.progress.id(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(), Blocks: []*model.LogBlock{block}, Completed: true,
-		})
+		request := &pipedservice.ReportStageLogsFromLastCheckpointRequest{
+			DeploymentId: r.progress.id(), StageId: stage.GetId(), RetriedCount: stage.GetRetriedCount(),
+			Blocks: []*model.LogBlock{block}, Completed: true,
+		}
+		_, err = r.controlPlane.ReportStageLogsFromLastCheckpoint(ctx, request)
 	}
 	if err != nil {
 		r.of(stage).Debug("a line for the stage log was not taken", "line", text, "error", err)
@@ -269,12 +255,6 @@ func (r *reports) note(
 }
 
 func (r *reports) of(stage *model.PipelineStage) *slog.Logger {
-	return r.logger.With(
-		"deployment",
-		r.progress.id(),
-		"application",
-		r.progress.deployment.GetApplicationName(),
-		"stage",
-		stage.GetName(),
-	)
+	d := r.progress.deployment
+	return r.logger.With("deployment", d.GetId(), "application", d.GetApplicationName(), "stage", stage.GetName())
 }

@@ -44,7 +44,8 @@ type rollback struct {
 }
 
 // stages are the rollback stages in the order of their indexes (PipeCD v1), each requiring the ones that it
-// follows, the first ones the stages that were executed last. Those that an earlier piped started keep what it recorded.
+// follows, the first ones the stages that were executed last. Those that an earlier piped started keep what it
+// recorded.
 func (r *rollback) stages(ctx context.Context) []*model.PipelineStage {
 	var stages []*model.PipelineStage
 	for _, stage := range r.progress.deployment.GetStages() {
@@ -55,8 +56,7 @@ func (r *rollback) stages(ctx context.Context) []*model.PipelineStage {
 	quick := r.progress.deployment.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC
 	if !quick { // whose stages have no indexes; they are in order
 		slices.SortStableFunc(
-			stages,
-			func(a, b *model.PipelineStage) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) },
+			stages, func(a, b *model.PipelineStage) int { return cmp.Compare(a.GetIndex(), b.GetIndex()) },
 		)
 	}
 	var undone []undoing

@@ -66,11 +66,11 @@ func TestRollbackStagesRunOneAfterAnother(t *testing.T) {
 	require.Equal(t, "Stage C failed: the moon is missing", end.GetStatusReason(), "a failing rollback changes nothing")
 	reports, requires := a.controlPlane.rollbacks("d")
 	require.Equal(t, []string{
-		"ROLLBACK 0 RUNNING", "ROLLBACK 0 SUCCESS", "ROLLBACK 1 RUNNING", "ROLLBACK 1 SUCCESS", "ROLLBACK 2 RUNNING", "ROLLBACK 2 FAILURE",
+		"ROLLBACK 0 RUNNING", "ROLLBACK 0 SUCCESS", "ROLLBACK 1 RUNNING", "ROLLBACK 1 SUCCESS", "ROLLBACK 2 RUNNING",
+		"ROLLBACK 2 FAILURE",
 	}, reports)
 	require.Equal(
-		t,
-		map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"ROLLBACK 0"}, "ROLLBACK 2": {"ROLLBACK 1"}},
+		t, map[string][]string{"ROLLBACK 0": {"C 2"}, "ROLLBACK 1": {"ROLLBACK 0"}, "ROLLBACK 2": {"ROLLBACK 1"}},
 		requires,
 	)
 }
@@ -115,8 +115,7 @@ func TestARollbackOfSeveralStagesRunsBesideNoneThatOneOfThemNeeds(t *testing.T) 
 		"    - {id: b, name: SCRIPT, needs: []}\n" +
 		"    - {name: PRIMARY, needs: [a, b], with: {do: error}}\n"
 	a := startAgentWith(
-		t,
-		startControlPlane(t),
+		t, startControlPlane(t),
 		[]config.Plugin{plugin("many", "CANARY", "PRIMARY", "MANY_ROLLBACK"), plugin("one", "SCRIPT", "ONE_ROLLBACK")},
 		always(spec),
 	)
@@ -136,9 +135,7 @@ func TestARollbackOfSeveralStagesRunsBesideNoneThatOneOfThemNeeds(t *testing.T) 
 		reports,
 	)
 	require.Equal(
-		t,
-		map[string][]string{"MANY_ROLLBACK 0": {"PRIMARY 2"}, "ONE_ROLLBACK 1": {"MANY_ROLLBACK 0"}},
-		requires,
+		t, map[string][]string{"MANY_ROLLBACK 0": {"PRIMARY 2"}, "ONE_ROLLBACK 1": {"MANY_ROLLBACK 0"}}, requires,
 	)
 }
 
@@ -160,12 +157,20 @@ func TestRollbackStagesThatAnotherPipedPlannedRunInOrder(t *testing.T) {
 				stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, model.StageStatus_STAGE_FAILURE, "A"),
 				undo("second", 1, waiting), undo("first", 0, waiting),
 			},
-			[]string{"Stage first RUNNING 0", "Stage first SUCCESS 0", "Stage second RUNNING 0", "Stage second SUCCESS 0", "Completed FAILURE"},
+			[]string{
+				"Stage first RUNNING 0", "Stage first SUCCESS 0", "Stage second RUNNING 0", "Stage second SUCCESS 0",
+				"Completed FAILURE",
+			},
 		},
 		"those of a quick sync as they are listed": {
 			model.SyncStrategy_QUICK_SYNC,
-			[]*model.PipelineStage{stage("A", 0, model.StageStatus_STAGE_FAILURE), undo("first", 1, waiting), undo("second", 0, waiting)},
-			[]string{"Stage first RUNNING 0", "Stage first SUCCESS 0", "Stage second RUNNING 0", "Stage second SUCCESS 0", "Completed FAILURE"},
+			[]*model.PipelineStage{
+				stage("A", 0, model.StageStatus_STAGE_FAILURE), undo("first", 1, waiting), undo("second", 0, waiting),
+			},
+			[]string{
+				"Stage first RUNNING 0", "Stage first SUCCESS 0", "Stage second RUNNING 0", "Stage second SUCCESS 0",
+				"Completed FAILURE",
+			},
 		},
 		"a started one first": {
 			model.SyncStrategy_PIPELINE,
@@ -173,7 +178,10 @@ func TestRollbackStagesThatAnotherPipedPlannedRunInOrder(t *testing.T) {
 				stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, model.StageStatus_STAGE_FAILURE, "A"),
 				undo("first", 0, running, "B"), undo("second", 1, waiting),
 			},
-			[]string{"Stage first RUNNING 1", "Stage first SUCCESS 1", "Stage second RUNNING 0", "Stage second SUCCESS 0", "Completed FAILURE"},
+			[]string{
+				"Stage first RUNNING 1", "Stage first SUCCESS 1", "Stage second RUNNING 0", "Stage second SUCCESS 0",
+				"Completed FAILURE",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,7 @@ func (r *reports) saveChoice(ctx context.Context, by *CancelledError) {
 	if err != nil && ctx.Err() == nil {
 		logger.Error(
 			"cannot save the user's choice about the rollback; it is lost if piped ends before the rollback begins",
-			"error",
-			err,
+			"error", err,
 		)
 	}
 }

@@ -18,9 +18,7 @@ import (
 // the prefixes, or when every changed file matches the paths. A first deployment has no changed files to
 // judge by and skips nothing by paths; there PipeCD panics.
 func (e *executor) skips(
-	ctx context.Context,
-	stage *model.PipelineStage,
-	application *config.Application,
+	ctx context.Context, stage *model.PipelineStage, application *config.Application,
 ) (reason string, skip bool) {
 	pipeline := application.Pipeline
 	index := int(stage.GetIndex())

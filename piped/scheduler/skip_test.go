@@ -21,14 +21,24 @@ func TestSkipOn(t *testing.T) {
 		want   model.StageStatus
 		reason string
 	}{
-		"a prefix of the message":                    {"commitMessagePrefixes: [fix, change]", false, skipped, `Skipped because the commit message starts with "change"`},
-		"a prefix on a first deployment":             {"commitMessagePrefixes: [change]", true, skipped, `Skipped because the commit message starts with "change"`},
-		"a word within the message":                  {"commitMessagePrefixes: [things]", false, run, ""},
-		"all files match":                            {`paths: ["**/a.md", docs/b.md]`, false, skipped, "Skipped because all changed files match skipOn.paths"},
-		"one file does not match":                    {"paths: [docs/a.md]", false, run, ""},
-		"an exclusion":                               {`paths: [docs, "!docs/b.md"]`, false, run, ""},
-		"paths on a first deployment":                {"paths: [docs]", true, run, ""},
-		"paths do not match but the message does so": {"paths: [src], commitMessagePrefixes: [change]", false, skipped, `Skipped because the commit message starts with "change"`},
+		"a prefix of the message": {
+			"commitMessagePrefixes: [fix, change]", false, skipped,
+			`Skipped because the commit message starts with "change"`,
+		},
+		"a prefix on a first deployment": {
+			"commitMessagePrefixes: [change]", true, skipped, `Skipped because the commit message starts with "change"`,
+		},
+		"a word within the message": {"commitMessagePrefixes: [things]", false, run, ""},
+		"all files match": {
+			`paths: ["**/a.md", docs/b.md]`, false, skipped, "Skipped because all changed files match skipOn.paths",
+		},
+		"one file does not match":     {"paths: [docs/a.md]", false, run, ""},
+		"an exclusion":                {`paths: [docs, "!docs/b.md"]`, false, run, ""},
+		"paths on a first deployment": {"paths: [docs]", true, run, ""},
+		"paths do not match but the message does so": {
+			"paths: [src], commitMessagePrefixes: [change]", false, skipped,
+			`Skipped because the commit message starts with "change"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,21 +56,36 @@ func planned() *model.Deployment {
 
 func TestAStageGetsTheDirectoriesThatItLooksInto(t *testing.T) {
 	t.Parallel()
-	const all, target, none = deployment.SourceUse_SOURCE_USE_UNSPECIFIED, deployment.SourceUse_SOURCE_USE_TARGET, deployment.SourceUse_SOURCE_USE_NONE
+	const (
+		all    = deployment.SourceUse_SOURCE_USE_UNSPECIFIED
+		target = deployment.SourceUse_SOURCE_USE_TARGET
+		none   = deployment.SourceUse_SOURCE_USE_NONE
+	)
 	for name, c := range map[string]struct {
 		ahead           []deployment.SourceUse // prepared before
 		busy            error
 		use             deployment.SourceUse
 		target, running string
 	}{
-		"both":                                 {use: all, target: "prepared new", running: "prepared old"},
-		"the target alone":                     {use: target, target: "prepared new", running: "described old"},
-		"none":                                 {use: none, target: "described new", running: "described old"},
-		"those that were prepared ahead":       {ahead: []deployment.SourceUse{target}, use: target, target: "ahead new", running: "described old"},
-		"more than it looks into":              {ahead: []deployment.SourceUse{all}, use: target, target: "ahead new", running: "ahead old"},
-		"not less than it looks into":          {ahead: []deployment.SourceUse{target}, use: all, target: "prepared new", running: "prepared old"},
-		"what could not be prepared ahead":     {ahead: []deployment.SourceUse{all}, busy: fmt.Errorf("prepare: %w", source.ErrBusy), use: all, target: "prepared new", running: "prepared old"},
-		"nothing ahead that is not worthwhile": {ahead: []deployment.SourceUse{none}, use: target, target: "prepared new", running: "described old"},
+		"both":             {use: all, target: "prepared new", running: "prepared old"},
+		"the target alone": {use: target, target: "prepared new", running: "described old"},
+		"none":             {use: none, target: "described new", running: "described old"},
+		"those that were prepared ahead": {
+			ahead: []deployment.SourceUse{target}, use: target, target: "ahead new", running: "described old",
+		},
+		"more than it looks into": {
+			ahead: []deployment.SourceUse{all}, use: target, target: "ahead new", running: "ahead old",
+		},
+		"not less than it looks into": {
+			ahead: []deployment.SourceUse{target}, use: all, target: "prepared new", running: "prepared old",
+		},
+		"what could not be prepared ahead": {
+			ahead: []deployment.SourceUse{all}, busy: fmt.Errorf("prepare: %w", source.ErrBusy), use: all,
+			target: "prepared new", running: "prepared old",
+		},
+		"nothing ahead that is not worthwhile": {
+			ahead: []deployment.SourceUse{none}, use: target, target: "prepared new", running: "described old",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,11 +40,7 @@ func (c *Controller) refuseLate(ctx context.Context, command *model.Command) {
 		why = fmt.Sprintf("there is no deployment %q of this piped", deployment)
 	case err != nil:
 		c.options.Logger.Warn(
-			"could not look up the stage of a command; it is tried again",
-			"command",
-			command.GetId(),
-			"error",
-			err,
+			"could not look up the stage of a command; it is tried again", "command", command.GetId(), "error", err,
 		)
 		c.mu.Lock()
 		delete(c.commands, command.GetId())
@@ -54,9 +50,7 @@ func (c *Controller) refuseLate(ctx context.Context, command *model.Command) {
 		why = fmt.Sprintf("deployment %s has no stage %q", deployment, stage)
 	case ended(found):
 		why = fmt.Sprintf(
-			"stage %s has ended already: %s",
-			found.GetName(),
-			strings.TrimPrefix(found.GetStatus().String(), "STAGE_"),
+			"stage %s has ended already: %s", found.GetName(), strings.TrimPrefix(found.GetStatus().String(), "STAGE_"),
 		)
 	case completed(response.GetDeployment().GetStatus()):
 		why = fmt.Sprintf("deployment %s has ended already, without stage %s", deployment, found.GetName())

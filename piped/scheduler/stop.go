@@ -20,9 +20,7 @@ const beginWait = time.Second
 // for the plugin to read: the plugin learns of the end by that of the call. It ends no sooner than the plugin has begun
 // with the stage, because no one could say afterwards whether it has. ctx is piped's.
 func (e *executor) announceStop(
-	ctx, call context.Context,
-	stage *model.PipelineStage,
-	taken *pluginhost.Taken,
+	ctx, call context.Context, stage *model.PipelineStage, taken *pluginhost.Taken,
 ) (sent context.Context, hangUp func()) {
 	begun, over := e.options.Clock.After(beginWait), make(chan struct{})
 	sent, end := context.WithCancel(context.WithoutCancel(call))

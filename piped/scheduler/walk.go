@@ -89,7 +89,9 @@ func (w *walk) review(ctx context.Context) {
 	if w.whatever {
 		return
 	}
-	for _, status := range []model.StageStatus{model.StageStatus_STAGE_FAILURE, model.StageStatus_STAGE_CANCELLED, model.StageStatus_STAGE_EXITED} {
+	for _, status := range []model.StageStatus{
+		model.StageStatus_STAGE_FAILURE, model.StageStatus_STAGE_CANCELLED, model.StageStatus_STAGE_EXITED,
+	} {
 		for _, stage := range w.stages {
 			if stage.GetStatus() == status && w.failed == nil && w.exited == nil {
 				w.settle(context.Background(), stage)
@@ -102,10 +104,7 @@ func (w *walk) review(ctx context.Context) {
 	for _, stage := range w.stages {
 		if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
 			w.reports.endStage(
-				ctx,
-				stage,
-				model.StageStatus_STAGE_CANCELLED,
-				(&haltedError{failed: w.failed.GetName()}).Error(),
+				ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: w.failed.GetName()}).Error(),
 			)
 		}
 	}

@@ -164,8 +164,7 @@ func TestCancelStopsAllThatRuns(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, end.GetStatus())
 	require.Contains(
-		t,
-		[]string{"Cancelled by carol while executing stages A, B", "Cancelled by carol while executing stages B, A"},
+		t, []string{"Cancelled by carol while executing stages A, B", "Cancelled by carol while executing stages B, A"},
 		end.GetStatusReason(),
 	)
 	require.Equal(t, model.StageStatus_STAGE_CANCELLED, a.controlPlane.report("A").GetStatus())
@@ -182,7 +181,8 @@ func taken(strategy model.SyncStrategy, stages ...*model.PipelineStage) *model.D
 func stage(name string, index int32, status model.StageStatus, requires ...string) *model.PipelineStage {
 	now := time.Now().Unix()
 	return &model.PipelineStage{
-		Id: name, Name: name, Index: index, Status: status, Requires: requires, Rollback: name == "ROLLBACK", CreatedAt: now, UpdatedAt: now,
+		Id: name, Name: name, Index: index, Status: status, Requires: requires, Rollback: name == "ROLLBACK",
+		CreatedAt: now, UpdatedAt: now,
 	}
 }
 
@@ -199,44 +199,73 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 		reason     string
 	}{
 		"a failure decides and what ran beside it is not run again": {
-			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_FAILURE), stage("B", 1, running), stage("ROLLBACK", 0, waiting)),
-			[]string{"Stage B CANCELLED 0", "Status ROLLING_BACK", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Completed FAILURE"},
+			taken(
+				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_FAILURE), stage("B", 1, running),
+				stage("ROLLBACK", 0, waiting),
+			),
+			[]string{
+				"Stage B CANCELLED 0", "Status ROLLING_BACK", "Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0",
+				"Completed FAILURE",
+			},
 			"Stage A failed",
 		},
 		"a failure says more than a stage that it stopped": {
-			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_CANCELLED), stage("B", 1, model.StageStatus_STAGE_FAILURE)),
+			taken(
+				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_CANCELLED),
+				stage("B", 1, model.StageStatus_STAGE_FAILURE),
+			),
 			[]string{"Completed FAILURE"}, "Stage B failed",
 		},
 		"a cancelled stage cancels": {
-			taken(model.SyncStrategy_PIPELINE, because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), "Cancelled by dave"), stage("B", 1, waiting, "A")),
+			taken(
+				model.SyncStrategy_PIPELINE,
+				because(stage("A", 0, model.StageStatus_STAGE_CANCELLED), "Cancelled by dave"),
+				stage("B", 1, waiting, "A"),
+			),
 			[]string{"Completed CANCELLED"}, "Cancelled by dave while executing stage A",
 		},
 		"a cancellation between stages stays one": {
-			with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS), stage("B", 1, waiting, "A"), stage("ROLLBACK", 0, waiting)),
+			with(taken(
+				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_SUCCESS),
+				stage("B", 1, waiting, "A"), stage("ROLLBACK", 0, waiting),
+			),
 				func(d *model.Deployment) {
 					d.Status, d.StatusReason = model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, "Cancelled by dave"
 				}),
-			[]string{"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Completed CANCELLED"}, "Cancelled by dave",
+			[]string{"Stage ROLLBACK RUNNING 0", "Stage ROLLBACK SUCCESS 0", "Completed CANCELLED"},
+			"Cancelled by dave",
 		},
 		"its time goes on": {
 			with(taken(model.SyncStrategy_PIPELINE, stage("A", 0, running)), func(d *model.Deployment) {
 				d.Stages[0].CreatedAt = time.Now().Add(-7 * time.Hour).Unix()
 			}),
-			[]string{"Stage A RUNNING 1", "Stage A FAILURE 1", "Completed FAILURE"}, "The deployment timed out after 6h0m0s while executing stage A",
+			[]string{"Stage A RUNNING 1", "Stage A FAILURE 1", "Completed FAILURE"},
+			"The deployment timed out after 6h0m0s while executing stage A",
 		},
 		"what ran beside an exit is run again": {
-			taken(model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_EXITED), stage("B", 1, running), stage("C", 2, waiting, "A")),
-			[]string{"Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS"}, "The deployment was completed since stage A asked for it",
+			taken(
+				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_EXITED), stage("B", 1, running),
+				stage("C", 2, waiting, "A"),
+			),
+			[]string{"Stage B RUNNING 1", "Stage B SUCCESS 1", "Completed SUCCESS"},
+			"The deployment was completed since stage A asked for it",
 		},
 		"a quick sync without requirements goes in its order": {
-			taken(model.SyncStrategy_QUICK_SYNC, stage("A", 0, waiting), stage("B", 0, waiting), stage("C", 0, waiting)),
+			taken(
+				model.SyncStrategy_QUICK_SYNC, stage("A", 0, waiting), stage("B", 0, waiting), stage("C", 0, waiting),
+			),
 			[]string{
-				"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Stage C RUNNING 0", "Stage C SUCCESS 0", "Completed SUCCESS",
+				"Stage A RUNNING 0", "Stage A SUCCESS 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Stage C RUNNING 0",
+				"Stage C SUCCESS 0", "Completed SUCCESS",
 			}, "All stages succeeded",
 		},
 		"stages that wait for each other fail": {
-			taken(model.SyncStrategy_PIPELINE, stage("A", 0, waiting), stage("B", 1, waiting, "C"), stage("C", 2, waiting, "B")),
-			[]string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed FAILURE"}, "The stages B, C can never start, because they require each other",
+			taken(
+				model.SyncStrategy_PIPELINE, stage("A", 0, waiting), stage("B", 1, waiting, "C"),
+				stage("C", 2, waiting, "B"),
+			),
+			[]string{"Stage A RUNNING 0", "Stage A SUCCESS 0", "Completed FAILURE"},
+			"The stages B, C can never start, because they require each other",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,18 +294,13 @@ func TestAStopLeavesAllRunningStagesToTheNextPiped(t *testing.T) {
 	a.stop()
 	before := cp.recorded()
 	require.ElementsMatch(
-		t,
-		[]string{"Stage A RUNNING 0", "Stage B RUNNING 0"},
-		before[2:],
-		"nothing is reported when piped stops",
+		t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0"}, before[2:], "nothing is reported when piped stops",
 	)
 
 	stages := cp.plan("d").GetStages()
 	stages[0].Status, stages[1].Status = running, running
 	startAgentAt(
-		t,
-		cp,
-		pipeline("needs: [], with: {}", "needs: [], with: {}"),
+		t, cp, pipeline("needs: [], with: {}", "needs: [], with: {}"),
 	).Submit(taken(model.SyncStrategy_PIPELINE, stages...))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	require.ElementsMatch(t, []string{
@@ -298,8 +322,12 @@ func TestAnAttemptIsRecordedBeforeTheCall(t *testing.T) {
 		status model.DeploymentStatus
 		calls  string
 	}{
-		"refused for good the stage fails uncalled": {codes.FailedPrecondition, 1, model.DeploymentStatus_DEPLOYMENT_FAILURE, "ROLLBACK 0\n"},
-		"a passing failure is waited out":           {codes.Unavailable, 3, model.DeploymentStatus_DEPLOYMENT_SUCCESS, "A 0\n"},
+		"refused for good the stage fails uncalled": {
+			codes.FailedPrecondition, 1, model.DeploymentStatus_DEPLOYMENT_FAILURE, "ROLLBACK 0\n",
+		},
+		"a passing failure is waited out": {
+			codes.Unavailable, 3, model.DeploymentStatus_DEPLOYMENT_SUCCESS, "A 0\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -339,8 +367,7 @@ func TestAControlPlaneThatFailsAtAnEndDoesNotHoldUpTheDeploymentForEver(t *testi
 	a.Submit(newDeployment("d", "app"))
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	require.Equal(
-		t,
-		[]string{"Stage A RUNNING 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"},
+		t, []string{"Stage A RUNNING 0", "Stage B RUNNING 0", "Stage B SUCCESS 0", "Completed SUCCESS"},
 		cp.recorded()[2:],
 	)
 	require.Equal(t, 10, tries)

@@ -24,9 +24,14 @@ var helperForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9+.-]*)::`)
 
 // CheckBranch returns why a name cannot be the name of a branch by the rules of Git, and nil when it can.
 func CheckBranch(name string) error {
-	if err := plumbing.NewBranchReferenceName(name).Validate(); err != nil || name == "HEAD" || !utf8.ValidString(name) {
-		return fmt.Errorf("%q is not the name of a branch: Git allows no space, no control character, none of ~^:?*[\\, no \"..\", "+
-			"no dash or dot at the start, and no \".lock\", dot or slash at the end", name)
+	if err := plumbing.NewBranchReferenceName(
+		name,
+	).Validate(); err != nil || name == "HEAD" || !utf8.ValidString(name) {
+		return fmt.Errorf(
+			"%q is not the name of a branch: Git allows no space, no control character, none of ~^:?*[\\, no \"..\", "+
+				"no dash or dot at the start, and no \".lock\", dot or slash at the end",
+			name,
+		)
 	}
 	return nil
 }
@@ -57,7 +62,11 @@ func Parse(remote string) (Address, error) {
 		return Address{}, errors.New("the remote has a control character in it")
 	}
 	if helper := helperForm.FindStringSubmatch(remote); helper != nil {
-		return Address{}, fmt.Errorf("the remote %s:: names a program for Git to run, which piped does not do: use ssh, https, http, git or file", helper[1])
+		return Address{}, fmt.Errorf(
+			"the remote %s:: names a program for Git to run, which piped does not do: use ssh, https, http, git or "+
+				"file",
+			helper[1],
+		)
 	}
 	if scheme, rest, ok := strings.Cut(remote, "://"); ok {
 		if strings.EqualFold(scheme, "file") {
@@ -92,7 +101,10 @@ func parseFile(rest string) (Address, error) {
 func parseURL(remote string) (Address, error) {
 	u, err := url.Parse(remote)
 	if err != nil {
-		return Address{}, errors.New("the remote cannot be read as a URL; characters such as # % @ in user names and passwords are written as %23 %25 %40")
+		return Address{}, errors.New(
+			"the remote cannot be read as a URL; characters such as # % @ in user names and passwords are written as " +
+				"%23 %25 %40",
+		)
 	}
 	a := Address{Scheme: u.Scheme, User: u.User.Username(), Host: u.Hostname(), Port: u.Port(), Path: u.Path}
 	a.Password, _ = u.User.Password()
@@ -114,7 +126,9 @@ func parseSCP(before, path string) (Address, error) {
 	if at := strings.LastIndex(before, "@"); at >= 0 {
 		a.User, a.Host = before[:at], before[at+1:]
 	}
-	if port, rest, ok := strings.Cut(path, ":"); ok && port != "" && len(port) <= 5 && strings.Trim(port, "0123456789") == "" {
+	if port, rest, ok := strings.Cut(path, ":"); ok && port != "" && len(port) <= 5 && strings.Trim(
+		port, "0123456789",
+	) == "" {
 		a.Port, a.Path = port, rest
 	}
 	return a, a.check()

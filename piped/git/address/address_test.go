@@ -13,20 +13,26 @@ import (
 func TestRemotesAreTakenApart(t *testing.T) {
 	t.Parallel()
 	for remote, want := range map[string]Address{
-		"git@example.com:a/b.git":            {Scheme: "ssh", User: "git", Host: "example.com", Path: "a/b.git"},
-		"example.com:/a/b":                   {Scheme: "ssh", Host: "example.com", Path: "/a/b"},
-		"git@127.0.0.1:2222:/a/b":            {Scheme: "ssh", User: "git", Host: "127.0.0.1", Port: "2222", Path: "/a/b"},
-		"ssh://git@example.com:2222/a/b.git": {Scheme: "ssh", User: "git", Host: "example.com", Port: "2222", Path: "/a/b.git"},
-		"git+ssh://example.com/a":            {Scheme: "ssh", Host: "example.com", Path: "/a"},
-		"HTTPS://ada:s%40crt@example.com/a":  {Scheme: "https", User: "ada", Password: "s@crt", Host: "example.com", Path: "/a"},
-		"http://[::1]:8080/a":                {Scheme: "http", Host: "::1", Port: "8080", Path: "/a"},
-		"git://example.com/a":                {Scheme: "git", Host: "example.com", Path: "/a"},
-		"file:///a%20b/c":                    {Scheme: "file", Path: "/a b/c"},
-		"file://localhost/a":                 {Scheme: "file", Path: "/a"},
-		"file:///100%/a":                     {Scheme: "file", Path: "/100%/a"},
-		"/a/b":                               {Scheme: "file", Path: "/a/b"},
-		"./a:b":                              {Scheme: "file", Path: "./a:b"},
-		"relative/x":                         {Scheme: "file", Path: "relative/x"},
+		"git@example.com:a/b.git": {Scheme: "ssh", User: "git", Host: "example.com", Path: "a/b.git"},
+		"example.com:/a/b":        {Scheme: "ssh", Host: "example.com", Path: "/a/b"},
+		"git@127.0.0.1:2222:/a/b": {
+			Scheme: "ssh", User: "git", Host: "127.0.0.1", Port: "2222", Path: "/a/b",
+		},
+		"ssh://git@example.com:2222/a/b.git": {
+			Scheme: "ssh", User: "git", Host: "example.com", Port: "2222", Path: "/a/b.git",
+		},
+		"git+ssh://example.com/a": {Scheme: "ssh", Host: "example.com", Path: "/a"},
+		"HTTPS://ada:s%40crt@example.com/a": {
+			Scheme: "https", User: "ada", Password: "s@crt", Host: "example.com", Path: "/a",
+		},
+		"http://[::1]:8080/a": {Scheme: "http", Host: "::1", Port: "8080", Path: "/a"},
+		"git://example.com/a": {Scheme: "git", Host: "example.com", Path: "/a"},
+		"file:///a%20b/c":     {Scheme: "file", Path: "/a b/c"},
+		"file://localhost/a":  {Scheme: "file", Path: "/a"},
+		"file:///100%/a":      {Scheme: "file", Path: "/100%/a"},
+		"/a/b":                {Scheme: "file", Path: "/a/b"},
+		"./a:b":               {Scheme: "file", Path: "./a:b"},
+		"relative/x":          {Scheme: "file", Path: "relative/x"},
 	} {
 		got, err := Parse(remote)
 		require.NoError(t, err, remote)
@@ -69,9 +75,12 @@ func TestNamesOfBranchesFollowTheRulesOfGit(t *testing.T) {
 	t.Parallel()
 	for name, ok := range map[string]bool{
 		"main": true, "feature/a-b_c.d": true, "ümlaut": true, "@": false, "a@b": true, "refs/heads/main": true,
-		"": false, "--upload-pack=touch x": false, "-x": false, "a..b": false, "a b": false, "a~1": false, "a^": false, "a:b": false,
-		"a?": false, "a*": false, "[a": false, `a\b`: false, "a@{1}": false, ".a": false, "a/.b": false, "a.": false, "a/": false, "/a": false,
-		"a//b": false, "a.lock": false, "a.lock/b": false, "a\x00b": false, "a\x7f": false, "HEAD": false, "\xff": false,
+		"": false, "--upload-pack=touch x": false, "-x": false, "a..b": false, "a b": false, "a~1": false, "a^": false,
+		"a:b": false,
+		"a?":  false, "a*": false, "[a": false, `a\b`: false, "a@{1}": false, ".a": false, "a/.b": false, "a.": false,
+		"a/": false, "/a": false,
+		"a//b": false, "a.lock": false, "a.lock/b": false, "a\x00b": false, "a\x7f": false, "HEAD": false,
+		"\xff": false,
 	} {
 		if err := CheckBranch(name); ok {
 			require.NoError(t, err, "%q", name)
@@ -83,7 +92,8 @@ func TestNamesOfBranchesFollowTheRulesOfGit(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, remote := range []string{
-		"git@example.com:a/b.git", "ssh://git@[::1]:22/a?b#c", "https://u:p@h/a", "file:///a%20b", "a:b:c", "://", "x://@:/", "h:22:a",
+		"git@example.com:a/b.git", "ssh://git@[::1]:22/a?b#c", "https://u:p@h/a", "file:///a%20b", "a:b:c", "://",
+		"x://@:/", "h:22:a",
 	} {
 		f.Add(remote)
 	}
@@ -97,10 +107,13 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := Parse(WithoutCredentials(remote))
-		if a.Password != "" && len(a.Password) > 8 && strings.Contains(shown, a.Password) && !strings.Contains(a.Path+a.Host, a.Password) {
+		if a.Password != "" && len(a.Password) > 8 && strings.Contains(shown, a.Password) && !strings.Contains(
+			a.Path+a.Host, a.Password,
+		) {
 			t.Fatalf("%q shows its password: %q", remote, shown)
 		}
-		if err == nil && again.Scheme != "file" && (again.Password != "" || again.Host != a.Host || again.Port != a.Port) {
+		if err == nil && again.Scheme != "file" &&
+			(again.Password != "" || again.Host != a.Host || again.Port != a.Port) {
 			t.Fatalf("%q is shown as another address: %+v, %+v", remote, a, again)
 		}
 	})

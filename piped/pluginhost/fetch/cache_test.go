@@ -15,7 +15,13 @@ import (
 )
 
 func FuzzParseEntry(f *testing.F) {
-	f.Add([]byte(`{"url":"https://x/y","sha256":"` + strings.Repeat("0a", 32) + `","etag":"\"1\"","fetched":"2026-01-02T03:04:05Z"}`))
+	f.Add(
+		[]byte(
+			`{"url":"https://x/y","sha256":"` + strings.Repeat(
+				"0a", 32,
+			) + `","etag":"\"1\"","fetched":"2026-01-02T03:04:05Z"}`,
+		),
+	)
 	f.Add([]byte(`{"sha256":"../../etc/passwd"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := parseEntry(data)
@@ -55,7 +61,9 @@ func TestWhatWasNotUsedForLongGoesWhenThereIsTooMuch(t *testing.T) {
 	t.Parallel()
 	c := cache{dir: t.TempDir(), limit: 250}
 	require.NoError(t, c.prepare())
-	ages := map[string]time.Duration{"a": 5 * time.Hour, "b": 4 * time.Hour, "c": 3 * time.Hour, "d": 2 * time.Hour, "e": time.Minute}
+	ages := map[string]time.Duration{
+		"a": 5 * time.Hour, "b": 4 * time.Hour, "c": 3 * time.Hour, "d": 2 * time.Hour, "e": time.Minute,
+	}
 	for name, age := range ages {
 		digest := strings.Repeat(name, 64)
 		require.NoError(t, os.WriteFile(c.path(digest), make([]byte, 100), 0o500))

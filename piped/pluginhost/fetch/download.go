@@ -57,7 +57,10 @@ func (d *download) copy(out *os.File, body io.Reader) (digest string, err error)
 		case err == io.EOF:
 			return hex.EncodeToString(hash.Sum(nil)), nil
 		case err != nil:
-			broken := passing("check the network, then start the plugin again", "the download broke off after %d bytes: %w", d.done, err)
+			broken := passing(
+				"check the network, then start the plugin again", "the download broke off after %d bytes: %w", d.done,
+				err,
+			)
 			if d.again == nil || d.done == 0 || resumed >= maxResumed {
 				return "", broken
 			}

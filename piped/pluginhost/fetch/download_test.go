@@ -42,7 +42,9 @@ func TestADownloadGoesOnWhereItBrokeOff(t *testing.T) {
 				w.(http.Flusher).Flush()
 				panic(http.ErrAbortHandler)
 			})
-			file, err := newFetcher(t.TempDir()).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL, SHA256: digest([]byte(expected))})
+			file, err := newFetcher(t.TempDir()).Fetch(
+				t.Context(), fetch.Request{Plugin: "p", URL: s.URL, SHA256: digest([]byte(expected))},
+			)
 			require.NoError(t, err)
 			require.Equal(t, expected, content(t, file))
 			require.Empty(t, <-ranges)

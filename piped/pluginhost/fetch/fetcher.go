@@ -108,7 +108,10 @@ func New(options Options) *Fetcher {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Fetcher{options: options, cache: cache{dir: options.Dir, limit: options.MaxKept}, client: newClient(options.Transport), held: map[string]string{}}
+	return &Fetcher{
+		options: options, cache: cache{dir: options.Dir, limit: options.MaxKept}, client: newClient(options.Transport),
+		held: map[string]string{},
+	}
 }
 
 // Fetch gets a file, or finds that the one of the last time is the same still. A file with a known digest that is
@@ -128,7 +131,9 @@ func (f *Fetcher) Fetch(ctx context.Context, r Request) (File, error) {
 
 func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 	if err := f.cache.prepare(); err != nil {
-		return File{}, refused("make it writable or choose another --work-dir", "make the directory for fetched plugins: %w", err)
+		return File{}, refused(
+			"make it writable or choose another --work-dir", "make the directory for fetched plugins: %w", err,
+		)
 	}
 	src, err := f.source(r.URL)
 	if err != nil {
@@ -156,17 +161,25 @@ func (f *Fetcher) fetch(ctx context.Context, r Request) (File, error) {
 		var why *failure
 		if errors.As(err, &why) && why.passing && try < tries {
 			pause := f.pause(try)
-			f.options.Logger.Warn("plugin download is tried again", "plugin", r.Plugin, "url", Redact(r.URL), "error", err, "pause", pause.Round(time.Millisecond))
+			f.options.Logger.Warn(
+				"plugin download is tried again", "plugin", r.Plugin, "url", Redact(r.URL), "error", err, "pause",
+				pause.Round(time.Millisecond),
+			)
 			if err := f.wait(ctx, pause); err != nil {
 				return File{}, err
 			}
 			continue
 		}
 		if cached && r.Strict && errors.Is(err, errGone) {
-			return File{}, refused(why.step, "%w, so what was fetched before is not used either (signature.policy is require)", why.error)
+			return File{}, refused(
+				why.step, "%w, so what was fetched before is not used either (signature.policy is require)", why.error,
+			)
 		}
 		if cached && !errors.Is(err, errTooLarge) {
-			f.options.Logger.Warn("plugin is taken as it was fetched before, because its url cannot be reached", "plugin", r.Plugin, "url", Redact(r.URL), "fetched", known.Fetched, "error", err)
+			f.options.Logger.Warn(
+				"plugin is taken as it was fetched before, because its url cannot be reached", "plugin", r.Plugin,
+				"url", Redact(r.URL), "fetched", known.Fetched, "error", err,
+			)
 			return File{Path: f.cache.path(known.SHA256), SHA256: known.SHA256, Stale: err}, nil
 		}
 		return File{}, err
@@ -218,7 +231,10 @@ func (f *Fetcher) source(address string) (source, error) {
 	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Host):
 		return &httpSource{client: f.client, url: address}, nil
 	case u.Scheme == "http":
-		return nil, refused("use https://", "http:// is allowed to this machine only, since anybody on the way can change what it brings")
+		return nil, refused(
+			"use https://",
+			"http:// is allowed to this machine only, since anybody on the way can change what it brings",
+		)
 	case u.Scheme == "oci":
 		return f.ociSource(u)
 	default:
@@ -248,6 +264,11 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 		return File{Path: f.cache.path(c.SHA256), SHA256: c.SHA256}, f.remember(r.URL, c.entry)
 	}
 	defer c.body.Close()
+	return f.receive(ctx, r, c, func() { stalled.Reset(f.options.StallTimeout) })
+}
+
+// receive downloads what a source answers with. alive is called whenever a part has come.
+func (f *Fetcher) receive(ctx context.Context, r Request, c *answer, alive func()) (File, error) {
 	begun := time.Now()
 	f.options.Logger.Info("plugin is being downloaded", "plugin", r.Plugin, "url", c.URL, "bytes", c.size)
 	path, err := os.CreateTemp(f.options.Dir, ".download-*")
@@ -256,13 +277,17 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 	}
 	defer os.Remove(path.Name()) // fails after the rename, as it should
 	defer path.Close()
-	d := download{limit: cmp.Or(r.MaxSize, f.options.MaxSize), total: c.size, alive: func() { stalled.Reset(f.options.StallTimeout) }, progress: r.Progress}
+	d := download{
+		limit: cmp.Or(r.MaxSize, f.options.MaxSize), total: c.size, alive: alive, progress: r.Progress,
+	}
 	if c.again != nil {
 		d.again = func(from int64) (io.ReadCloser, error) {
 			if err := f.wait(ctx, f.pause(1)); err != nil {
 				return nil, err
 			}
-			f.options.Logger.Info("plugin download goes on where it broke off", "plugin", r.Plugin, "url", c.URL, "at", from)
+			f.options.Logger.Info(
+				"plugin download goes on where it broke off", "plugin", r.Plugin, "url", c.URL, "at", from,
+			)
 			return c.again(ctx, from)
 		}
 	}
@@ -271,7 +296,10 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 		return File{}, cause(ctx, err)
 	}
 	if c.SHA256 != "" && c.SHA256 != digest {
-		return File{}, passing("try again; if it happens again the registry is broken", "its content has the SHA-256 %s in place of the announced %s", digest, c.SHA256)
+		return File{}, passing(
+			"try again; if it happens again the registry is broken",
+			"its content has the SHA-256 %s in place of the announced %s", digest, c.SHA256,
+		)
 	}
 	if err := f.check(r, digest); err != nil {
 		return File{}, err
@@ -280,7 +308,10 @@ func (f *Fetcher) try(ctx context.Context, src source, r Request, known entry) (
 		return File{}, refused("make room or choose another --work-dir", "%w", err)
 	}
 	c.SHA256 = digest
-	f.options.Logger.Info("plugin has been downloaded", "plugin", r.Plugin, "sha256", digest, "bytes", d.done, "took", time.Since(begun).Round(time.Millisecond))
+	f.options.Logger.Info(
+		"plugin has been downloaded", "plugin", r.Plugin, "sha256", digest, "bytes", d.done, "took",
+		time.Since(begun).Round(time.Millisecond),
+	)
 	return File{Path: f.cache.path(digest), SHA256: digest, Downloaded: true}, f.remember(r.URL, c.entry)
 }
 
@@ -321,8 +352,13 @@ func cause(ctx context.Context, err error) error {
 }
 
 func mismatch(got, want string) error {
-	return refused("if the new content is the wanted one, write its digest to plugins[].sha256 or where the plugin index has the old one, otherwise find out who has changed it",
-		"the content has the SHA-256 %s, and %s is wanted", got, want)
+	return refused(
+		"if the new content is the wanted one, write its digest to plugins[].sha256 or where the plugin index has "+
+			"the old one, otherwise find out who has changed it",
+		"the content has the SHA-256 %s, and %s is wanted",
+		got,
+		want,
+	)
 }
 
 // wait pauses before the next try.

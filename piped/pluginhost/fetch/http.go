@@ -38,13 +38,17 @@ func newClient(transport http.RoundTripper) *http.Client {
 		next.Header.Del("Referer") // the query of a url may hold a secret, which is for its own server
 		switch {
 		case len(before) >= maxRedirects:
-			return refused("correct the url in the piped configuration", "the server redirects more than %d times", maxRedirects)
+			return refused(
+				"correct the url in the piped configuration", "the server redirects more than %d times", maxRedirects,
+			)
 		case next.URL.Scheme == "https":
 			return nil
 		case next.URL.Scheme == "http" && loopback(next.URL.Host) && before[0].URL.Scheme == "http":
 			return nil
 		}
-		return refused("use a url that leads to https://", "the server redirects to %s, which is not protected", redact(next.URL))
+		return refused(
+			"use a url that leads to https://", "the server redirects to %s, which is not protected", redact(next.URL),
+		)
 	}}
 }
 
@@ -104,7 +108,9 @@ func (s *httpSource) rest(of *http.Response) func(context.Context, int64) (io.Re
 		if err != nil {
 			return nil, requestFailure(err)
 		}
-		if response.StatusCode != http.StatusPartialContent || response.Header.Get("Content-Range") != fmt.Sprintf("bytes %d-%d/%d", from, size-1, size) {
+		if response.StatusCode != http.StatusPartialContent || response.Header.Get("Content-Range") != fmt.Sprintf(
+			"bytes %d-%d/%d", from, size-1, size,
+		) {
 			response.Body.Close()
 			return nil, errors.New("the server does not give the rest")
 		}
@@ -137,13 +143,19 @@ func statusFailure(code int) error {
 	words := http.StatusText(code)
 	switch {
 	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500:
-		return passing("wait until the server is well, then start the plugin again", "the server answers %d %s", code, words)
+		return passing(
+			"wait until the server is well, then start the plugin again", "the server answers %d %s", code, words,
+		)
 	case code == http.StatusForbidden:
-		return gone("give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words)
+		return gone(
+			"give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words,
+		)
 	case code == http.StatusNotFound || code == http.StatusGone:
 		return gone("correct the url in the piped configuration", "the server answers %d %s", code, words)
 	case code == http.StatusUnauthorized:
-		return refused("give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words)
+		return refused(
+			"give access to the url, or download the plugin and use file://", "the server answers %d %s", code, words,
+		)
 	default:
 		return refused("correct the url in the piped configuration", "the server answers %d %s", code, words)
 	}
@@ -161,7 +173,10 @@ func requestFailure(err error) error {
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return refused("correct the url, or have this machine trust the authority of the certificate", "the server is not who it should be: %w", err)
+		return refused(
+			"correct the url, or have this machine trust the authority of the certificate",
+			"the server is not who it should be: %w", err,
+		)
 	}
 	return passing("check the network and the url, then start the plugin again", "the server cannot be asked: %w", err)
 }

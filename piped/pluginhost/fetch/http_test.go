@@ -191,11 +191,16 @@ func TestLastingErrorsAreToldAtOnceWithTheNextStep(t *testing.T) {
 		trust *site
 		says  []string
 	}{
-		"unknown authority":   {secure.URL, nil, []string{"the server is not who it should be", "trust the authority"}},
-		"not found":           {status(404) + "/x?token=secret", nil, []string{`plugin "p": http://127.0.0.1`, "/x?…: the server answers 404 Not Found; correct the url"}},
-		"no access":           {status(403), nil, []string{"403 Forbidden", "give access"}},
-		"plain http":          {"http://plugins.example/p", nil, []string{"to this machine only", "use https://"}},
-		"to an open path":     {toPlain.URL, toPlain, []string{"the server redirects to http://127.0.0.1", "not protected"}},
+		"unknown authority": {secure.URL, nil, []string{"the server is not who it should be", "trust the authority"}},
+		"not found": {
+			status(404) + "/x?token=secret", nil,
+			[]string{`plugin "p": http://127.0.0.1`, "/x?…: the server answers 404 Not Found; correct the url"},
+		},
+		"no access":  {status(403), nil, []string{"403 Forbidden", "give access"}},
+		"plain http": {"http://plugins.example/p", nil, []string{"to this machine only", "use https://"}},
+		"to an open path": {
+			toPlain.URL, toPlain, []string{"the server redirects to http://127.0.0.1", "not protected"},
+		},
 		"round and round":     {round.URL, nil, []string{"more than 10 times"}},
 		"no host":             {"https:///p", nil, []string{"names no host"}},
 		"unknown scheme":      {"ftp://host/p", nil, []string{"unknown scheme"}},
@@ -229,7 +234,9 @@ func TestDownloadsHaveBounds(t *testing.T) {
 			return chunked
 		})
 		dir := t.TempDir()
-		_, err := newFetcher(dir, func(o *fetch.Options) { o.MaxSize = 1 << 20 }).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL})
+		_, err := newFetcher(
+			dir, func(o *fetch.Options) { o.MaxSize = 1 << 20 },
+		).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL})
 		require.ErrorContains(t, err, "larger than 1024 KiB", name)
 		left, err := filepath.Glob(filepath.Join(dir, ".download-*"))
 		require.NoError(t, err)
@@ -270,7 +277,9 @@ func TestProgressIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false, strings.Repeat("x", 3<<20))
 	var seen []int64
-	_, err := newFetcher(t.TempDir()).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL, Progress: func(done, total int64) {
+	_, err := newFetcher(
+		t.TempDir(),
+	).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: s.URL, Progress: func(done, total int64) {
 		require.EqualValues(t, 3<<20, total)
 		seen = append(seen, done)
 	}})
@@ -338,7 +347,9 @@ func TestAQueryIsNotToldToWhereTheServerRedirects(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
 		return true
 	})
-	file, err := newFetcher(t.TempDir()).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: first.URL + "/p?token=secret"})
+	file, err := newFetcher(t.TempDir()).Fetch(
+		t.Context(), fetch.Request{Plugin: "p", URL: first.URL + "/p?token=secret"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "plugin", content(t, file))
 	require.Empty(t, <-referer)

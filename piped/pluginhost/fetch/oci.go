@@ -54,7 +54,10 @@ func ociRepository(u *url.URL) (registry.Reference, error) {
 	}
 	ref, err := registry.ParseReference(name)
 	if err != nil {
-		return registry.Reference{}, refused("write it as oci://registry/repository:tag or oci://registry/repository@sha256:…", "the url is not that of an artifact: %w", err)
+		return registry.Reference{}, refused(
+			"write it as oci://registry/repository:tag or oci://registry/repository@sha256:…",
+			"the url is not that of an artifact: %w", err,
+		)
 	}
 	return ref, nil
 }
@@ -143,7 +146,10 @@ func (s *ociSource) top(ctx context.Context) (ocispec.Descriptor, []byte, error)
 		return target, nil, registryFailure(err)
 	}
 	if s.pinned() && target.Digest.String() != s.reference {
-		return target, nil, refused("find out why the registry gives something else", "the registry answers with %s in place of %s", target.Digest, s.reference)
+		return target, nil, refused(
+			"find out why the registry gives something else", "the registry answers with %s in place of %s",
+			target.Digest, s.reference,
+		)
 	}
 	data, err := s.read(ctx, target)
 	return target, data, err
@@ -161,7 +167,9 @@ func (s *ociSource) read(ctx context.Context, target ocispec.Descriptor) ([]byte
 	defer body.Close()
 	data, err := content.ReadAll(body, target)
 	if err != nil {
-		return nil, passing("check the network and the registry, then start the plugin again", "read its manifest: %w", err)
+		return nil, passing(
+			"check the network and the registry, then start the plugin again", "read its manifest: %w", err,
+		)
 	}
 	return data, nil
 }
@@ -199,7 +207,9 @@ func chooseLayer(mediaType string, data []byte) (ocispec.Descriptor, error) {
 		return ocispec.Descriptor{}, refused(notAPlugin, "its manifest cannot be read: %w", err)
 	}
 	if !slices.Contains([]string{ArtifactType, LayerMediaType}, manifest.ArtifactType) {
-		return ocispec.Descriptor{}, refused(notAPlugin, "it is an artifact of the type %q, where plugins have %s", manifest.ArtifactType, ArtifactType)
+		return ocispec.Descriptor{}, refused(
+			notAPlugin, "it is an artifact of the type %q, where plugins have %s", manifest.ArtifactType, ArtifactType,
+		)
 	}
 	return layerOf(manifest, LayerMediaType)
 }

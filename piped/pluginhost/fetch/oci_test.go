@@ -26,7 +26,9 @@ import (
 const here = runtime.GOOS + "/" + runtime.GOARCH
 
 // newRegistry serves an empty registry, which counts requests and wants a login unless it is empty.
-func newRegistry(t *testing.T, login string, options ...registry.Option) (server *httptest.Server, address string, asked *atomic.Int32) {
+func newRegistry(
+	t *testing.T, login string, options ...registry.Option,
+) (server *httptest.Server, address string, asked *atomic.Int32) {
 	t.Helper()
 	asked = &atomic.Int32{}
 	inner := registry.New(append(options, registry.Logger(log.New(io.Discard, "", 0)))...)
@@ -70,7 +72,9 @@ func TestPluginComesFromARegistryForThisPlatform(t *testing.T) {
 	dir := t.TempDir()
 	f := newFetcher(dir, noLogins(t))
 	url := address + "/team/plugin:v1"
-	pushed, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")}, nil)
+	pushed, err := f.Push(
+		t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")}, nil,
+	)
 	require.NoError(t, err)
 	first, err := f.Fetch(t.Context(), fetch.Request{Plugin: "p", URL: url})
 	require.NoError(t, err)
@@ -107,7 +111,9 @@ func TestRegistryWantsALogin(t *testing.T) {
 	t.Parallel()
 	_, address, _ := newRegistry(t, "me:secret")
 	host := strings.TrimPrefix(address, "oci://")
-	login := loginsFile(t, fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, base64.StdEncoding.EncodeToString([]byte("me:secret"))))
+	login := loginsFile(
+		t, fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, base64.StdEncoding.EncodeToString([]byte("me:secret"))),
+	)
 	url := address + "/plugin"
 	f := newFetcher(t.TempDir(), login)
 	_, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine")}, nil)
@@ -141,7 +147,9 @@ func TestWhatIsNoPluginForThisMachineIsRefused(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 		require.False(t, fetch.Passing(err))
 	}
-	_, err = f.Fetch(t.Context(), fetch.Request{Plugin: "p", URL: address + "/other:v1@sha256:" + strings.Repeat("0", 64)})
+	_, err = f.Fetch(
+		t.Context(), fetch.Request{Plugin: "p", URL: address + "/other:v1@sha256:" + strings.Repeat("0", 64)},
+	)
 	require.ErrorContains(t, err, "no such artifact")
 
 	for url, files := range map[string]map[string]string{

@@ -112,10 +112,14 @@ func pushBinary(ctx context.Context, to *remote.Repository, path string) (_ ocis
 
 // pushManifest puts an artifact without a configuration into the registry.
 func pushManifest(ctx context.Context, to *remote.Repository, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
-	if err := pushOnce(ctx, to, ocispec.DescriptorEmptyJSON, bytes.NewReader(ocispec.DescriptorEmptyJSON.Data)); err != nil {
+	if err := pushOnce(
+		ctx, to, ocispec.DescriptorEmptyJSON, bytes.NewReader(ocispec.DescriptorEmptyJSON.Data),
+	); err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	manifest.Versioned, manifest.MediaType, manifest.Config = specs.Versioned{SchemaVersion: 2}, ocispec.MediaTypeImageManifest, ocispec.DescriptorEmptyJSON
+	manifest.Versioned, manifest.MediaType, manifest.Config = specs.Versioned{
+		SchemaVersion: 2,
+	}, ocispec.MediaTypeImageManifest, ocispec.DescriptorEmptyJSON
 	data, err := json.Marshal(manifest)
 	if err != nil {
 		return ocispec.Descriptor{}, err

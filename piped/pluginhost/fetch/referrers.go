@@ -36,7 +36,9 @@ func artifactType(form signature.Form) string {
 
 // checkReferrers looks in the registry of the plugin for a signature by the key: one that refers to the manifest of the
 // binary, or to its index. A right one is kept, for it stays right.
-func (f *Fetcher) checkReferrers(ctx context.Context, plugin config.Plugin, path string, key signature.PublicKey) (string, error) {
+func (f *Fetcher) checkReferrers(
+	ctx context.Context, plugin config.Plugin, path string, key signature.PublicKey,
+) (string, error) {
 	sum, err := Digest(path)
 	if err != nil {
 		return "", refused("make it readable", "read its binary: %w", err)
@@ -52,7 +54,10 @@ func (f *Fetcher) checkReferrers(ctx context.Context, plugin config.Plugin, path
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.options.StallTimeout, errStalled)
 	defer cancel()
-	text, comment, err := f.findSignature(ctx, plugin.URL, sum, func(text []byte) (string, error) { return signature.Verify(path, text, key) }, key.Form())
+	text, comment, err := f.findSignature(
+		ctx, plugin.URL, sum, func(text []byte) (string, error) { return signature.Verify(path, text, key) },
+		key.Form(),
+	)
 	if err != nil {
 		return "", cause(ctx, err)
 	}
@@ -60,7 +65,9 @@ func (f *Fetcher) checkReferrers(ctx context.Context, plugin config.Plugin, path
 }
 
 // findSignature returns the first signature that is right, or why there is none.
-func (f *Fetcher) findSignature(ctx context.Context, address, sum string, verify func([]byte) (string, error), form signature.Form) (text []byte, comment string, err error) {
+func (f *Fetcher) findSignature(
+	ctx context.Context, address, sum string, verify func([]byte) (string, error), form signature.Form,
+) (text []byte, comment string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, "", err
@@ -92,14 +99,19 @@ func (f *Fetcher) findSignature(ctx context.Context, address, sum string, verify
 	if last != nil {
 		return nil, "", ofSignature(last)
 	}
-	return nil, "", refused("sign it with pipedeck plugin sign "+Redact(address)+" --key FILE, or give plugins[].signature.url", "its registry has no signature of %s for it", form)
+	return nil, "", refused(
+		"sign it with pipedeck plugin sign "+Redact(address)+" --key FILE, or give plugins[].signature.url",
+		"its registry has no signature of %s for it", form,
+	)
 }
 
 var errEnough = errors.New("enough")
 
 // signatures are those of a form that refer to a manifest. What is no right artifact is left out:
 // whoever may write to the registry may have put it there.
-func (s *ociSource) signatures(ctx context.Context, manifest digest.Digest, form signature.Form) (texts [][]byte, err error) {
+func (s *ociSource) signatures(
+	ctx context.Context, manifest digest.Digest, form signature.Form,
+) (texts [][]byte, err error) {
 	var referrers []ocispec.Descriptor
 	subject := ocispec.Descriptor{MediaType: ocispec.MediaTypeImageManifest, Digest: manifest}
 	err = s.repository.Referrers(ctx, subject, "", func(page []ocispec.Descriptor) error {
@@ -132,8 +144,8 @@ func (s *ociSource) signatures(ctx context.Context, manifest digest.Digest, form
 	return texts, nil
 }
 
-// maySign tells whether a referrer may be a signature: registries from before OCI 1.1 tell the type of its configuration
-// in place of its own.
+// maySign tells whether a referrer may be a signature: registries from before OCI 1.1 tell the type of its
+// configuration in place of its own.
 func maySign(told string, form signature.Form) bool {
 	return told == artifactType(form) || told == "" || told == ocispec.MediaTypeEmptyJSON
 }

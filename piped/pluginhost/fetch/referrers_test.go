@@ -28,7 +28,10 @@ func signer(t *testing.T, form signature.Form) *fetch.Signer {
 }
 
 func signedBy(url string, s *fetch.Signer) config.Plugin {
-	return config.Plugin{Name: "p", URL: url, Signature: &config.PluginSignature{PublicKey: s.Key.Public().String(), Policy: config.SignatureRequire}}
+	return config.Plugin{
+		Name: "p", URL: url,
+		Signature: &config.PluginSignature{PublicKey: s.Key.Public().String(), Policy: config.SignatureRequire},
+	}
 }
 
 // install is what piped does before a start.
@@ -49,7 +52,10 @@ func TestTheRegistryOfAPluginHasItsSignatures(t *testing.T) {
 				server, address, asked := newRegistry(t, "", registry.WithReferrersSupport(api))
 				url := address + "/team/plugin:v1"
 				f := newFetcher(t.TempDir(), noLogins(t))
-				pushed, err := f.Push(t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")}, nil)
+				pushed, err := f.Push(
+					t.Context(), url, map[string]string{here: program(t, "mine"), "plan9/mips": program(t, "theirs")},
+					nil,
+				)
 				require.NoError(t, err)
 				first, second := signer(t, form), signer(t, form)
 				_, err = install(t, t.TempDir(), signedBy(url, second))
@@ -119,7 +125,9 @@ func TestOnlyPluginsInRegistriesAreSignedThere(t *testing.T) {
 		_, err := f.Sign(t.Context(), url, signer(t, signature.Minisign))
 		require.ErrorContains(t, err, "sign "+url+": "+says)
 	}
-	_, err := f.Sign(t.Context(), strings.Replace(address, "oci://", "oci://me:secret@", 1)+"/p", signer(t, signature.Minisign))
+	_, err := f.Sign(
+		t.Context(), strings.Replace(address, "oci://", "oci://me:secret@", 1)+"/p", signer(t, signature.Minisign),
+	)
 	require.ErrorContains(t, err, "cannot hold a password")
 	require.NotContains(t, err.Error(), "secret")
 }
@@ -138,11 +146,14 @@ func TestWhatIsNoSignatureBesideAPluginHidesNone(t *testing.T) {
 	var index ocispec.Index
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&index))
 	broken, err := json.Marshal(ocispec.Manifest{
-		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, ArtifactType: signature.BundleMediaType,
-		Config: ocispec.DescriptorEmptyJSON, Layers: []ocispec.Descriptor{}, Subject: &index.Manifests[0],
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
+		ArtifactType: signature.BundleMediaType,
+		Config:       ocispec.DescriptorEmptyJSON, Layers: []ocispec.Descriptor{}, Subject: &index.Manifests[0],
 	})
 	require.NoError(t, err)
-	request, err := http.NewRequest(http.MethodPut, server.URL+"/v2/plugin/manifests/sha256:"+digest(broken), bytes.NewReader(broken))
+	request, err := http.NewRequest(
+		http.MethodPut, server.URL+"/v2/plugin/manifests/sha256:"+digest(broken), bytes.NewReader(broken),
+	)
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", ocispec.MediaTypeImageManifest)
 	put, err := server.Client().Do(request)

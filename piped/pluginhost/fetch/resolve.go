@@ -145,8 +145,15 @@ func (x *Index) resolve(plugin config.Plugin, reference index.Reference) (Resolv
 		return Resolved{}, ofIndex(err)
 	}
 	if plugin.SHA256 != "" && plugin.SHA256 != binary.SHA256 {
-		return Resolved{}, refused("if the new one is wanted, write its digest to plugins[].sha256 or leave that away, otherwise name the version of the old one",
-			"the index has %s@%s with the SHA-256 %s, and the piped configuration wants %s", reference.Name, version, binary.SHA256, plugin.SHA256)
+		return Resolved{}, refused(
+			"if the new one is wanted, write its digest to plugins[].sha256 or leave that away, otherwise name the "+
+				"version of the old one",
+			"the index has %s@%s with the SHA-256 %s, and the piped configuration wants %s",
+			reference.Name,
+			version,
+			binary.SHA256,
+			plugin.SHA256,
+		)
 	}
 	plugin.SHA256 = binary.SHA256
 	if plugin.URL, err = x.absolute(binary.URL); err != nil {
@@ -166,7 +173,9 @@ func (x *Index) resolve(plugin config.Plugin, reference index.Reference) (Resolv
 func (x *Index) absolute(address string) (string, error) {
 	u, err := x.base.Parse(address)
 	if err != nil || x.base.Scheme != "file" && (u.Scheme == "file" || !loopback(x.base.Host) && loopback(u.Host)) {
-		return "", refused("correct the index, or report it to its author", "the index leads to %s, which it cannot", Redact(address))
+		return "", refused(
+			"correct the index, or report it to its author", "the index leads to %s, which it cannot", Redact(address),
+		)
 	}
 	return u.String(), nil
 }

@@ -41,10 +41,15 @@ func (p *published) write(t *testing.T, name, content string) {
 
 // binary is a line of an index for this platform.
 func binaryLine(version, url, content string) string {
-	return fmt.Sprintf("      %s: {%s/%s: {url: %q, sha256: %s}}\n", version, runtime.GOOS, runtime.GOARCH, url, digest([]byte(content)))
+	return fmt.Sprintf(
+		"      %s: {%s/%s: {url: %q, sha256: %s}}\n", version, runtime.GOOS, runtime.GOARCH, url,
+		digest([]byte(content)),
+	)
 }
 
-func resolveAndFetch(t *testing.T, f *fetch.Fetcher, index string, plugin config.Plugin) (fetch.Resolved, fetch.File, error) {
+func resolveAndFetch(
+	t *testing.T, f *fetch.Fetcher, index string, plugin config.Plugin,
+) (fetch.Resolved, fetch.File, error) {
 	t.Helper()
 	r, err := f.Resolve(t.Context(), index, plugin)
 	if err != nil {
@@ -71,7 +76,9 @@ func TestTheIndexSaysWhereTheBinaryIsAndWhichOne(t *testing.T) {
 	require.Equal(t, p.URL+"/canary-1", r.URL, "it is relative to the index")
 	require.Equal(t, "one", content(t, file))
 
-	p.write(t, "index.yaml", head+binaryLine("v1.0.0", "canary-1", "one")+binaryLine("v1.1.0", p.URL+"/canary-2", "two"))
+	p.write(
+		t, "index.yaml", head+binaryLine("v1.0.0", "canary-1", "one")+binaryLine("v1.1.0", p.URL+"/canary-2", "two"),
+	)
 	r, file, err = resolveAndFetch(t, f, at, newest)
 	require.NoError(t, err)
 	require.Equal(t, "v1.1.0", r.Version)
@@ -111,7 +118,9 @@ func TestAnIndexIsAFileToo(t *testing.T) {
 	dir := t.TempDir()
 	index := filepath.Join(dir, "index.yaml")
 	require.NoError(t, os.WriteFile(index, []byte("plugins:\n  canary:\n    versions:\n"+
-		fmt.Sprintf("      v1: {%s: {url: bin/canary, sha256: %s, signature: canary.sig}}\n", here, digest([]byte("one")))), 0o600))
+		fmt.Sprintf(
+			"      v1: {%s: {url: bin/canary, sha256: %s, signature: canary.sig}}\n", here, digest([]byte("one")),
+		)), 0o600))
 	signed := config.Plugin{Name: "p", URL: "canary@v1", Signature: &config.PluginSignature{PublicKey: "k"}}
 	for _, at := range []string{index, "file://" + index} {
 		r, err := newFetcher(t.TempDir()).Resolve(t.Context(), at, signed)
@@ -153,13 +162,17 @@ func TestAnIndexOfAnotherMachineNamesNoFilesOfThisOne(t *testing.T) {
 type elsewhere string
 
 func (text elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(text))), ContentLength: int64(len(text)), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(text))),
+		ContentLength: int64(len(text)), Request: r,
+	}, nil
 }
 
 func TestAnIndexOfAnotherMachineLeadsToNoServerOfThisOne(t *testing.T) {
 	t.Parallel()
 	for url, refused := range map[string]bool{
-		"http://127.0.0.1:1/p": true, "https://localhost/p": true, "https://[::1]/p": true, "https://[::1]:8443/p": true, "oci://localhost:5000/p:v1": true, "https://plugins.example/p": false, "p": false,
+		"http://127.0.0.1:1/p": true, "https://localhost/p": true, "https://[::1]/p": true,
+		"https://[::1]:8443/p": true, "oci://localhost:5000/p:v1": true, "https://plugins.example/p": false, "p": false,
 	} {
 		index := elsewhere("plugins:\n  canary:\n    versions:\n" + binaryLine("v1.0.0", url, "one"))
 		f := newFetcher(t.TempDir(), func(o *fetch.Options) { o.Transport = index })

@@ -68,7 +68,9 @@ func (f *Fetcher) sign(ctx context.Context, address string, signer *Signer) ([]S
 		if err := json.Unmarshal(data, &index); err != nil {
 			return nil, refused(notAPlugin, "its index cannot be read: %w", err)
 		}
-		manifests = slices.DeleteFunc(index.Manifests, func(d ocispec.Descriptor) bool { return d.MediaType != ocispec.MediaTypeImageManifest })
+		manifests = slices.DeleteFunc(
+			index.Manifests, func(d ocispec.Descriptor) bool { return d.MediaType != ocispec.MediaTypeImageManifest },
+		)
 	}
 	var done []Signed
 	for _, manifest := range manifests {
@@ -120,7 +122,9 @@ func (s *ociSource) signBinary(ctx context.Context, manifest ocispec.Descriptor,
 // temporary downloads a layer to a file that is the caller's to remove.
 func (s *ociSource) temporary(ctx context.Context, layer ocispec.Descriptor) (path string, err error) {
 	if layer.Size > DefaultMaxSize {
-		return "", refused("check that the url is the right one", "it is larger than %d KiB: %w", DefaultMaxSize>>10, errTooLarge)
+		return "", refused(
+			"check that the url is the right one", "it is larger than %d KiB: %w", DefaultMaxSize>>10, errTooLarge,
+		)
 	}
 	body, err := s.repository.Blobs().Fetch(ctx, layer)
 	if err != nil {
@@ -138,7 +142,9 @@ func (s *ociSource) temporary(ctx context.Context, layer ocispec.Descriptor) (pa
 	}
 	if err != nil {
 		_ = os.Remove(file.Name())
-		return "", passing("check the network and the room for temporary files, then try again", "download the binary: %w", err)
+		return "", passing(
+			"check the network and the room for temporary files, then try again", "download the binary: %w", err,
+		)
 	}
 	return file.Name(), nil
 }

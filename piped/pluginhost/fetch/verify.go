@@ -112,7 +112,9 @@ func (f *Fetcher) signature(ctx context.Context, plugin config.Plugin, address s
 	}
 	path := u.Path
 	if u.Scheme != "file" {
-		file, err := f.Fetch(ctx, Request{Plugin: plugin.Name, URL: address, MaxSize: signature.MaxSize, Strict: requires(plugin)})
+		file, err := f.Fetch(
+			ctx, Request{Plugin: plugin.Name, URL: address, MaxSize: signature.MaxSize, Strict: requires(plugin)},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +122,10 @@ func (f *Fetcher) signature(ctx context.Context, plugin config.Plugin, address s
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, newError(plugin.Name, address, refused("sign the binary with: pipedeck plugin sign FILE, or correct plugins[].signature.url", "%w", err))
+		return nil, newError(
+			plugin.Name, address,
+			refused("sign the binary with: pipedeck plugin sign FILE, or correct plugins[].signature.url", "%w", err),
+		)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, signature.MaxSize+1))

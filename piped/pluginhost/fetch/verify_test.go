@@ -41,14 +41,18 @@ func TestSignaturesAreChecked(t *testing.T) {
 		signature, key string
 		says           string
 	}{
-		"right":                 {right, public, ""},
-		"of something else":     {sign(t, private, "theirs", "plugin v1"), public, "not the one that was signed"},
-		"of somebody else":      {sign(t, other, "mine", "plugin v1"), public, "write it to plugins[].signature.publicKey"},
+		"right":             {right, public, ""},
+		"of something else": {sign(t, private, "theirs", "plugin v1"), public, "not the one that was signed"},
+		"of somebody else": {
+			sign(t, other, "mine", "plugin v1"), public, "write it to plugins[].signature.publicKey",
+		},
 		"another key is wanted": {right, otherPublic, "it is signed by the key"},
-		"changed comment":       {strings.Replace(right, "plugin v1", "plugin v2", 1), public, "the signature was changed"},
-		"the old form":          {string(minisign.Sign(private, []byte("mine"))), public, "minisign's old form"},
-		"nonsense":              {"x", public, "cannot be read"},
-		"missing":               {"", public, "sign the binary with: pipedeck plugin sign"},
+		"changed comment": {
+			strings.Replace(right, "plugin v1", "plugin v2", 1), public, "the signature was changed",
+		},
+		"the old form": {string(minisign.Sign(private, []byte("mine"))), public, "minisign's old form"},
+		"nonsense":     {"x", public, "cannot be read"},
+		"missing":      {"", public, "sign the binary with: pipedeck plugin sign"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +60,10 @@ func TestSignaturesAreChecked(t *testing.T) {
 			if c.signature != "" {
 				require.NoError(t, os.WriteFile(path+".minisig", []byte(c.signature), 0o600))
 			}
-			plugin := config.Plugin{Name: "p", URL: "file://" + path, Signature: &config.PluginSignature{PublicKey: c.key, Policy: config.SignatureRequire}}
+			plugin := config.Plugin{
+				Name: "p", URL: "file://" + path,
+				Signature: &config.PluginSignature{PublicKey: c.key, Policy: config.SignatureRequire},
+			}
 			f := newFetcher(t.TempDir())
 			v, err := f.Verify(t.Context(), plugin, path)
 			if c.says != "" {
@@ -92,7 +99,10 @@ func TestSignatureIsFetchedBesideTheBinaryAndKept(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		return true
 	})
-	plugin := config.Plugin{Name: "p", URL: s.URL + "/plugin?token=secret", Signature: &config.PluginSignature{PublicKey: public, Policy: config.SignatureRequire}}
+	plugin := config.Plugin{
+		Name: "p", URL: s.URL + "/plugin?token=secret",
+		Signature: &config.PluginSignature{PublicKey: public, Policy: config.SignatureRequire},
+	}
 	dir := t.TempDir()
 	v, err := newFetcher(dir).Verify(t.Context(), plugin, path)
 	require.NoError(t, err)

@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plugintest runs real plugin processes in tests: it builds the test plugin of package pluginhost, whose settings
-// say what it does, and runs hosts of it.
+// Package plugintest runs real plugin processes in tests: it builds the test plugin of package pluginhost, whose
+// settings say what it does, and runs hosts of it.
 package plugintest
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
-// Main is for TestMain: it builds the test plugin, sets program to its path, runs the tests and exits. The directory of the
-// program is removed then; tests may put more programs into it.
+// Main is for TestMain: it builds the test plugin, sets program to its path, runs the tests and exits. The directory of
+// the program is removed then; tests may put more programs into it.
 func Main(m *testing.M, program *string) { os.Exit(run(m, program)) }
 
 func run(m *testing.M, program *string) int {
@@ -33,7 +33,10 @@ func run(m *testing.M, program *string) int {
 	}
 	defer os.RemoveAll(dir)
 	*program = filepath.Join(dir, "testplugin")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", *program, "github.com/pipedeck/pipedeck/piped/pluginhost/internal/testplugin")
+	build := exec.Command(
+		"go", "build", "-ldflags=-s -w", "-o", *program,
+		"github.com/pipedeck/pipedeck/piped/pluginhost/internal/testplugin",
+	)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
 		return 1

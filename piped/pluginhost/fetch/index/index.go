@@ -64,7 +64,10 @@ func Parse(data []byte) (*Index, error) {
 		return nil, wrong(askAuthor, "the index cannot be read: %w", err)
 	}
 	if read.FormatVersion != formatVersion {
-		return nil, wrong("use a newer piped, or an index of that version", "the index has the version %d of its format, and %d is read", read.FormatVersion, formatVersion)
+		return nil, wrong(
+			"use a newer piped, or an index of that version",
+			"the index has the version %d of its format, and %d is read", read.FormatVersion, formatVersion,
+		)
 	}
 	for name, plugin := range read.Plugins {
 		if !config.IsPluginName(name) {
@@ -72,11 +75,15 @@ func Parse(data []byte) (*Index, error) {
 		}
 		for version, binaries := range plugin.Versions {
 			if !config.IsPluginVersion(version) {
-				return nil, wrong(askAuthor, "the index has a version %q of %s, which cannot be one", shorten(version), name)
+				return nil, wrong(
+					askAuthor, "the index has a version %q of %s, which cannot be one", shorten(version), name,
+				)
 			}
 			for platform, binary := range binaries {
 				if err := binary.check(); err != nil {
-					return nil, wrong(askAuthor, "the index is wrong about %s@%s for %q: %w", name, version, shorten(platform), err)
+					return nil, wrong(
+						askAuthor, "the index is wrong about %s@%s for %q: %w", name, version, shorten(platform), err,
+					)
 				}
 			}
 		}

@@ -35,12 +35,24 @@ func TestNamesAreResolvedToBinaries(t *testing.T) {
 		"canary@v2.0.0-beta.1": {"linux/amd64", "v2.0.0-beta.1", ""},
 		"canary@nightly":       {"linux/amd64", "nightly", ""},
 		"plain@v0.10":          {"linux/amd64", "0.10", ""}, // which YAML could take for a number
-		"canry":                {"linux/amd64", "", `the index has no plugin "canry"; did you mean canary? (it has: canary, empty, plain, preliminary)`},
-		"zzzzzzzz":             {"linux/amd64", "", `the index has no plugin "zzzzzzzz" (it has:`},
-		"canary@v3":            {"linux/amd64", "", "the index has no version v3 of canary (it has: v2.0.0-beta.1, v1.10.0, v1.9.0, nightly)"},
-		"canary@v1.10.0":       {"plan9/mips", "", "canary@v1.10.0 is not there for plan9/mips, only for: darwin/arm64, linux/amd64"},
-		"preliminary":          {"linux/amd64", "", "the index has no stable version of preliminary (it has: v1.0.0-rc.1); name one of them: preliminary@VERSION"},
-		"empty":                {"linux/amd64", "", "no stable version of empty (it has: nothing)"},
+		"canry": {
+			"linux/amd64", "",
+			`the index has no plugin "canry"; did you mean canary? (it has: canary, empty, plain, preliminary)`,
+		},
+		"zzzzzzzz": {"linux/amd64", "", `the index has no plugin "zzzzzzzz" (it has:`},
+		"canary@v3": {
+			"linux/amd64", "",
+			"the index has no version v3 of canary (it has: v2.0.0-beta.1, v1.10.0, v1.9.0, nightly)",
+		},
+		"canary@v1.10.0": {
+			"plan9/mips", "", "canary@v1.10.0 is not there for plan9/mips, only for: darwin/arm64, linux/amd64",
+		},
+		"preliminary": {
+			"linux/amd64", "",
+			"the index has no stable version of preliminary (it has: v1.0.0-rc.1); name one of them: " +
+				"preliminary@VERSION",
+		},
+		"empty": {"linux/amd64", "", "no stable version of empty (it has: nothing)"},
 	} {
 		r, ok := index.ParseReference(reference)
 		require.True(t, ok, reference)
@@ -60,7 +72,10 @@ func TestNamesAreResolvedToBinaries(t *testing.T) {
 
 func TestOnlyNamesAreReferences(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "@v1", "a@", "https://example.com/p", "oci://registry/p:v1@sha256:0", "file:///p", "a/b", "a@b@c", "a b", "-a", strings.Repeat("a", 101)} {
+	for _, text := range []string{
+		"", "@v1", "a@", "https://example.com/p", "oci://registry/p:v1@sha256:0", "file:///p", "a/b", "a@b@c", "a b",
+		"-a", strings.Repeat("a", 101),
+	} {
 		_, ok := index.ParseReference(text)
 		require.False(t, ok, text)
 	}
@@ -70,7 +85,8 @@ func TestWrongIndexesAreRefused(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0a", 32)
 	for text, says := range map[string]string{
-		"{": "the index cannot be read", "plugins: [a]": "the index cannot be read", "formatVersion: 2": "the version 2 of its format, and 1 is read",
+		"{": "the index cannot be read", "plugins: [a]": "the index cannot be read",
+		"formatVersion: 2":   "the version 2 of its format, and 1 is read",
 		"plugins: {a/b: {}}": "which cannot be one", "plugins: {a: {versions: {'v 1': {}}}}": "which cannot be one",
 		"plugins: {a: {versions: {v1: {linux/amd64: {url: x}}}}}":                               `a@v1 for "linux/amd64": the sha256 "" is not`,
 		"plugins: {a: {versions: {v1: {linux/amd64: {sha256: " + digest + "}}}}}":               "it has no url",
@@ -107,7 +123,13 @@ func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/index.yaml")
 	require.NoError(f, err)
 	f.Add(data)
-	f.Add([]byte(`{"formatVersion":1,"plugins":{"a":{"versions":{"1.0.0":{"linux/amd64":{"url":"a","sha256":"` + strings.Repeat("0", 64) + `"}}}}}}`))
+	f.Add(
+		[]byte(
+			`{"formatVersion":1,"plugins":{"a":{"versions":{"1.0.0":{"linux/amd64":{"url":"a","sha256":"` + strings.Repeat(
+				"0", 64,
+			) + `"}}}}}}`,
+		),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := index.Parse(data)
 		if err != nil {

@@ -41,8 +41,16 @@ func (x *Index) Resolve(r Reference, platform string) (string, Binary, error) {
 	}
 	binary, ok := plugin.Versions[version][platform]
 	if !ok {
-		return "", Binary{}, wrong("ask its author for this platform, choose another version, or build it and use file://",
-			"%s@%s is not there for %s, only for: %s", r.Name, version, platform, list(plugin.Versions[version].Platforms()))
+		return "", Binary{}, wrong(
+			"ask its author for this platform, choose another version, or build it and use file://",
+			"%s@%s is not there for %s, only for: %s",
+			r.Name,
+			version,
+			platform,
+			list(
+				plugin.Versions[version].Platforms(),
+			),
+		)
 	}
 	return version, binary, nil
 }
@@ -69,14 +77,20 @@ func (x *Index) lookUp(r Reference) (plugin Plugin, version string, err error) {
 		if name := config.Nearest(r.Name, names); name != "" {
 			near = "; did you mean " + name + "?"
 		}
-		return Plugin{}, "", wrong("correct the name", "the index has no plugin %q%s (it has: %s)", r.Name, near, list(names))
+		return Plugin{}, "", wrong(
+			"correct the name", "the index has no plugin %q%s (it has: %s)", r.Name, near, list(names),
+		)
 	}
 	if version, ok = plugin.find(r.Version); !ok {
 		step := "name one of them: " + r.Name + "@VERSION"
 		if r.Version == "" {
-			return Plugin{}, "", wrong(step, "the index has no stable version of %s (it has: %s)", r.Name, list(plugin.Sorted()))
+			return Plugin{}, "", wrong(
+				step, "the index has no stable version of %s (it has: %s)", r.Name, list(plugin.Sorted()),
+			)
 		}
-		return Plugin{}, "", wrong(step, "the index has no version %s of %s (it has: %s)", r.Version, r.Name, list(plugin.Sorted()))
+		return Plugin{}, "", wrong(
+			step, "the index has no version %s of %s (it has: %s)", r.Version, r.Name, list(plugin.Sorted()),
+		)
 	}
 	return plugin, version, nil
 }

@@ -53,11 +53,18 @@ func verifyBundle(file opened, text []byte, key PublicKey) error {
 	if _, err := io.Copy(io.MultiWriter(short, long), file); err != nil {
 		return wrong(makeReadable, "%w", err)
 	}
-	found := map[commonv1.HashAlgorithm][]byte{commonv1.HashAlgorithm_SHA2_256: short.Sum(nil), commonv1.HashAlgorithm_SHA2_512: long.Sum(nil)}
-	if sum, ok := found[b.algorithm]; ok && !bytes.Equal(sum, b.digest) {
-		return wrong(bothFromOneRelease, "the binary is not the one that was signed: it has the digest %x, and %x was signed", sum, b.digest)
+	found := map[commonv1.HashAlgorithm][]byte{
+		commonv1.HashAlgorithm_SHA2_256: short.Sum(nil), commonv1.HashAlgorithm_SHA2_512: long.Sum(nil),
 	}
-	right, err := key.verifies(b.signature, file, found[commonv1.HashAlgorithm_SHA2_256], found[commonv1.HashAlgorithm_SHA2_512])
+	if sum, ok := found[b.algorithm]; ok && !bytes.Equal(sum, b.digest) {
+		return wrong(
+			bothFromOneRelease, "the binary is not the one that was signed: it has the digest %x, and %x was signed",
+			sum, b.digest,
+		)
+	}
+	right, err := key.verifies(
+		b.signature, file, found[commonv1.HashAlgorithm_SHA2_256], found[commonv1.HashAlgorithm_SHA2_512],
+	)
 	switch {
 	case err != nil:
 		return err
@@ -88,7 +95,10 @@ func (k PublicKey) verifies(signature []byte, file opened, short, long []byte) (
 			return false, wrong(makeReadable, "%w", err)
 		}
 		if len(whole) > maxWhole {
-			return false, wrong("sign with a key of ECDSA", "it is larger than the %d MiB for which signatures of Ed25519 are checked", maxWhole>>20)
+			return false, wrong(
+				"sign with a key of ECDSA", "it is larger than the %d MiB for which signatures of Ed25519 are checked",
+				maxWhole>>20,
+			)
 		}
 		return ed25519.Verify(key, whole, signature), nil
 	}
@@ -102,13 +112,17 @@ func parseBundle(text []byte) (bundle, error) {
 		return bundle{}, fmt.Errorf("the bundle of Sigstore cannot be read: %w", err)
 	}
 	if !slices.Contains([]string{BundleMediaType, oldBundleMediaType}, read.GetMediaType()) {
-		return bundle{}, fmt.Errorf("it is a bundle of the type %q, where %s is read (cosign before 3.0 writes it with --new-bundle-format)",
-			shorten(cmp.Or(read.GetMediaType(), "none")), BundleMediaType)
+		return bundle{}, fmt.Errorf(
+			"it is a bundle of the type %q, where %s is read (cosign before 3.0 writes it with --new-bundle-format)",
+			shorten(cmp.Or(read.GetMediaType(), "none")), BundleMediaType,
+		)
 	}
 	material := read.GetVerificationMaterial()
 	switch {
 	case material.GetCertificate() != nil || material.GetX509CertificateChain() != nil:
-		return bundle{}, errors.New("the bundle was made with a certificate (keyless), of which only a key is checked here")
+		return bundle{}, errors.New(
+			"the bundle was made with a certificate (keyless), of which only a key is checked here",
+		)
 	case material.GetPublicKey() == nil:
 		return bundle{}, errors.New("the bundle names no key")
 	case read.GetDsseEnvelope() != nil:

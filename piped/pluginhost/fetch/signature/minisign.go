@@ -37,7 +37,9 @@ func parseMinisign(text []byte) (signed minisign.Signature, err error) {
 		return minisign.Signature{}, fmt.Errorf("the signature cannot be read: %w", err)
 	}
 	if signed.Algorithm != minisign.HashEdDSA {
-		return minisign.Signature{}, errors.New("the signature has minisign's old form: sign with minisign 0.10 or newer, without -l")
+		return minisign.Signature{}, errors.New(
+			"the signature has minisign's old form: sign with minisign 0.10 or newer, without -l",
+		)
 	}
 	return signed, nil
 }

@@ -34,7 +34,8 @@ const (
 	typeCosign    = "ENCRYPTED COSIGN PRIVATE KEY" // what cosign wrote before
 )
 
-const nameKey = "give the file of a private key of minisign or cosign, or make one: pipedeck plugin sign --generate-key --key FILE"
+const nameKey = "give the file of a private key of minisign or cosign, or make one: pipedeck plugin sign " +
+	"--generate-key --key FILE"
 
 // Generate makes a key: for minisign, or of ECDSA on P-256 for Sigstore.
 func Generate(form Form) (*PrivateKey, error) {

@@ -26,7 +26,9 @@ func TestPrivateKeysAreReadAsTheyWereWritten(t *testing.T) {
 		key := newKey(t, form)
 		file, err := key.File("")
 		require.NoError(t, err)
-		read, err := signature.ParsePrivateKey(file, func() (string, error) { return "", errors.New("nobody asks for it") })
+		read, err := signature.ParsePrivateKey(
+			file, func() (string, error) { return "", errors.New("nobody asks for it") },
+		)
 		require.NoError(t, err)
 		require.Equal(t, key.Public().String(), read.Public().String())
 	}
@@ -73,12 +75,16 @@ func TestFilesThatAreNoKeyAreRefusedWithoutShowingThem(t *testing.T) {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: []byte(content)}))
 	}
 	for text, says := range map[string]string{
-		"": "it holds no private key", "topsecret": "it holds no private key", in("PRIVATE KEY", "topsecret"): "cannot be read",
+		"": "it holds no private key", "topsecret": "it holds no private key",
+		in("PRIVATE KEY", "topsecret"):                    "cannot be read",
 		in("EC PRIVATE KEY", "topsecret"):                 "cannot be read",
 		in("PRIVATE KEY", string(der)):                    "neither one of ECDSA on P-256",
 		in("CERTIFICATE", "topsecret"):                    "which is no private key",
 		in("ENCRYPTED SIGSTORE PRIVATE KEY", "topsecret"): "encrypted in an unknown way",
-		in("ENCRYPTED SIGSTORE PRIVATE KEY", `{"kdf":{"name":"scrypt","params":{"N":1073741824,"r":8,"p":1}},"cipher":{"name":"nacl/secretbox","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}`): "asks for too much",
+		in(
+			"ENCRYPTED SIGSTORE PRIVATE KEY",
+			`{"kdf":{"name":"scrypt","params":{"N":1073741824,"r":8,"p":1}},"cipher":{"name":"nacl/secretbox","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}`,
+		): "asks for too much",
 	} {
 		_, err := signature.ParsePrivateKey([]byte(text), password("p"))
 		require.ErrorContains(t, err, says)

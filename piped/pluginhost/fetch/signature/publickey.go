@@ -24,7 +24,8 @@ type PublicKey struct {
 	der      []byte
 }
 
-const correctKey = "correct plugins[].signature.publicKey: it is the line of minisign's .pub file that begins with RW, or a PUBLIC KEY in PEM as in cosign.pub"
+const correctKey = "correct plugins[].signature.publicKey: it is the line of minisign's .pub file that begins with " +
+	"RW, or a PUBLIC KEY in PEM as in cosign.pub"
 
 // ParsePublicKey reads a key as plugins[].signature.publicKey has it: a line of minisign, or PEM with a key of ECDSA on
 // P-256 or of Ed25519.
@@ -49,8 +50,10 @@ func ParsePublicKey(text string) (PublicKey, error) {
 
 func newPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	if !supported(key) {
-		return PublicKey{}, wrong("use a key that pipedeck plugin sign --generate-key or cosign generate-key-pair makes",
-			"the key is neither one of ECDSA on P-256 nor one of Ed25519")
+		return PublicKey{}, wrong(
+			"use a key that pipedeck plugin sign --generate-key or cosign generate-key-pair makes",
+			"the key is neither one of ECDSA on P-256 nor one of Ed25519",
+		)
 	}
 	der, err := x509.MarshalPKIXPublicKey(key)
 	return PublicKey{pkix: key, der: der}, err

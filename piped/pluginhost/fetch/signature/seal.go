@@ -66,7 +66,8 @@ func seal(plain []byte, password string, n int) ([]byte, error) {
 
 func unseal(data []byte, password string) ([]byte, error) {
 	var s sealed
-	if err := json.Unmarshal(data, &s); err != nil || s.KDF.Name != kdfScrypt || s.Cipher.Name != cipherSecretbox || len(s.Cipher.Nonce) != 24 {
+	if err := json.Unmarshal(data, &s); err != nil || s.KDF.Name != kdfScrypt || s.Cipher.Name != cipherSecretbox ||
+		len(s.Cipher.Nonce) != 24 {
 		return nil, wrong(nameKey, "the private key is encrypted in an unknown way")
 	}
 	key, err := s.key(password)

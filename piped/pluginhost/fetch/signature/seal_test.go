@@ -14,7 +14,10 @@ import (
 
 func TestTheCostThatAKeyAsksForHasABound(t *testing.T) {
 	t.Parallel()
-	for name, cost := range map[string][3]int{"nothing": {0, 8, 1}, "negative": {2, 8, -1}, "one large table": {1 << 30, 8, 1}, "large blocks": {2, 1 << 22, 16}, "many": {2, 8, 17}} {
+	for name, cost := range map[string][3]int{
+		"nothing": {0, 8, 1}, "negative": {2, 8, -1}, "one large table": {1 << 30, 8, 1},
+		"large blocks": {2, 1 << 22, 16}, "many": {2, 8, 17},
+	} {
 		var s sealed
 		s.KDF.Params.N, s.KDF.Params.R, s.KDF.Params.P = cost[0], cost[1], cost[2]
 		_, err := s.key("secret")

@@ -25,7 +25,9 @@ func (k *PrivateKey) Sign(binary io.Reader, comment string) ([]byte, error) {
 		if _, err := io.Copy(io.Discard, reader); err != nil {
 			return nil, fmt.Errorf("read what is signed: %w", err)
 		}
-		return reader.SignWithComments(*k.minisign, comment, fmt.Sprintf("signature by the key %X", k.minisign.ID())), nil
+		return reader.SignWithComments(
+			*k.minisign, comment, fmt.Sprintf("signature by the key %X", k.minisign.ID()),
+		), nil
 	}
 	short, long := sha256.New(), sha512.New()
 	if _, err := io.Copy(io.MultiWriter(short, long), binary); err != nil {
@@ -33,7 +35,9 @@ func (k *PrivateKey) Sign(binary io.Reader, comment string) ([]byte, error) {
 	}
 	digest, algorithm, options := short.Sum(nil), commonv1.HashAlgorithm_SHA2_256, crypto.SignerOpts(crypto.SHA256)
 	if _, ok := k.signer.Public().(ed25519.PublicKey); ok {
-		digest, algorithm, options = long.Sum(nil), commonv1.HashAlgorithm_SHA2_512, &ed25519.Options{Hash: crypto.SHA512}
+		digest, algorithm, options = long.Sum(nil), commonv1.HashAlgorithm_SHA2_512, &ed25519.Options{
+			Hash: crypto.SHA512,
+		}
 	}
 	signed, err := k.signer.Sign(rand.Reader, digest, options)
 	if err != nil {
@@ -42,7 +46,9 @@ func (k *PrivateKey) Sign(binary io.Reader, comment string) ([]byte, error) {
 	return protojson.Marshal(&bundlev1.Bundle{
 		MediaType: BundleMediaType,
 		VerificationMaterial: &bundlev1.VerificationMaterial{
-			Content: &bundlev1.VerificationMaterial_PublicKey{PublicKey: &commonv1.PublicKeyIdentifier{Hint: k.public.Hint()}},
+			Content: &bundlev1.VerificationMaterial_PublicKey{
+				PublicKey: &commonv1.PublicKeyIdentifier{Hint: k.public.Hint()},
+			},
 		},
 		Content: &bundlev1.Bundle_MessageSignature{MessageSignature: &commonv1.MessageSignature{
 			MessageDigest: &commonv1.HashOutput{Algorithm: algorithm, Digest: digest}, Signature: signed,

@@ -81,8 +81,11 @@ func TestASignatureOfEd25519OverTheFileItselfIsRight(t *testing.T) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	public := keyOf(t, private).Public()
-	text := fmt.Sprintf(`{"mediaType":"application/vnd.dev.sigstore.bundle+json;version=0.3","verificationMaterial":{"publicKey":{}},
-		"messageSignature":{"signature":%q}}`, base64.StdEncoding.EncodeToString(ed25519.Sign(private, []byte("mine"))))
+	text := fmt.Sprintf(
+		`{"mediaType":"application/vnd.dev.sigstore.bundle+json;version=0.3","verificationMaterial":{"publicKey":{}},
+		"messageSignature":{"signature":%q}}`,
+		base64.StdEncoding.EncodeToString(ed25519.Sign(private, []byte("mine"))),
+	)
 	_, err = signature.Verify(binary(t, "mine"), []byte(text), public)
 	require.NoError(t, err)
 	_, err = signature.Verify(binary(t, "other"), []byte(text), public)
@@ -110,28 +113,52 @@ func TestSignaturesThatProveNothingAreRefused(t *testing.T) {
 		key  *signature.PrivateKey
 		says string
 	}{
-		"a bundle of somebody else":      {right, other, "write it to plugins[].signature.publicKey"},
-		"minisign's of somebody else":    {sign(t, stranger, "mine", ""), mini, "write it to plugins[].signature.publicKey"},
-		"a bundle for a key of minisign": {right, mini, "it is a signature of sigstore, and the key is one of minisign"},
-		"minisign for a key of Sigstore": {sign(t, mini, "mine", ""), key, "it is a signature of minisign, and the key is one of sigstore"},
-		"without a signature":            {changed(func(b map[string]any) { b["messageSignature"] = map[string]any{} }), key, "has no signature"},
-		"with another signature":         {changed(func(b map[string]any) { b["messageSignature"] = map[string]any{"signature": "AAAA"} }), key, "the signature was changed"},
-		"keyless":                        {material(`{"certificate":{"rawBytes":"AAAA"}}`), key, "made with a certificate (keyless)"},
-		"keyless with a chain":           {material(`{"x509CertificateChain":{"certificates":[{"rawBytes":"AAAA"}]}}`), key, "made with a certificate (keyless)"},
-		"without a key":                  {material(`{}`), key, "names no key"},
+		"a bundle of somebody else": {right, other, "write it to plugins[].signature.publicKey"},
+		"minisign's of somebody else": {
+			sign(t, stranger, "mine", ""), mini, "write it to plugins[].signature.publicKey",
+		},
+		"a bundle for a key of minisign": {
+			right, mini, "it is a signature of sigstore, and the key is one of minisign",
+		},
+		"minisign for a key of Sigstore": {
+			sign(t, mini, "mine", ""), key, "it is a signature of minisign, and the key is one of sigstore",
+		},
+		"without a signature": {
+			changed(func(b map[string]any) { b["messageSignature"] = map[string]any{} }), key, "has no signature",
+		},
+		"with another signature": {
+			changed(func(b map[string]any) { b["messageSignature"] = map[string]any{"signature": "AAAA"} }), key,
+			"the signature was changed",
+		},
+		"keyless": {
+			material(`{"certificate":{"rawBytes":"AAAA"}}`), key, "made with a certificate (keyless)",
+		},
+		"keyless with a chain": {
+			material(`{"x509CertificateChain":{"certificates":[{"rawBytes":"AAAA"}]}}`), key,
+			"made with a certificate (keyless)",
+		},
+		"without a key": {material(`{}`), key, "names no key"},
 		"an attestation": {changed(func(b map[string]any) {
 			delete(b, "messageSignature")
 			b["dsseEnvelope"] = map[string]any{"payload": "AAAA"}
 		}), key, "signs an attestation"},
-		"of another version":               {changed(func(b map[string]any) { b["mediaType"] = "application/vnd.dev.sigstore.bundle+json;version=0.1" }), key, "--new-bundle-format"},
-		"cosign's old bundle":              {`{"base64Signature":"AAAA"}`, key, "--new-bundle-format"},
-		"a broken bundle":                  {"{", key, "the bundle of Sigstore cannot be read"},
-		"a bundle with two contents":       {right[:len(right)-1] + `,"dsseEnvelope":{}}`, key, "cannot be read"},
-		"nonsense":                         {"x", mini, "the signature cannot be read"},
-		"nothing":                          {"", mini, "the signature cannot be read"},
-		"more than a signature can be":     {strings.Repeat("x", signature.MaxSize+1), mini, "larger than 64 KiB"},
-		"minisign's with another comment":  {strings.Replace(sign(t, mini, "mine", "v1"), "comment: v1", "comment: v2", 1), mini, "the signature was changed"},
-		"minisign's without its last line": {strings.SplitAfter(sign(t, mini, "mine", "v1"), "\n")[0], mini, "the signature cannot be read"},
+		"of another version": {
+			changed(func(b map[string]any) { b["mediaType"] = "application/vnd.dev.sigstore.bundle+json;version=0.1" }),
+			key, "--new-bundle-format",
+		},
+		"cosign's old bundle":          {`{"base64Signature":"AAAA"}`, key, "--new-bundle-format"},
+		"a broken bundle":              {"{", key, "the bundle of Sigstore cannot be read"},
+		"a bundle with two contents":   {right[:len(right)-1] + `,"dsseEnvelope":{}}`, key, "cannot be read"},
+		"nonsense":                     {"x", mini, "the signature cannot be read"},
+		"nothing":                      {"", mini, "the signature cannot be read"},
+		"more than a signature can be": {strings.Repeat("x", signature.MaxSize+1), mini, "larger than 64 KiB"},
+		"minisign's with another comment": {
+			strings.Replace(sign(t, mini, "mine", "v1"), "comment: v1", "comment: v2", 1), mini,
+			"the signature was changed",
+		},
+		"minisign's without its last line": {
+			strings.SplitAfter(sign(t, mini, "mine", "v1"), "\n")[0], mini, "the signature cannot be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,7 +178,9 @@ func TestKeysThatCannotCheckAreRefused(t *testing.T) {
 	der, err := x509.MarshalPKIXPublicKey(large.Public())
 	require.NoError(t, err)
 	for text, says := range map[string]string{
-		string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})):          "neither one of ECDSA on P-256 nor one of Ed25519",
+		string(
+			pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}),
+		): "neither one of ECDSA on P-256 nor one of Ed25519",
 		string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("x")})):  "cannot be read",
 		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})): "is no PUBLIC KEY in PEM",
 		"-----BEGIN": "is no PUBLIC KEY in PEM",

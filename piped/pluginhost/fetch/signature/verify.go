@@ -13,8 +13,9 @@ import (
 const MaxSize = 64 << 10
 
 const (
-	bothFromOneRelease = "get the plugin and its signature from the same release; if both are right, find out who has changed it"
-	makeReadable       = "make it readable"
+	bothFromOneRelease = "get the plugin and its signature from the same release; if both are right, find out who " +
+		"has changed it"
+	makeReadable = "make it readable"
 )
 
 // Form is the kind of a signature and of the key for it.
@@ -52,8 +53,10 @@ func Verify(path string, text []byte, key PublicKey) (comment string, err error)
 	}
 	form := FormOf(text)
 	if form != key.Form() {
-		return "", wrong("give the signer's key of that kind as plugins[].signature.publicKey, or a signature for the key there",
-			"it is a signature of %s, and the key is one of %s", form, key.Form())
+		return "", wrong(
+			"give the signer's key of that kind as plugins[].signature.publicKey, or a signature for the key there",
+			"it is a signature of %s, and the key is one of %s", form, key.Form(),
+		)
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -52,8 +52,8 @@ type settings struct {
 	// RollbackOnce adds it for the first stage only.
 	RollbackOnce bool     `json:"rollbackOnce"`
 	Versions     []string `json:"versions"`
-	// Planning is a call ("DetermineVersions") that ends the process with code 7 until the file Marker holds Times bytes, one
-	// for each time. Instead of ending it, "hang" waits until the call is cancelled.
+	// Planning is a call ("DetermineVersions") that ends the process with code 7 until the file Marker holds Times
+	// bytes, one for each time. Instead of ending it, "hang" waits until the call is cancelled.
 	Planning string `json:"planning"`
 	Times    int    `json:"times"`
 	Hang     bool   `json:"hang"`
@@ -106,13 +106,16 @@ func main() {
 		grpc_health_v1.RegisterHealthServer(server, own)
 	}
 	deployment.RegisterDeploymentServiceServer(server, &plugin{
-		settings: entry.Config, listener: given.listener, health: own, piped: pluginservice.NewPluginServiceClient(given.piped),
+		settings: entry.Config, listener: given.listener, health: own,
+		piped: pluginservice.NewPluginServiceClient(given.piped),
 	})
 	if entry.Config.Once != nil || entry.Config.NoSources != "" {
 		deployment.RegisterSourceUseServiceServer(server, newSourceUse(entry.Config))
 	}
 	if entry.Config.Preview != "" {
-		planpreview.RegisterPlanPreviewServiceServer(server, &preview{kind: entry.Config.Preview, recorded: entry.Config.Previews})
+		planpreview.RegisterPlanPreviewServiceServer(
+			server, &preview{kind: entry.Config.Preview, recorded: entry.Config.Previews},
+		)
 	}
 	log.Fatal(server.Serve(given.listener))
 }

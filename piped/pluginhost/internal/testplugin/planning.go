@@ -12,7 +12,9 @@ import (
 )
 
 // endInPlanning ends the process, or waits, during the call that the settings name.
-func (s settings) endInPlanning(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (s settings) endInPlanning(
+	ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	if path.Base(info.FullMethod) != s.Planning {
 		return next(ctx, request)
 	}

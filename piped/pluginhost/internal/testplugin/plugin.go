@@ -42,9 +42,10 @@ type plugin struct {
 type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
-	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores), threads (60, then block), unlink
-	// (closes its connection), unwell and well (of its own health), crash-once (dies in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File is there),
-	// block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
+	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores),
+	// threads (60, then block), unlink (closes its connection), unwell and well (of its own health), crash-once (dies
+	// in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File
+	// is there), block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
 	// the directory of the application).
 	Do string `json:"do"`
@@ -64,11 +65,15 @@ type options struct {
 	File  string `json:"file"`
 }
 
-func (p *plugin) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+func (p *plugin) FetchDefinedStages(
+	context.Context, *deployment.FetchDefinedStagesRequest,
+) (*deployment.FetchDefinedStagesResponse, error) {
 	return &deployment.FetchDefinedStagesResponse{Stages: p.settings.Stages}, nil
 }
 
-func (p *plugin) DetermineVersions(context.Context, *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+func (p *plugin) DetermineVersions(
+	context.Context, *deployment.DetermineVersionsRequest,
+) (*deployment.DetermineVersionsResponse, error) {
 	if p.settings.Strategy == "refuse" {
 		return nil, status.Error(codes.FailedPrecondition, "it cannot work as it is configured")
 	}
@@ -82,7 +87,9 @@ func (p *plugin) DetermineVersions(context.Context, *deployment.DetermineVersion
 	return response, nil
 }
 
-func (p *plugin) DetermineStrategy(context.Context, *deployment.DetermineStrategyRequest) (*deployment.DetermineStrategyResponse, error) {
+func (p *plugin) DetermineStrategy(
+	context.Context, *deployment.DetermineStrategyRequest,
+) (*deployment.DetermineStrategyResponse, error) {
 	switch p.settings.Strategy {
 	case "":
 		return &deployment.DetermineStrategyResponse{Unsupported: true}, nil
@@ -90,12 +97,15 @@ func (p *plugin) DetermineStrategy(context.Context, *deployment.DetermineStrateg
 		return nil, errors.New("no idea")
 	default:
 		return &deployment.DetermineStrategyResponse{
-			SyncStrategy: model.SyncStrategy(model.SyncStrategy_value[p.settings.Strategy]), Summary: "the plugin says " + p.settings.Strategy,
+			SyncStrategy: model.SyncStrategy(model.SyncStrategy_value[p.settings.Strategy]),
+			Summary:      "the plugin says " + p.settings.Strategy,
 		}, nil
 	}
 }
 
-func (p *plugin) BuildPipelineSyncStages(_ context.Context, request *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+func (p *plugin) BuildPipelineSyncStages(
+	_ context.Context, request *deployment.BuildPipelineSyncStagesRequest,
+) (*deployment.BuildPipelineSyncStagesResponse, error) {
 	response := &deployment.BuildPipelineSyncStagesResponse{}
 	for i, stage := range request.GetStages() {
 		if stage.GetName() == "NOTHING" {
@@ -109,7 +119,9 @@ func (p *plugin) BuildPipelineSyncStages(_ context.Context, request *deployment.
 	return response, nil
 }
 
-func (p *plugin) BuildQuickSyncStages(_ context.Context, request *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+func (p *plugin) BuildQuickSyncStages(
+	_ context.Context, request *deployment.BuildQuickSyncStagesRequest,
+) (*deployment.BuildQuickSyncStagesResponse, error) {
 	response := &deployment.BuildQuickSyncStagesResponse{}
 	if p.settings.Quick == "" {
 		return response, nil
@@ -123,10 +135,14 @@ func (p *plugin) BuildQuickSyncStages(_ context.Context, request *deployment.Bui
 
 func newStage(name string, index int32, rollback bool) *model.PipelineStage {
 	now := time.Now().Unix()
-	return &model.PipelineStage{Id: "chosen by piped", Name: name, Index: index, Rollback: rollback, CreatedAt: now, UpdatedAt: now}
+	return &model.PipelineStage{
+		Id: "chosen by piped", Name: name, Index: index, Rollback: rollback, CreatedAt: now, UpdatedAt: now,
+	}
 }
 
-func (p *plugin) ExecuteStage(ctx context.Context, request *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+func (p *plugin) ExecuteStage(
+	ctx context.Context, request *deployment.ExecuteStageRequest,
+) (*deployment.ExecuteStageResponse, error) {
 	input := request.GetInput()
 	_ = grpc.SendHeader(ctx, nil) // as the SDK does
 	var o options
@@ -175,7 +191,9 @@ func (p *plugin) cleanUp(input *deployment.ExecutePluginInput, o options) error 
 		if err := hold(context.Background(), o.Cleanup); err != nil {
 			return err
 		}
-		request.Blocks = []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: "cleaned up", CreatedAt: time.Now().Unix()}}
+		request.Blocks = []*model.LogBlock{
+			{Index: time.Now().UnixMicro(), Log: "cleaned up", CreatedAt: time.Now().Unix()},
+		}
 	}
 	_, err := p.piped.ReportStageLogsFromLastCheckpoint(context.Background(), request)
 	return err

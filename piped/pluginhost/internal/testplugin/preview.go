@@ -17,14 +17,17 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 )
 
-// preview answers with the file "value" of both sources, for each target; with what was recorded; with an error, or never.
+// preview answers with the file "value" of both sources, for each target; with what was recorded; with an error, or
+// never.
 type preview struct {
 	planpreview.UnimplementedPlanPreviewServiceServer
 	kind     string
 	recorded map[string][]byte
 }
 
-func (p *preview) GetPlanPreview(ctx context.Context, r *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
+func (p *preview) GetPlanPreview(
+	ctx context.Context, r *planpreview.GetPlanPreviewRequest,
+) (*planpreview.GetPlanPreviewResponse, error) {
 	switch p.kind {
 	case "error":
 		return nil, status.Error(codes.Internal, "the moon hides what is behind it")

@@ -26,6 +26,8 @@ func newSourceUse(s settings) *sourceUse {
 	return u
 }
 
-func (u *sourceUse) GetSourceUse(context.Context, *deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
+func (u *sourceUse) GetSourceUse(
+	context.Context, *deployment.GetSourceUseRequest,
+) (*deployment.GetSourceUseResponse, error) {
 	return u.answer, nil
 }
