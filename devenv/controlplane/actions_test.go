@@ -24,10 +24,12 @@ func (p *plane) runStage(t *testing.T, stage *model.PipelineStage) {
 	_, err := p.piped.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{
 		Id: "d", ApplicationId: "a", ApplicationName: "a", PipedId: pipedID, ProjectId: project,
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "a"},
-		Trigger: &model.DeploymentTrigger{Timestamp: 1, Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}},
+		Trigger: &model.DeploymentTrigger{Timestamp: 1,
+			Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}},
 	}})
 	require.NoError(t, err)
-	_, err = p.piped.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{stage}})
+	_, err = p.piped.ReportDeploymentPlanned(ctx,
+		&pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{stage}})
 	require.NoError(t, err)
 	_, err = p.piped.ReportStageStatusChanged(ctx, &pipedservice.ReportStageStatusChangedRequest{
 		DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_RUNNING, CompletedAt: 1,
@@ -62,10 +64,12 @@ func TestAStageWithApproversTakesThemOnly(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	p.runStage(t, &model.PipelineStage{
-		Name: "WAIT_APPROVAL", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE, AuthorizedOperators: []string{"alice", "bob"},
+		Name: "WAIT_APPROVAL", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE,
+		AuthorizedOperators: []string{"alice", "bob"},
 	})
 	approve := func(commander string) error {
-		_, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: "d", StageId: "s", Commander: commander})
+		_, err := p.deck.ApproveStage(testContext(t),
+			&deckv1.ApproveStageRequest{DeploymentId: "d", StageId: "s", Commander: commander})
 		return err
 	}
 	err := approve("mallory")
@@ -105,7 +109,8 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 	p := start(t)
 	p.runStage(t, &model.PipelineStage{Name: "X"})
 	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) string {
-		r, err := p.deck.CancelDeployment(testContext(t), &deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: rollback})
+		r, err := p.deck.CancelDeployment(testContext(t),
+			&deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: rollback})
 		require.NoError(t, err)
 		return r.GetCommandId()
 	}
@@ -127,14 +132,16 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK,
 	})
 	require.NoError(t, err)
-	_, err = p.deck.CancelDeployment(testContext(t), &deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: deckv1.CancelDeploymentRequest_ROLLBACK_NONE})
+	_, err = p.deck.CancelDeployment(testContext(t),
+		&deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: deckv1.CancelDeploymentRequest_ROLLBACK_NONE})
 	requireCode(t, codes.FailedPrecondition, err)
 }
 
 func TestARollbackThatOnlyUsersAskForIsShownOnceItRuns(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	p.runStage(t, &model.PipelineStage{Name: "UNDO", Rollback: true, Metadata: map[string]string{"pipedeck/rollback": "on-request"}})
+	p.runStage(t, &model.PipelineStage{Name: "UNDO", Rollback: true,
+		Metadata: map[string]string{"pipedeck/rollback": "on-request"}})
 	v := p.watch(t, false)
 	require.NotNil(t, v.stage("d", "s"), "it runs")
 	require.False(t, v.deployments["d"].GetRollbackOnRequest())

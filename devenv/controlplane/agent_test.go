@@ -27,7 +27,8 @@ func (p *plane) connect(t *testing.T) (grpc.ServerStreamingClient[agentv1.WatchR
 	require.NoError(t, err)
 	first, err := stream.Recv()
 	require.NoError(t, err)
-	require.True(t, first.GetApplications() && first.GetCommands() && first.GetDeployments() && first.GetEvents(), "the first answer names everything")
+	require.True(t, first.GetApplications() && first.GetCommands() && first.GetDeployments() && first.GetEvents(),
+		"the first answer names everything")
 	return stream, cancel
 }
 
@@ -38,12 +39,14 @@ func TestPipedIsToldWhatToFetchAgain(t *testing.T) {
 	stream, _ := p.connect(t)
 	ctx := testContext(t)
 
-	_, err := p.piped.ReportUnregisteredApplicationConfigurations(ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
-		Applications: []*model.ApplicationInfo{
-			{Name: "a", RepoId: "repo1", Path: "a", ConfigFilename: "app.pipecd.yaml", PipedId: pipedID, Labels: map[string]string{"env": "dev"}},
-			{Name: "stray", RepoId: "unknown", Path: "a", ConfigFilename: "app.pipecd.yaml", PipedId: pipedID},
-		},
-	})
+	_, err := p.piped.ReportUnregisteredApplicationConfigurations(ctx,
+		&pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
+			Applications: []*model.ApplicationInfo{
+				{Name: "a", RepoId: "repo1", Path: "a", ConfigFilename: "app.pipecd.yaml", PipedId: pipedID,
+					Labels: map[string]string{"env": "dev"}},
+				{Name: "stray", RepoId: "unknown", Path: "a", ConfigFilename: "app.pipecd.yaml", PipedId: pipedID},
+			},
+		})
 	require.NoError(t, err)
 	r, err := stream.Recv()
 	require.NoError(t, err)
@@ -57,7 +60,8 @@ func TestPipedIsToldWhatToFetchAgain(t *testing.T) {
 	require.Equal(t, []string{"c1"}, a.GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 	require.Len(t, a.GetDeployTargetsByPlugin(), 1, "plugins without targets are left out")
 
-	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: a.GetId(), Strategy: "QUICK_SYNC"})
+	_, err = p.deck.SyncApplication(ctx,
+		&deckv1.SyncApplicationRequest{ApplicationId: a.GetId(), Strategy: "QUICK_SYNC"})
 	require.NoError(t, err)
 	r, err = stream.Recv()
 	require.NoError(t, err)
@@ -67,14 +71,17 @@ func TestPipedIsToldWhatToFetchAgain(t *testing.T) {
 	require.Equal(t, "pipedeck", commands.GetCommands()[0].GetCommander())
 	require.Equal(t, model.SyncStrategy_QUICK_SYNC, commands.GetCommands()[0].GetSyncApplication().GetSyncStrategy())
 
-	_, err = p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: "image-update", Data: "v2", Labels: map[string]string{"app": "ev"}})
+	_, err = p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: "image-update", Data: "v2",
+		Labels: map[string]string{"app": "ev"}})
 	require.NoError(t, err)
 	r, err = stream.Recv()
 	require.NoError(t, err)
 	require.True(t, r.GetEvents())
-	latest, err := p.piped.GetLatestEvent(ctx, &pipedservice.GetLatestEventRequest{Name: "image-update", Labels: map[string]string{"app": "ev"}})
+	latest, err := p.piped.GetLatestEvent(ctx,
+		&pipedservice.GetLatestEventRequest{Name: "image-update", Labels: map[string]string{"app": "ev"}})
 	require.NoError(t, err)
-	require.Equal(t, "c223fe10155f51193db89335acf2cce54b8eae424c463bc346ec20bbece08918", latest.GetEvent().GetEventKey(), "as PipeCD computed it")
+	require.Equal(t, "c223fe10155f51193db89335acf2cce54b8eae424c463bc346ec20bbece08918",
+		latest.GetEvent().GetEventKey(), "as PipeCD computed it")
 }
 
 func TestADeletedApplicationIsNotRegisteredAgainUnlessAUserAddsIt(t *testing.T) {
@@ -97,7 +104,8 @@ func TestADeletedApplicationIsNotRegisteredAgainUnlessAUserAddsIt(t *testing.T) 
 	_, err = p.api.GetApplication(ctx, &apiservice.GetApplicationRequest{ApplicationId: gone})
 	requireCode(t, codes.NotFound, err)
 	added, err := p.api.AddApplication(ctx, &apiservice.AddApplicationRequest{
-		Name: name, PipedId: pipedID, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name},
+		Name: name, PipedId: pipedID,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name},
 	})
 	require.NoError(t, err)
 	require.Equal(t, gone, added.GetApplicationId(), "the id belongs to the place in Git")

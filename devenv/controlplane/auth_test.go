@@ -41,10 +41,13 @@ func TestCredentialsOpenTheServicesTheyAreFor(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	nobody := map[string]codes.Code{
-		"piped": codes.Unauthenticated, "agent": codes.Unauthenticated, "api": codes.Unauthenticated, "deck": codes.Unauthenticated,
+		"piped": codes.Unauthenticated, "agent": codes.Unauthenticated, "api": codes.Unauthenticated,
+		"deck": codes.Unauthenticated,
 	}
-	asPiped := map[string]codes.Code{"piped": codes.OK, "agent": codes.OK, "api": codes.Unauthenticated, "deck": codes.Unauthenticated}
-	asUser := map[string]codes.Code{"piped": codes.Unauthenticated, "agent": codes.Unauthenticated, "api": codes.OK, "deck": codes.OK}
+	asPiped := map[string]codes.Code{"piped": codes.OK, "agent": codes.OK, "api": codes.Unauthenticated,
+		"deck": codes.Unauthenticated}
+	asUser := map[string]codes.Code{"piped": codes.Unauthenticated, "agent": codes.Unauthenticated, "api": codes.OK,
+		"deck": codes.OK}
 	for name, c := range map[string]struct {
 		authorization string
 		want          map[string]codes.Code
@@ -77,7 +80,8 @@ func TestRefusalsDoNotSayWhatWasWrong(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	conn := dial(t, p.address, "PIPED-TOKEN proj,"+pipedID+",x")
-	_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+	_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t),
+		&pipedservice.ListApplicationsRequest{})
 	require.Equal(t, "Unauthenticated", status.Convert(err).Message())
 }
 
@@ -88,7 +92,8 @@ func TestHealthNeedsNoCredentialsAndUnknownServicesAreClosed(t *testing.T) {
 	answer, err := healthpb.NewHealthClient(conn).Check(testContext(t), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
 	require.Equal(t, healthpb.HealthCheckResponse_SERVING, answer.GetStatus())
-	err = conn.Invoke(testContext(t), "/grpc.reflection.v1.ServerReflection/X", &healthpb.HealthCheckRequest{}, &healthpb.HealthCheckResponse{})
+	err = conn.Invoke(testContext(t), "/grpc.reflection.v1.ServerReflection/X", &healthpb.HealthCheckRequest{},
+		&healthpb.HealthCheckResponse{})
 	requireCode(t, codes.Unimplemented, err)
 }
 
@@ -120,7 +125,8 @@ func TestARegisteredPipedGetsInAndReachesOnlyItsOwn(t *testing.T) {
 	requireCode(t, codes.PermissionDenied, err)
 	_, err = second.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: "nope"})
 	requireCode(t, codes.NotFound, err)
-	_, err = second.ReportApplicationDeployingStatus(ctx, &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: id("2")})
+	_, err = second.ReportApplicationDeployingStatus(ctx,
+		&pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: id("2")})
 	requireCode(t, codes.PermissionDenied, err)
 	apps, err := second.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
 	require.NoError(t, err)
@@ -139,7 +145,8 @@ func TestAConfigurationWithoutSecretsIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := controlplane.New(controlplane.Config{ProjectID: "p"})
 	require.ErrorContains(t, err, "APIKey is empty")
-	_, err = controlplane.New(controlplane.Config{ProjectID: "p", PipedID: "i", PipedName: "n", PipedKey: "k", APIKey: "nodot"})
+	_, err = controlplane.New(controlplane.Config{ProjectID: "p", PipedID: "i", PipedName: "n", PipedKey: "k",
+		APIKey: "nodot"})
 	require.ErrorContains(t, err, "<id>.<secret>")
 }
 

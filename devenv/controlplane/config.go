@@ -53,7 +53,8 @@ type Config struct {
 func (c Config) validate() error {
 	var missing []error
 	for _, f := range []struct{ name, value string }{
-		{"ProjectID", c.ProjectID}, {"PipedID", c.PipedID}, {"PipedName", c.PipedName}, {"PipedKey", c.PipedKey}, {"APIKey", c.APIKey},
+		{"ProjectID", c.ProjectID}, {"PipedID", c.PipedID}, {"PipedName", c.PipedName}, {"PipedKey", c.PipedKey},
+		{"APIKey", c.APIKey},
 	} {
 		if f.value == "" {
 			missing = append(missing, fmt.Errorf("%s is empty", f.name))

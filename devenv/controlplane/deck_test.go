@@ -73,15 +73,18 @@ func TestResourcesAreSentOnceAndThenWhatChanges(t *testing.T) {
 		_, err := p.piped.ReportApplicationLiveState(testContext(t), &pipedservice.ReportApplicationLiveStateRequest{
 			Snapshot: &model.ApplicationLiveStateSnapshot{
 				ApplicationId: id("2"), PipedId: pipedID, ProjectId: project,
-				Version: &model.ApplicationLiveStateVersion{Timestamp: 1}, ApplicationLiveState: &model.ApplicationLiveState{Resources: resources},
+				Version:              &model.ApplicationLiveStateVersion{Timestamp: 1},
+				ApplicationLiveState: &model.ApplicationLiveState{Resources: resources},
 			},
 		})
 		require.NoError(t, err)
 	}
 	pod := func(name, drift string, health model.ResourceState_HealthStatus) *model.ResourceState {
 		return &model.ResourceState{
-			Id: name, Name: name, ParentIds: []string{"set"}, ResourceType: "Pod", HealthStatus: health, HealthDescription: "why", PluginName: "kubernetes",
-			DeployTarget: "local", ResourceMetadata: map[string]string{"Namespace": "shop", "Drift": drift}, CreatedAt: 1, UpdatedAt: time.Now().UnixNano(),
+			Id: name, Name: name, ParentIds: []string{"set"}, ResourceType: "Pod", HealthStatus: health,
+			HealthDescription: "why", PluginName: "kubernetes",
+			DeployTarget: "local", ResourceMetadata: map[string]string{"Namespace": "shop", "Drift": drift},
+			CreatedAt: 1, UpdatedAt: time.Now().UnixNano(),
 		}
 	}
 	stream, err := p.deck.WatchResources(testContext(t), &deckv1.WatchResourcesRequest{ApplicationId: id("2")})
@@ -101,18 +104,21 @@ func TestResourcesAreSentOnceAndThenWhatChanges(t *testing.T) {
 	v.until(func() bool { return v.applications[id("2")].GetResources().GetTotal() == 2 })
 
 	report(pod("a", "", model.ResourceState_HEALTHY), pod("b", "", model.ResourceState_HEALTHY)) // nothing new
-	report(pod("b", "spec.x: 1 in Git, 2 live", model.ResourceState_UNHEALTHY), pod("c", "", model.ResourceState_UNKNOWN))
+	report(pod("b", "spec.x: 1 in Git, 2 live", model.ResourceState_UNHEALTHY),
+		pod("c", "", model.ResourceState_UNKNOWN))
 	change := next()
 	require.Equal(t, []string{"a"}, change.GetRemoved())
 	require.Len(t, change.GetResources(), 2)
 	b := change.GetResources()[0]
-	require.Equal(t, "Pod shop/b of kubernetes/local", fmt.Sprintf("%s %s/%s of %s", b.GetKind(), b.GetNamespace(), b.GetName(), b.GetDeployTarget()))
+	require.Equal(t, "Pod shop/b of kubernetes/local",
+		fmt.Sprintf("%s %s/%s of %s", b.GetKind(), b.GetNamespace(), b.GetName(), b.GetDeployTarget()))
 	require.Equal(t, deckv1.HealthStatus_HEALTH_STATUS_OTHER, b.GetHealth())
 	require.Equal(t, "why", b.GetHealthReason())
 	require.Equal(t, "spec.x: 1 in Git, 2 live", b.GetDrift())
 	require.Equal(t, []string{"set"}, b.GetParentIds())
 	v.until(func() bool {
-		return proto.Equal(&deckv1.ResourceCounts{Total: 2, Unhealthy: 1, Unknown: 1, Drifted: 1}, v.applications[id("2")].GetResources())
+		return proto.Equal(&deckv1.ResourceCounts{Total: 2, Unhealthy: 1, Unknown: 1, Drifted: 1},
+			v.applications[id("2")].GetResources())
 	})
 
 	unknown, err := p.deck.WatchResources(testContext(t), &deckv1.WatchResourcesRequest{ApplicationId: id("9")})
@@ -151,7 +157,8 @@ func TestAStageLogIsFollowedFromTheStartToTheEnd(t *testing.T) {
 		}
 	})
 	require.Contains(t, <-p.stageLog(t, id("3"), id("5")), "hello\n", "it can be read again")
-	stream, err := p.deck.WatchStageLog(testContext(t), &deckv1.WatchStageLogRequest{DeploymentId: id("3"), StageId: "nope"})
+	stream, err := p.deck.WatchStageLog(testContext(t),
+		&deckv1.WatchStageLogRequest{DeploymentId: id("3"), StageId: "nope"})
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	requireCode(t, codes.NotFound, err)
@@ -189,7 +196,8 @@ func TestLogBlocksCountOnceAndASealedLogTakesNoMore(t *testing.T) {
 		return err
 	}
 	checkpoint := func(completed bool, indexes ...int64) error {
-		r := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: id("3"), StageId: id("4"), Completed: completed}
+		r := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: id("3"), StageId: id("4"),
+			Completed: completed}
 		for _, i := range indexes {
 			r.Blocks = append(r.Blocks, block(i))
 		}
@@ -212,7 +220,8 @@ func TestALogReportOfMoreThanFourMebibytesIsTaken(t *testing.T) {
 	p := start(t)
 	p.importApplication(id("2"), "ws")
 	newReplayer(t).play(p.pipedConn, recording(t, "a1")[:8], nil)
-	r := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: id("3"), StageId: id("4"), Completed: true}
+	r := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: id("3"), StageId: id("4"),
+		Completed: true}
 	for i := range int64(50_000) {
 		r.Blocks = append(r.Blocks, &model.LogBlock{Index: i, Log: strings.Repeat("x", 120), CreatedAt: 1})
 	}

@@ -29,9 +29,11 @@ func TestARecordedDeploymentRunsToSuccess(t *testing.T) {
 		return a.GetRunningCommit() != "" && !a.GetDeploying() && v.deployments[id("3")].GetCompletedAt() != nil
 	})
 	require.Equal(t, []string{
-		"DEPLOYMENT_STATUS_PENDING", "DEPLOYMENT_STATUS_PLANNED", "DEPLOYMENT_STATUS_RUNNING", "DEPLOYMENT_STATUS_SUCCESS",
+		"DEPLOYMENT_STATUS_PENDING", "DEPLOYMENT_STATUS_PLANNED", "DEPLOYMENT_STATUS_RUNNING",
+		"DEPLOYMENT_STATUS_SUCCESS",
 	}, v.history[id("3")])
-	require.Equal(t, []string{"STAGE_STATUS_NOT_STARTED", "STAGE_STATUS_RUNNING", "STAGE_STATUS_SUCCESS"}, v.history[id("4")])
+	require.Equal(t, []string{"STAGE_STATUS_NOT_STARTED", "STAGE_STATUS_RUNNING", "STAGE_STATUS_SUCCESS"},
+		v.history[id("4")])
 	d := v.deployments[id("3")]
 	require.Equal(t, "PIPELINE", d.GetStrategy())
 	require.Equal(t, "first", d.GetCommit().GetMessage())
@@ -60,7 +62,8 @@ func TestARecordedFailureRollsBack(t *testing.T) {
 
 	newReplayer(t).play(p.pipedConn, recording(t, "a3"), func(seq int) {
 		if seq == 25 { // the rollback begins
-			open, err := p.piped.ListNotCompletedDeployments(testContext(t), &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: "e30="})
+			open, err := p.piped.ListNotCompletedDeployments(testContext(t),
+				&pipedservice.ListNotCompletedDeploymentsRequest{Cursor: "e30="})
 			require.NoError(t, err)
 			require.Len(t, open.GetDeployments(), 1)
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, open.GetDeployments()[0].GetStatus())
@@ -121,7 +124,8 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 			v.until(func() bool { return v.stage(id("11"), id("12")).GetCanApprove() })
 			require.False(t, v.stage(id("11"), id("12")).GetCanSkip())
 			require.Equal(t, []string{"alice", "bob", "carol"}, v.stage(id("11"), id("12")).GetApprovers())
-			_, err := p.deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: "mira"})
+			_, err := p.deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"),
+				Commander: "mira"})
 			requireCode(t, codes.FailedPrecondition, err)
 			require.ErrorContains(t, err, "approve as one of: alice, bob, carol")
 			r.ids[id("17")] = p.approve(t, "alice")
@@ -139,7 +143,8 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 	v.until(func() bool {
 		return v.deployments[id("11")].GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
 	})
-	require.Equal(t, "Approved by: alice, bob; mira approved as alice; mira approved as bob", v.stage(id("11"), id("12")).GetDisplay())
+	require.Equal(t, "Approved by: alice, bob; mira approved as alice; mira approved as bob",
+		v.stage(id("11"), id("12")).GetDisplay())
 	require.Empty(t, v.stage(id("11"), id("12")).GetApprovers(), "it waits no more")
 	require.False(t, v.stage(id("11"), id("12")).GetCanApprove())
 	waiting, err := p.piped.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
@@ -149,7 +154,8 @@ func TestApprovalsReachPipedWithTheirCommanders(t *testing.T) {
 
 func (p *plane) approve(t *testing.T, commander string) string {
 	t.Helper()
-	r, err := p.deck.ApproveStage(testContext(t), &deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: commander, User: "mira"})
+	r, err := p.deck.ApproveStage(testContext(t),
+		&deckv1.ApproveStageRequest{DeploymentId: id("11"), StageId: id("12"), Commander: commander, User: "mira"})
 	require.NoError(t, err)
 	return r.GetCommandId()
 }
@@ -166,7 +172,8 @@ func TestACancellationReachesPipedAndEndsTheDeployment(t *testing.T) {
 		case 23:
 			log = p.stageLog(t, id("16"), id("26"))
 		case 33: // the user cancels while the stage waits
-			c, err := p.deck.CancelDeployment(ctx, &deckv1.CancelDeploymentRequest{DeploymentId: id("16"), Commander: "carol"})
+			c, err := p.deck.CancelDeployment(ctx,
+				&deckv1.CancelDeploymentRequest{DeploymentId: id("16"), Commander: "carol"})
 			require.NoError(t, err)
 			r.ids[id("14")] = c.GetCommandId()
 		}
@@ -192,7 +199,8 @@ func TestACancellationReachesPipedAndEndsTheDeployment(t *testing.T) {
 // stageLog follows a stage log to its end and then gives its blocks.
 func (p *plane) stageLog(t *testing.T, deployment, stage string) <-chan []string {
 	t.Helper()
-	stream, err := p.deck.WatchStageLog(testContext(t), &deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage})
+	stream, err := p.deck.WatchStageLog(testContext(t),
+		&deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage})
 	require.NoError(t, err)
 	out := make(chan []string, 1)
 	go func() {

@@ -5,11 +5,11 @@
 // PipedService (any PipeCD v1 piped), APIService (pipectl), AgentService (our piped) and DeckService (our user
 // interfaces).
 //
-// Its state is in memory. With Config.KeepFile, a journal keeps the state in that file, the history: a call that changes
-// something is answered once the change is on the disk, and the next control plane starts with what the file holds.
-// Pipeds report the rest again, such as live states.
+// Its state is in memory. With Config.KeepFile, a journal keeps the state in that file, the history: a call that
+// changes something is answered once the change is on the disk, and the next control plane starts with what the file
+// holds. Pipeds report the rest again, such as live states.
 //
 // The environment creates a server with New, runs it with Run and reports its own parts with SetEnvironment,
-// SetComponent and SetProblem. Run fails only when the listener does. While the history cannot be read or written, calls
-// that change something are refused as Unavailable, and Run goes on.
+// SetComponent and SetProblem. Run fails only when the listener does. While the history cannot be read or written,
+// calls that change something are refused as Unavailable, and Run goes on.
 package controlplane

@@ -87,7 +87,8 @@ func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
 		conn := dial(t, p.address, "PIPED-TOKEN proj,"+pipedID+","+strings.Repeat("x", 1000))
 		done.Go(func() {
 			for range calls {
-				_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t), &pipedservice.ListApplicationsRequest{})
+				_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t),
+					&pipedservice.ListApplicationsRequest{})
 				requireCode(t, codes.Unauthenticated, err)
 			}
 		})
@@ -111,7 +112,8 @@ func TestCallsThatAreResetAtOnceEndTheConnection(t *testing.T) {
 	p := start(t, log.into)
 	for range 10 {
 		k := dialKeyless(t, p.address)
-		require.True(t, k.reset(pipedservice.PipedService_ListApplications_FullMethodName, 100_000), "the connection is still open")
+		require.True(t, k.reset(pipedservice.PipedService_ListApplications_FullMethodName, 100_000),
+			"the connection is still open")
 	}
 	p.stop()
 	require.Less(t, strings.Count(log.String(), "\n"), 50)

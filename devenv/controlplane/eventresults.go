@@ -22,7 +22,8 @@ func eventResults(state *store.Store, handled func(*model.Event)) grpc.UnaryServ
 			return response, err
 		}
 		for _, result := range report.GetEvents() {
-			found, _, findErr := state.Events.List(func(e *model.Event) bool { return e.GetId() == result.GetId() }, true, "", store.Bounds{Items: 1})
+			found, _, findErr := state.Events.List(func(e *model.Event) bool { return e.GetId() == result.GetId() },
+				true, "", store.Bounds{Items: 1})
 			if findErr == nil && len(found) == 1 && found[0].GetStatus() != model.EventStatus_EVENT_NOT_HANDLED {
 				handled(found[0])
 			}

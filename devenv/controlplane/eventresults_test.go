@@ -22,9 +22,10 @@ func TestResultsOfEventsAreReportedWithTheirReasons(t *testing.T) {
 	registered, err := p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: "image-update", Data: "v2"})
 	require.NoError(t, err)
 	report := func(status model.EventStatus, description string) error {
-		_, err := p.piped.ReportEventStatuses(ctx, &pipedservice.ReportEventStatusesRequest{Events: []*pipedservice.ReportEventStatusesRequest_Event{
-			{Id: registered.GetEventId(), Status: status, StatusDescription: description},
-		}})
+		_, err := p.piped.ReportEventStatuses(ctx,
+			&pipedservice.ReportEventStatusesRequest{Events: []*pipedservice.ReportEventStatusesRequest_Event{
+				{Id: registered.GetEventId(), Status: status, StatusDescription: description},
+			}})
 		return err
 	}
 	require.NoError(t, report(model.EventStatus_EVENT_FAILURE, "main is checked out there"))

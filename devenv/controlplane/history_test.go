@@ -133,10 +133,12 @@ func TestEveryMethodThatIsRefusedWithoutAHistoryChangesSomething(t *testing.T) {
 			refused[name[strings.LastIndex(name, "/")+1:]] = true
 		}
 	})
-	for _, name := range []string{"CreateDeployment", "ReportStageLogs", "ApproveStage", "RegisterEvent", "PutApplicationSharedObject"} {
+	for _, name := range []string{"CreateDeployment", "ReportStageLogs", "ApproveStage", "RegisterEvent",
+		"PutApplicationSharedObject"} {
 		require.True(t, refused[name], name)
 	}
-	for _, name := range []string{"Shutdown", "ReportHealth", "ReportPlugins", "RestartPlugin", "GetCommand", "ListDeployments"} {
+	for _, name := range []string{"Shutdown", "ReportHealth", "ReportPlugins", "RestartPlugin", "GetCommand",
+		"ListDeployments"} {
 		require.False(t, refused[name], name)
 	}
 }

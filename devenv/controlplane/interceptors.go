@@ -20,12 +20,16 @@ type guard struct {
 	log      *slog.Logger
 }
 
-func (g *guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (answer any, err error) {
+func (g *guard) unary(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (answer any, err error) {
 	defer g.recovered(info.FullMethod, &err)
 	return handler(ctx, req)
 }
 
-func (g *guard) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+func (g *guard) stream(
+	srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler,
+) (err error) {
 	defer g.recovered(info.FullMethod, &err)
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()

@@ -16,7 +16,8 @@ import (
 func introduction(pipedID string, connected func(version string)) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		response, err := handler(ctx, request)
-		if meta, ok := request.(*pipedservice.ReportPipedMetaRequest); ok && err == nil && connected != nil && auth.Piped(ctx) == pipedID {
+		if meta, ok := request.(*pipedservice.ReportPipedMetaRequest); ok && err == nil && connected != nil &&
+			auth.Piped(ctx) == pipedID {
 			connected(meta.GetVersion())
 		}
 		return response, err

@@ -21,7 +21,8 @@ type keeper struct {
 	journal *journal.Journal // nil when nothing is kept
 }
 
-// unkept are the methods that change nothing that is kept, besides those that read. They work while nothing can be kept.
+// unkept are the methods that change nothing that is kept, besides those that read. They work while nothing can be
+// kept.
 var unkept = map[string]bool{
 	// What pipeds report again after a restart, and proofs of life.
 	"ReportStat": true, "ReportPipedMeta": true, "ReportPlugins": true, "ReportHealth": true,
@@ -34,7 +35,9 @@ var unkept = map[string]bool{
 // reading begins the names of methods that read.
 var reading = []string{"Get", "List", "InChain", "Watch"}
 
-func (k *keeper) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+func (k *keeper) unary(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (any, error) {
 	if k.journal == nil {
 		return handler(ctx, req)
 	}

@@ -33,7 +33,8 @@ func dialKeyless(t *testing.T, address string) *keyless {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
-	k := &keyless{conn: conn, framer: http2.NewFramer(conn, conn), window: 65535, stream: 65535, done: make(chan struct{})}
+	k := &keyless{conn: conn, framer: http2.NewFramer(conn, conn), window: 65535, stream: 65535,
+		done: make(chan struct{})}
 	k.cond = sync.NewCond(&k.mu)
 	_, _ = conn.Write([]byte(http2.ClientPreface)) // the server may have closed it already
 	_ = k.framer.WriteSettings()
@@ -108,7 +109,8 @@ func headersOf(method string) []byte {
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
 	for _, h := range [][2]string{
-		{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "x"}, {"content-type", "application/grpc"}, {"te", "trailers"},
+		{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "x"},
+		{"content-type", "application/grpc"}, {"te", "trailers"},
 	} {
 		_ = encoder.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
 	}

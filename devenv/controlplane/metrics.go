@@ -15,7 +15,8 @@ import (
 
 var (
 	healthyDesc  = prometheus.NewDesc("pipedeck_healthy", "1 when the environment has no problem.", nil, nil)
-	degradedDesc = prometheus.NewDesc("pipedeck_degraded", "1 for each problem of the environment, those of its pipeds included.",
+	degradedDesc = prometheus.NewDesc("pipedeck_degraded",
+		"1 for each problem of the environment, those of its pipeds included.",
 		[]string{"id", "part", "component"}, nil)
 )
 
@@ -23,7 +24,8 @@ var (
 // interfaces show.
 func (s *Server) Metrics() http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&problems{s.store}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(&problems{s.store}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
@@ -47,6 +49,7 @@ func (p *problems) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(healthyDesc, prometheus.GaugeValue, healthy)
 	for _, problem := range present {
-		out <- prometheus.MustNewConstMetric(degradedDesc, prometheus.GaugeValue, 1, problem.GetId(), problem.GetPart(), problem.GetComponent())
+		out <- prometheus.MustNewConstMetric(degradedDesc, prometheus.GaugeValue, 1, problem.GetId(), problem.GetPart(),
+			problem.GetComponent())
 	}
 }

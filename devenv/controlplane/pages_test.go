@@ -29,9 +29,11 @@ func (p *plane) deploy(t *testing.T, id string, metadata int) {
 	t.Helper()
 	ctx := testContext(t)
 	_, err := p.piped.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{
-		Id: id, ApplicationId: "app", ApplicationName: "app", PipedId: pipedID, ProjectId: project, CreatedAt: 1, UpdatedAt: 1,
-		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "app"},
-		Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}, Timestamp: 1},
+		Id: id, ApplicationId: "app", ApplicationName: "app", PipedId: pipedID, ProjectId: project, CreatedAt: 1,
+		UpdatedAt: 1,
+		GitPath:   &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "app"},
+		Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b",
+			CreatedAt: 1}, Timestamp: 1},
 	}})
 	require.NoError(t, err)
 	_, err = p.piped.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{
@@ -62,7 +64,8 @@ func TestOpenDeploymentsOfAnySizeAreListedInPages(t *testing.T) {
 	var ids []string
 	pages, cursor := 0, ""
 	for {
-		r, err := p.piped.ListNotCompletedDeployments(ctx, &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: cursor})
+		r, err := p.piped.ListNotCompletedDeployments(ctx,
+			&pipedservice.ListNotCompletedDeploymentsRequest{Cursor: cursor})
 		require.NoError(t, err)
 		require.Less(t, proto.Size(r), pipedTakes)
 		for _, d := range r.GetDeployments() {
@@ -82,7 +85,8 @@ func TestOpenDeploymentsOfAnySizeAreListedInPages(t *testing.T) {
 	}
 	require.Equal(t, []string{"d0", "d1", "d2", "d3", "d4", "d5", "d6"}, ids)
 	require.Equal(t, 4, pages)
-	_, err = p.piped.ListNotCompletedDeployments(ctx, &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: "nonsense"})
+	_, err = p.piped.ListNotCompletedDeployments(ctx,
+		&pipedservice.ListNotCompletedDeploymentsRequest{Cursor: "nonsense"})
 	requireCode(t, codes.InvalidArgument, err)
 
 	shown := 0
@@ -120,12 +124,14 @@ func TestApplicationsAndEventsAreListedInPages(t *testing.T) {
 	require.Len(t, whole.GetApplications(), 2500, "PipeCD's piped asks once")
 
 	for i := range 300 {
-		_, err := p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: fmt.Sprint("e", i), Data: strings.Repeat("x", 60_000)})
+		_, err := p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: fmt.Sprint("e", i),
+			Data: strings.Repeat("x", 60_000)})
 		require.NoError(t, err)
 	}
 	_, err = p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: "e", Data: strings.Repeat("x", 1<<20)})
 	requireCode(t, codes.InvalidArgument, err)
-	list := &pipedservice.ListEventsRequest{Order: pipedservice.ListOrder_DESC, Status: pipedservice.ListEventsRequest_NOT_HANDLED}
+	list := &pipedservice.ListEventsRequest{Order: pipedservice.ListOrder_DESC,
+		Status: pipedservice.ListEventsRequest_NOT_HANDLED}
 	var events []string
 	for cursor, again := "", true; again; again = cursor != "" {
 		r, err := p.agent.PageEvents(ctx, &agentv1.PageEventsRequest{List: list, Cursor: cursor})

@@ -20,10 +20,12 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 )
 
-// pipectlDiffers are the differences between our answers to pipectl and those of PipeCD's control plane, as methods with
-// the beginning of what differences writes, and the reason.
+// pipectlDiffers are the differences between our answers to pipectl and those of PipeCD's control plane, as methods
+// with the beginning of what differences writes, and the reason.
 var pipectlDiffers = []struct{ difference, reason string }{
-	{"GetDeployment deployment.status", "PipeCD's store writes an older copy back with each report of a stage, so a deployment that runs shows as planned"},
+	{"GetDeployment deployment.status",
+		"PipeCD's store writes an older copy back with each report of a stage, so a deployment that runs shows as " +
+			"planned"},
 	{"ListDeployments deployments[1].metadata_v2.plugins", "the same loses what plugins have stored"},
 	{"ListDeployments deployments[1].stages[1].metadata", "the same"},
 	{"GetPlanPreviewResults results[0].piped_url", "there are no web pages to name"},
@@ -45,7 +47,8 @@ func TestTheRecordedPipectlCommandsGiveTheSameAnswers(t *testing.T) {
 	r.differ = func(c recorded, differences []string) {
 		for _, d := range differences {
 			d = c.Method[strings.LastIndexByte(c.Method, '/')+1:] + " " + d
-			i := slices.IndexFunc(pipectlDiffers, func(e struct{ difference, reason string }) bool { return strings.HasPrefix(d, e.difference) })
+			i := slices.IndexFunc(pipectlDiffers,
+				func(e struct{ difference, reason string }) bool { return strings.HasPrefix(d, e.difference) })
 			if i < 0 {
 				unknown = append(unknown, fmt.Sprintf("call %d: %s", c.Seq, d))
 				continue
@@ -73,7 +76,9 @@ func TestTheRecordedPipectlCommandsGiveTheSameAnswers(t *testing.T) {
 		switch seq {
 		case 15: // piped has found that a configuration says something else
 			polls := shared(t, "a9-polls")
-			quiet.play(p.pipedConn, polls[slices.IndexFunc(polls, func(c recorded) bool { return strings.HasSuffix(c.Method, "/UpdateApplicationConfigurations") }):], nil)
+			quiet.play(p.pipedConn, polls[slices.IndexFunc(polls,
+				func(c recorded) bool { return strings.HasSuffix(c.Method, "/UpdateApplicationConfigurations") }):],
+				nil)
 		case 16, 18, 20, 22: // what kk shows was the same for the others, but was not recorded
 			application := map[int]string{16: "96", 18: "94", 20: "103", 22: "71"}[seq]
 			quiet.ids = maps.Clone(r.ids)
@@ -84,7 +89,8 @@ func TestTheRecordedPipectlCommandsGiveTheSameAnswers(t *testing.T) {
 		case 27:
 			clock.Store(1795230100)
 			for _, calls := range [][]recorded{
-				shared(t, "b2-k8s-no-target")[5:], recording(t, "a1"), shared(t, "a3-failure-rollback"), shared(t, "a5-stage-timeout"),
+				shared(t, "b2-k8s-no-target")[5:], recording(t, "a1"), shared(t, "a3-failure-rollback"),
+				shared(t, "a5-stage-timeout"),
 				shared(t, "b1-analysis"), shared(t, "a4-cancel"), shared(t, "a2-approval-by-two"),
 			} {
 				clock.Add(1)
@@ -128,5 +134,6 @@ func TestTheRecordedPipectlCommandsGiveTheSameAnswers(t *testing.T) {
 
 // withoutCommands leaves out what users had asked for.
 func withoutCommands(calls []recorded) []recorded {
-	return slices.DeleteFunc(calls, func(c recorded) bool { return strings.HasSuffix(c.Method, "/ReportCommandHandled") })
+	return slices.DeleteFunc(calls,
+		func(c recorded) bool { return strings.HasSuffix(c.Method, "/ReportCommandHandled") })
 }

@@ -39,9 +39,11 @@ func TestTwoPipedsAreKeptApart(t *testing.T) {
 			Repositories: []*model.ApplicationGitRepository{{Id: "repo", Remote: "/srv/repo", Branch: "main"}},
 		})
 		require.NoError(t, err)
-		_, err = agentv1.NewAgentServiceClient(conn).ReportPlugins(ctx, &agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{
-			Name: "wait", Pid: int32(100 + i), State: []agentv1.Plugin_State{agentv1.Plugin_STATE_RUNNING, agentv1.Plugin_STATE_FAILED}[i],
-		}}})
+		_, err = agentv1.NewAgentServiceClient(conn).ReportPlugins(ctx,
+			&agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{
+				Name: "wait", Pid: int32(100 + i), State: []agentv1.Plugin_State{agentv1.Plugin_STATE_RUNNING,
+					agentv1.Plugin_STATE_FAILED}[i],
+			}}})
 		require.NoError(t, err)
 	}
 
@@ -91,9 +93,11 @@ func TestAnApplicationNamesItsPiped(t *testing.T) {
 			Repositories: []*model.ApplicationGitRepository{{Id: "repo", Remote: "/srv/repo", Branch: "main"}},
 		})
 		require.NoError(t, err)
-		_, err = client.ReportUnregisteredApplicationConfigurations(ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
-			Applications: []*model.ApplicationInfo{{Name: "web", RepoId: "repo", Path: "web", PipedId: []string{pipedID, second}[i]}},
-		})
+		_, err = client.ReportUnregisteredApplicationConfigurations(ctx,
+			&pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
+				Applications: []*model.ApplicationInfo{{Name: "web", RepoId: "repo", Path: "web",
+					PipedId: []string{pipedID, second}[i]}},
+			})
 		require.NoError(t, err)
 	}
 	v.until(func() bool { return len(v.applications) == 2 })

@@ -40,7 +40,8 @@ type places struct {
 }
 
 func newPlaces(l net.Listener, connections int, timeout time.Duration) *places {
-	return &places{Listener: l, max: connections, timeout: timeout, closed: make(chan struct{}), freed: make(chan struct{}, 1)}
+	return &places{Listener: l, max: connections, timeout: timeout, closed: make(chan struct{}),
+		freed: make(chan struct{}, 1)}
 }
 
 func (p *places) Accept() (net.Conn, error) {

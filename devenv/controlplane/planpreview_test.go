@@ -59,7 +59,8 @@ func TestAPlanPreviewIsAskedForAndSentToTheUser(t *testing.T) {
 	t.Parallel()
 	p := watching(t)
 	previews := deckv1.NewPlanPreviewServiceClient(p.userConn)
-	stream, err := previews.PlanPreview(testContext(t), &deckv1.PlanPreviewRequest{HeadCommit: "c0ffee", HeadBranch: "feature", Timeout: durationpb.New(time.Minute)})
+	stream, err := previews.PlanPreview(testContext(t),
+		&deckv1.PlanPreviewRequest{HeadCommit: "c0ffee", HeadBranch: "feature", Timeout: durationpb.New(time.Minute)})
 	require.NoError(t, err)
 	first, err := stream.Recv()
 	require.NoError(t, err)
@@ -68,16 +69,22 @@ func TestAPlanPreviewIsAskedForAndSentToTheUser(t *testing.T) {
 
 	command := p.awaitPreview(t)
 	asked := command.GetBuildPlanPreview()
-	require.Equal(t, []any{"apps", "feature", "c0ffee", "main", int64(60)}, []any{asked.GetRepositoryId(), asked.GetHeadBranch(), asked.GetHeadCommit(), asked.GetBaseBranch(), asked.GetTimeout()})
-	output, err := json.Marshal(&model.PlanPreviewCommandResult{CommandId: "another", PipedId: "another", Results: []*model.ApplicationPlanPreviewResult{
-		{ApplicationId: "2", ApplicationName: "b", Error: "broken"},
-		{ApplicationId: "1", ApplicationName: "a", SyncStrategy: model.SyncStrategy_PIPELINE, PlanSummary: []byte("Pipeline: because"),
-			PluginNames:       []string{"kubernetes"},
-			PluginPlanResults: []*model.PluginPlanPreviewResult{{PluginName: "kubernetes", DeployTarget: "local", PlanSummary: []byte("1 changed"), PlanDetails: []byte("-a\n+b\n"), DiffLanguage: "diff"}}},
-	}})
+	require.Equal(t, []any{"apps", "feature", "c0ffee", "main", int64(60)},
+		[]any{asked.GetRepositoryId(), asked.GetHeadBranch(), asked.GetHeadCommit(), asked.GetBaseBranch(),
+			asked.GetTimeout()})
+	output, err := json.Marshal(&model.PlanPreviewCommandResult{CommandId: "another", PipedId: "another",
+		Results: []*model.ApplicationPlanPreviewResult{
+			{ApplicationId: "2", ApplicationName: "b", Error: "broken"},
+			{ApplicationId: "1", ApplicationName: "a", SyncStrategy: model.SyncStrategy_PIPELINE,
+				PlanSummary: []byte("Pipeline: because"),
+				PluginNames: []string{"kubernetes"},
+				PluginPlanResults: []*model.PluginPlanPreviewResult{{PluginName: "kubernetes", DeployTarget: "local",
+					PlanSummary: []byte("1 changed"), PlanDetails: []byte("-a\n+b\n"), DiffLanguage: "diff"}}},
+		}})
 	require.NoError(t, err)
 	_, err = p.piped.ReportCommandHandled(testContext(t), &pipedservice.ReportCommandHandledRequest{
-		CommandId: command.GetId(), Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: time.Now().Unix(), Output: output,
+		CommandId: command.GetId(), Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: time.Now().Unix(),
+		Output: output,
 	})
 	require.NoError(t, err)
 	last, err := stream.Recv()
@@ -85,7 +92,8 @@ func TestAPlanPreviewIsAskedForAndSentToTheUser(t *testing.T) {
 	result := last.GetResult()
 	require.Len(t, result.GetApplications(), 2)
 	a := result.GetApplications()[0]
-	require.Equal(t, []string{"a", "PIPELINE", "Pipeline: because"}, []string{a.GetName(), a.GetStrategy(), a.GetStrategyReason()})
+	require.Equal(t, []string{"a", "PIPELINE", "Pipeline: because"},
+		[]string{a.GetName(), a.GetStrategy(), a.GetStrategyReason()})
 	require.Equal(t, "-a\n+b\n", a.GetTargets()[0].GetDetails())
 	require.Equal(t, "broken", result.GetApplications()[1].GetError())
 	require.Empty(t, result.GetErrors())
@@ -97,7 +105,8 @@ func TestAPlanPreviewThatTheUserGivesUpIsTakenBack(t *testing.T) {
 	t.Parallel()
 	p := watching(t)
 	ctx, cancel := context.WithCancel(testContext(t))
-	stream, err := deckv1.NewPlanPreviewServiceClient(p.userConn).PlanPreview(ctx, &deckv1.PlanPreviewRequest{HeadCommit: "c0ffee"})
+	stream, err := deckv1.NewPlanPreviewServiceClient(p.userConn).PlanPreview(ctx,
+		&deckv1.PlanPreviewRequest{HeadCommit: "c0ffee"})
 	require.NoError(t, err)
 	command := p.awaitPreview(t)
 	require.Equal(t, "main", command.GetBuildPlanPreview().GetHeadBranch())
@@ -137,7 +146,8 @@ func TestAPlanPreviewIsRefusedWithTheReason(t *testing.T) {
 	err = refused(p, &deckv1.PlanPreviewRequest{HeadCommit: "c", Repository: "other"})
 	requireCode(t, codes.FailedPrecondition, err)
 	require.ErrorContains(t, err, "choose one of: apps")
-	requireCode(t, codes.InvalidArgument, refused(p, &deckv1.PlanPreviewRequest{HeadCommit: "c", Timeout: durationpb.New(time.Millisecond)}))
+	requireCode(t, codes.InvalidArgument,
+		refused(p, &deckv1.PlanPreviewRequest{HeadCommit: "c", Timeout: durationpb.New(time.Millisecond)}))
 	require.Empty(t, p.waitingPreviews(t))
 }
 
@@ -145,7 +155,8 @@ func TestAPlanPreviewThatNobodyAnswersExpires(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	p := watching(t, clock.config)
-	_, err := deckv1.NewPlanPreviewServiceClient(p.userConn).PlanPreview(testContext(t), &deckv1.PlanPreviewRequest{HeadCommit: "c"})
+	_, err := deckv1.NewPlanPreviewServiceClient(p.userConn).PlanPreview(testContext(t),
+		&deckv1.PlanPreviewRequest{HeadCommit: "c"})
 	require.NoError(t, err)
 	p.awaitPreview(t)
 	clock.seconds.Add(5 * 60)

@@ -77,7 +77,8 @@ func TestListsArePagedAndFiltered(t *testing.T) {
 	}
 	require.Equal(t, 1, list(&apiservice.ListDeploymentsRequest{}))
 	require.Equal(t, 1, list(&apiservice.ListDeploymentsRequest{Statuses: []string{"SUCCESS"}, ApplicationName: "ws"}))
-	require.Equal(t, 1, list(&apiservice.ListDeploymentsRequest{Statuses: []string{"DEPLOYMENT_SUCCESS"}, ApplicationIds: []string{id("2")}}))
+	require.Equal(t, 1, list(&apiservice.ListDeploymentsRequest{Statuses: []string{"DEPLOYMENT_SUCCESS"},
+		ApplicationIds: []string{id("2")}}))
 	require.Zero(t, list(&apiservice.ListDeploymentsRequest{Statuses: []string{"RUNNING"}}))
 	require.Zero(t, list(&apiservice.ListDeploymentsRequest{Labels: map[string]string{"a": "b"}}))
 	_, err = p.api.ListDeployments(ctx, &apiservice.ListDeploymentsRequest{Statuses: []string{"nonsense"}})
@@ -92,14 +93,16 @@ func TestPlanPreviewResultsSayWhyThereAreNone(t *testing.T) {
 	newReplayer(t).play(p.pipedConn, recording(t, "a0")[:1], nil)
 	request := func() string {
 		r, err := p.api.RequestPlanPreview(ctx, &apiservice.RequestPlanPreviewRequest{
-			RepoRemoteUrl: "file:///srv/pipe/run/R/repo.git", HeadBranch: "f", HeadCommit: "c", BaseBranch: "main", Timeout: 300,
+			RepoRemoteUrl: "file:///srv/pipe/run/R/repo.git", HeadBranch: "f", HeadCommit: "c", BaseBranch: "main",
+			Timeout: 300,
 		})
 		require.NoError(t, err)
 		require.Len(t, r.GetCommands(), 1)
 		return r.GetCommands()[0]
 	}
 	result := func(command string) (*model.PlanPreviewCommandResult, error) {
-		r, err := p.api.GetPlanPreviewResults(ctx, &apiservice.GetPlanPreviewResultsRequest{Commands: []string{command}, CommandHandleTimeout: 300})
+		r, err := p.api.GetPlanPreviewResults(ctx,
+			&apiservice.GetPlanPreviewResultsRequest{Commands: []string{command}, CommandHandleTimeout: 300})
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +128,8 @@ func TestPlanPreviewResultsSayWhyThereAreNone(t *testing.T) {
 	command = request()
 	_, err = p.piped.ReportCommandHandled(ctx, &pipedservice.ReportCommandHandledRequest{
 		CommandId: command, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: clock.seconds.Load(),
-		Output: []byte(`{"command_id":"` + command + `","piped_id":"` + pipedID + `","results":[{"application_id":"a","sync_strategy":2}]}`),
+		Output: []byte(`{"command_id":"` + command + `","piped_id":"` + pipedID +
+			`","results":[{"application_id":"a","sync_strategy":2}]}`),
 	})
 	require.NoError(t, err)
 	r, err = result(command)
@@ -168,12 +172,14 @@ func TestASecretCanBeReadWithThePipedsKeyOnly(t *testing.T) {
 	require.NoError(t, err)
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	require.NoError(t, err)
-	_, err = p.piped.ReportPipedMeta(ctx, &pipedservice.ReportPipedMetaRequest{SecretEncryption: &model.Piped_SecretEncryption{
-		Type: "KEY_PAIR", PublicKey: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
-	}})
+	_, err = p.piped.ReportPipedMeta(ctx,
+		&pipedservice.ReportPipedMetaRequest{SecretEncryption: &model.Piped_SecretEncryption{
+			Type: "KEY_PAIR", PublicKey: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
+		}})
 	require.NoError(t, err)
 	for encoded, want := range map[bool]string{false: "my secret", true: "bXkgc2VjcmV0"} {
-		r, err := p.api.Encrypt(ctx, &apiservice.EncryptRequest{PipedId: pipedID, Plaintext: "my secret", Base64Encoding: encoded})
+		r, err := p.api.Encrypt(ctx, &apiservice.EncryptRequest{PipedId: pipedID, Plaintext: "my secret",
+			Base64Encoding: encoded})
 		require.NoError(t, err)
 		require.Equal(t, want, decrypt(t, key, r.GetCiphertext()))
 	}

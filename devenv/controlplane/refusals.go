@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// refusalInterval is the time in which at most shownRefusals refusals are logged one by one. The others are counted.
+	// refusalInterval is the time in which at most shownRefusals refusals are logged one by one. The others are
+	// counted.
 	refusalInterval = 10 * time.Second
 	shownRefusals   = 5
 	// maxRefusalText bounds in bytes what a caller without a key can write into one line.
@@ -39,7 +40,8 @@ func (r *refusals) refused(what string, reason error) {
 		r.timer = time.AfterFunc(r.interval, r.flush)
 	}
 	if r.count++; r.count <= shownRefusals {
-		r.log.Warn("refused a call", "method", line.Cut(what, maxRefusalText), "reason", line.Cut(reason.Error(), maxRefusalText))
+		r.log.Warn("refused a call", "method", line.Cut(what, maxRefusalText), "reason",
+			line.Cut(reason.Error(), maxRefusalText))
 	}
 }
 

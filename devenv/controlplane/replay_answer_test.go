@@ -49,7 +49,8 @@ func differences(t *testing.T, want, got proto.Message) []string {
 // byName sorts lists of applications: several were changed in the same second, and then ids decide.
 func byName(m proto.Message) {
 	if r, is := m.(*apiservice.ListApplicationsResponse); is {
-		slices.SortFunc(r.Applications, func(a, b *model.Application) int { return strings.Compare(a.GetName(), b.GetName()) })
+		slices.SortFunc(r.Applications,
+			func(a, b *model.Application) int { return strings.Compare(a.GetName(), b.GetName()) })
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 )
 
-// TestARecordedPipedIsServedInAChain makes a chain of two recorded deployments, because no chain was recorded. By PipeCD's
-// protocol each message about a deployment names chain and block, and piped asks for its turn until it may plan.
+// TestARecordedPipedIsServedInAChain makes a chain of two recorded deployments, because no chain was recorded. By
+// PipeCD's protocol each message about a deployment names chain and block, and piped asks for its turn until it may
+// plan.
 func TestARecordedPipedIsServedInAChain(t *testing.T) {
 	t.Parallel()
 	first, second := shared(t, "a1-wait-script"), shared(t, "a3-failure-rollback")
@@ -32,7 +33,8 @@ func TestARecordedPipedIsServedInAChain(t *testing.T) {
 	piped := pipedservice.NewPipedServiceClient(conn)
 	ctx := testContext(t)
 	_, err := piped.ReportPipedMeta(ctx, &pipedservice.ReportPipedMetaRequest{
-		Version: "v0", Repositories: []*model.ApplicationGitRepository{{Id: "repo1", Remote: "file:///srv/repo.git", Branch: "main"}},
+		Version: "v0", Repositories: []*model.ApplicationGitRepository{{Id: "repo1", Remote: "file:///srv/repo.git",
+			Branch: "main"}},
 	})
 	require.NoError(t, err)
 	was, is := createdIn(t, first), createdIn(t, second)
@@ -43,7 +45,8 @@ func TestARecordedPipedIsServedInAChain(t *testing.T) {
 	}
 
 	_, err = piped.CreateDeploymentChain(ctx, &pipedservice.CreateDeploymentChainRequest{
-		FirstDeployment: was, Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Name: is.GetApplicationName()}},
+		FirstDeployment: was,
+		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Name: is.GetApplicationName()}},
 	})
 	require.NoError(t, err)
 	got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: was.GetId()})
@@ -53,7 +56,8 @@ func TestARecordedPipedIsServedInAChain(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, commands.GetCommands(), 1)
 	command := commands.GetCommands()[0].GetChainSyncApplication()
-	require.Equal(t, []any{chain, uint32(1), is.GetApplicationId()}, []any{command.GetDeploymentChainId(), command.GetBlockIndex(), command.GetApplicationId()})
+	require.Equal(t, []any{chain, uint32(1), is.GetApplicationId()},
+		[]any{command.GetDeploymentChainId(), command.GetBlockIndex(), command.GetApplicationId()})
 
 	plannable := func() bool {
 		answer, err := piped.InChainDeploymentPlannable(ctx, &pipedservice.InChainDeploymentPlannableRequest{
@@ -100,7 +104,8 @@ func place(t *testing.T, calls []recorded, method string) int {
 
 func createdIn(t *testing.T, calls []recorded) *model.Deployment {
 	t.Helper()
-	return newReplayer(t).request(calls[place(t, calls, "CreateDeployment")]).(*pipedservice.CreateDeploymentRequest).GetDeployment()
+	return newReplayer(t).request(calls[place(t, calls,
+		"CreateDeployment")]).(*pipedservice.CreateDeploymentRequest).GetDeployment()
 }
 
 // inChain names chain and block in each call that has a place for them.
@@ -110,9 +115,11 @@ func inChain(t *testing.T, calls []recorded, chain string, block uint32) []recor
 	for _, c := range calls {
 		request := newReplayer(t).request(c)
 		for _, m := range []proto.Message{request, createdBy(request)} {
-			if field := m.ProtoReflect().Descriptor().Fields().ByName("deployment_chain_id"); field != nil && m.ProtoReflect().IsValid() {
+			if field := m.ProtoReflect().Descriptor().Fields().ByName("deployment_chain_id"); field != nil &&
+				m.ProtoReflect().IsValid() {
 				m.ProtoReflect().Set(field, protoreflect.ValueOfString(chain))
-				m.ProtoReflect().Set(m.ProtoReflect().Descriptor().Fields().ByName("deployment_chain_block_index"), protoreflect.ValueOfUint32(block))
+				m.ProtoReflect().Set(m.ProtoReflect().Descriptor().Fields().ByName("deployment_chain_block_index"),
+					protoreflect.ValueOfUint32(block))
 			}
 		}
 		data, err := proto.Marshal(request)

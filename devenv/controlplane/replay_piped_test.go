@@ -22,8 +22,10 @@ import (
 func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a3-failure-rollback", "a5-stage-timeout", "a7-livestate-drift", "a7b-livestate-stage-only",
-		"a8-event-watcher", "a9-polls", "b1-analysis", "b2-k8s-no-target", "b3-k8s-quicksync", "b4-k8s-canary", "b7-k8s-kustomize",
+		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a3-failure-rollback", "a5-stage-timeout",
+		"a7-livestate-drift", "a7b-livestate-stage-only",
+		"a8-event-watcher", "a9-polls", "b1-analysis", "b2-k8s-no-target", "b3-k8s-quicksync", "b4-k8s-canary",
+		"b7-k8s-kustomize",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +43,8 @@ func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 			}
 			newReplayer(t).play(conn, calls[:1], nil) // piped has introduced itself in one recording only
 			_, err := piped.ReportPipedMeta(testContext(t), &pipedservice.ReportPipedMetaRequest{
-				Version: "v0", Repositories: []*model.ApplicationGitRepository{{Id: "repo1", Remote: "file:///srv/repo.git", Branch: "main"}},
+				Version: "v0", Repositories: []*model.ApplicationGitRepository{{Id: "repo1",
+					Remote: "file:///srv/repo.git", Branch: "main"}},
 			})
 			require.NoError(t, err)
 			r := newReplayer(t)
@@ -63,7 +66,8 @@ func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 	}
 }
 
-// shared reads what piped asked the control plane in a recording of api/testdata/recordings. All calls are numbered anew.
+// shared reads what piped asked the control plane in a recording of api/testdata/recordings. All calls are numbered
+// anew.
 func shared(t *testing.T, name string) []recorded {
 	t.Helper()
 	var calls []recorded
@@ -99,7 +103,8 @@ func applicationsIn(requests []proto.Message, identity string) []*model.Applicat
 			list = append(list, &model.Application{
 				Id: id, Name: name, PipedId: identity, ProjectId: project, CreatedAt: 1, UpdatedAt: 1,
 				GitPath: &model.ApplicationGitPath{
-					Repo: &model.ApplicationGitRepository{Id: "repo1", Remote: "file:///srv/repo.git", Branch: "main"}, Path: name, ConfigFilename: "app.pipecd.yaml",
+					Repo: &model.ApplicationGitRepository{Id: "repo1", Remote: "file:///srv/repo.git", Branch: "main"},
+					Path: name, ConfigFilename: "app.pipecd.yaml",
 				},
 			})
 		}
@@ -122,7 +127,9 @@ func applicationsIn(requests []proto.Message, identity string) []*model.Applicat
 }
 
 // eventsBefore registers an event when the recorded list has one.
-func (p *plane) eventsBefore(t *testing.T, r *replayer, piped pipedservice.PipedServiceClient, calls []recorded) func(int) {
+func (p *plane) eventsBefore(
+	t *testing.T, r *replayer, piped pipedservice.PipedServiceClient, calls []recorded,
+) func(int) {
 	return func(seq int) {
 		c := calls[seq-1]
 		if !strings.HasSuffix(c.Method, "/ListEvents") || c.Resp == "" {
@@ -152,7 +159,8 @@ func requireKept(t *testing.T, piped pipedservice.PipedServiceClient, request pr
 	case *pipedservice.CreateDeploymentRequest:
 		got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: r.GetDeployment().GetId()})
 		require.NoError(t, err, "ids are accepted as given")
-		require.True(t, proto.Equal(r.GetDeployment().GetTrigger().GetCommit(), got.GetDeployment().GetTrigger().GetCommit()))
+		require.True(t, proto.Equal(r.GetDeployment().GetTrigger().GetCommit(),
+			got.GetDeployment().GetTrigger().GetCommit()))
 		require.True(t, proto.Equal(r.GetDeployment().GetGitPath(), got.GetDeployment().GetGitPath()))
 	case *pipedservice.ReportDeploymentPlannedRequest:
 		got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: r.GetDeploymentId()})
@@ -178,7 +186,9 @@ func requireKept(t *testing.T, piped pipedservice.PipedServiceClient, request pr
 			}
 		}
 	case *pipedservice.PutApplicationSharedObjectRequest:
-		got, err := piped.GetApplicationSharedObject(ctx, &pipedservice.GetApplicationSharedObjectRequest{ApplicationId: r.GetApplicationId(), PluginName: r.GetPluginName(), Key: r.GetKey()})
+		got, err := piped.GetApplicationSharedObject(ctx,
+			&pipedservice.GetApplicationSharedObjectRequest{ApplicationId: r.GetApplicationId(),
+				PluginName: r.GetPluginName(), Key: r.GetKey()})
 		require.NoError(t, err)
 		require.Equal(t, r.GetObject(), got.GetObject())
 	}
@@ -198,8 +208,10 @@ func requireLastDeployments(t *testing.T, piped pipedservice.PipedServiceClient,
 		}
 	}
 	for of, reported := range last {
-		got, err := piped.GetApplicationMostRecentDeployment(testContext(t), &pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: of.application, Status: of.status})
+		got, err := piped.GetApplicationMostRecentDeployment(testContext(t),
+			&pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: of.application, Status: of.status})
 		require.NoError(t, err)
-		require.True(t, proto.Equal(reported, got.GetDeployment()), "%s of %s: reported %s, kept %s", of.status, of.application, reported, got.GetDeployment())
+		require.True(t, proto.Equal(reported, got.GetDeployment()), "%s of %s: reported %s, kept %s", of.status,
+			of.application, reported, got.GetDeployment())
 	}
 }

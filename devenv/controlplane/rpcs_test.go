@@ -21,7 +21,8 @@ import (
 func TestEveryUnaryMethodIsServed(t *testing.T) {
 	t.Parallel()
 	eachMethod(t, start(t), func(name string, err error) {
-		require.NotContains(t, []codes.Code{codes.Unimplemented, codes.Unknown, codes.Internal}, status.Code(err), "%s: %v", name, err)
+		require.NotContains(t, []codes.Code{codes.Unimplemented, codes.Unknown, codes.Internal}, status.Code(err),
+			"%s: %v", name, err)
 	})
 }
 

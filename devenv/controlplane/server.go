@@ -82,14 +82,16 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
 	s := &Server{
-		log: log, store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1), callback: cfg.Shutdown, kept: kept,
+		log: log, store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1),
+		callback: cfg.Shutdown, kept: kept,
 		refusals: refused, keyTimeout: keyTimeout,
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
 	door := &door{auth: authenticator, refusals: refused}
 	s.grpc = grpc.NewServer(
-		grpc.ChainUnaryInterceptor(guard.unary, keeper.unary, validateUnary, introduction(cfg.PipedID, cfg.PipedConnected),
+		grpc.ChainUnaryInterceptor(guard.unary, keeper.unary, validateUnary,
+			introduction(cfg.PipedID, cfg.PipedConnected),
 			eventResults(state, cfg.EventHandled)),
 		grpc.ChainStreamInterceptor(guard.stream, validateStream),
 		grpc.StatsHandler(&answered{method: deckv1.DeckService_Shutdown_FullMethodName, sent: s.shutdown}),
@@ -100,7 +102,8 @@ func New(cfg Config) (*Server, error) {
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(keyTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second,
+			PermitWithoutStream: true}),
 	)
 	piped, agent := pipedapi.New(state, log)
 	pipedservice.RegisterPipedServiceServer(s.grpc, piped)
@@ -193,21 +196,22 @@ func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal
 	if file == "" {
 		return nil
 	}
-	kept := journal.Open(journal.Options{Path: file, State: state, Logger: log, Problem: func(about journal.Subject, p *journal.Problem) {
-		part := "history"
-		if about == journal.Damage {
-			part = "history damage"
-		}
-		if p == nil {
-			state.Environment.ClearProblem(part)
-			return
-		}
-		problem := store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent}
-		if p.Full {
-			problem.Cause = store.PartDisk
-		}
-		state.Environment.SetProblem(problem)
-	}})
+	kept := journal.Open(journal.Options{Path: file, State: state, Logger: log,
+		Problem: func(about journal.Subject, p *journal.Problem) {
+			part := "history"
+			if about == journal.Damage {
+				part = "history damage"
+			}
+			if p == nil {
+				state.Environment.ClearProblem(part)
+				return
+			}
+			problem := store.Problem{Part: part, Reason: p.Reason, NextStep: p.NextStep, Component: historyComponent}
+			if p.Full {
+				problem.Cause = store.PartDisk
+			}
+			state.Environment.SetProblem(problem)
+		}})
 	state.KeepIn(kept)
 	return kept
 }
@@ -256,7 +260,8 @@ func (s *Server) SetProblem(p store.Problem) { s.store.Environment.SetProblem(p)
 // ClearProblem removes the problem of a part, if there is one.
 func (s *Server) ClearProblem(part string) { s.store.Environment.ClearProblem(part) }
 
-// PipedProblem returns what keeps the calls of the environment's own piped away: it is refused, or silent. Nil for nothing.
+// PipedProblem returns what keeps the calls of the environment's own piped away: it is refused, or silent. Nil for
+// nothing.
 func (s *Server) PipedProblem() *deckv1.Problem { return s.store.Pipeds.OwnProblem() }
 
 // AwaitApplication returns when a piped has registered an application, or with the error of ctx.

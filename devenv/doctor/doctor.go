@@ -130,7 +130,8 @@ func examine(ctx context.Context, examinations []examination) []Check {
 		running.Go(func() {
 			c := e.run(ctx)
 			if ctx.Err() != nil && c.State != OK {
-				c = Check{State: Warn, Found: fmt.Sprintf("no answer within %s", checkWithin), Why: "its result is not known", Fix: "pipedeck doctor"}
+				c = Check{State: Warn, Found: fmt.Sprintf("no answer within %s", checkWithin),
+					Why: "its result is not known", Fix: "pipedeck doctor"}
 			}
 			c.Name = e.name
 			checks[i] = c

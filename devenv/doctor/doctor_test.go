@@ -28,7 +28,8 @@ func healthy(t *testing.T) *Doctor {
 	t.Helper()
 	return &Doctor{
 		StateDir: t.TempDir(), Clusters: []cluster.Kind{cluster.InDocker},
-		Engine: found(engine.Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker", Memory: 8 * gib}),
+		Engine: found(engine.Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker",
+			Memory: 8 * gib}),
 		System: System{
 			ReadFile: func(path string) ([]byte, error) {
 				if strings.HasSuffix(path, "max_user_instances") {
@@ -110,43 +111,65 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 		state      State
 		found, fix string
 	}{
-		"no engine":             {func(d *Doctor) { d.Engine = failing(engine.ErrNone) }, "container engine", Fail, "none is installed", installEngine},
-		"no engine, auto":       {func(d *Doctor) { d.Engine, d.Clusters = failing(engine.ErrNone), []cluster.Kind{auto.Kind} }, "container engine", OK, "auto uses the embedded", ""},
-		"a stopped engine":      {func(d *Doctor) { d.Engine = failing(silent("Cannot connect")) }, "container engine", Fail, "Cannot connect", startDocker},
-		"a stopped one, auto":   {func(d *Doctor) { d.Engine, d.Clusters = failing(silent("no")), []cluster.Kind{auto.Kind} }, "container engine", Warn, "does not answer", startDocker},
-		"a forbidden engine":    {func(d *Doctor) { d.Engine = failing(silent("permission denied while trying")) }, "container engine", Fail, "permission denied", "usermod"},
-		"an old engine":         {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "docker", Version: "19.03.15"}) }, "container engine", Warn, "19.03", "newer docker"},
-		"an odd engine":         {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl", Version: "dev"}) }, "container engine", OK, "nerdctl dev", ""},
-		"cgroups of old":        {func(d *Doctor) { d.Engine = found(cgroup1) }, "cgroups", Fail, "version 1", oldNodeImage},
-		"the same, auto":        {func(d *Doctor) { d.Engine, d.Clusters = found(cgroup1), []cluster.Kind{auto.Kind} }, "cgroups", Warn, "version 1", oldNodeImage},
+		"no engine": {func(d *Doctor) { d.Engine = failing(engine.ErrNone) }, "container engine", Fail,
+			"none is installed", installEngine},
+		"no engine, auto": {func(d *Doctor) { d.Engine, d.Clusters = failing(engine.ErrNone), []cluster.Kind{auto.Kind} }, "container engine", OK, "auto uses the embedded", ""},
+		"a stopped engine": {func(d *Doctor) { d.Engine = failing(silent("Cannot connect")) }, "container engine",
+			Fail, "Cannot connect", startDocker},
+		"a stopped one, auto": {func(d *Doctor) { d.Engine, d.Clusters = failing(silent("no")), []cluster.Kind{auto.Kind} }, "container engine", Warn, "does not answer", startDocker},
+		"a forbidden engine": {func(d *Doctor) { d.Engine = failing(silent("permission denied while trying")) },
+			"container engine", Fail, "permission denied", "usermod"},
+		"an old engine": {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "docker", Version: "19.03.15"}) },
+			"container engine", Warn, "19.03", "newer docker"},
+		"an odd engine": {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl", Version: "dev"}) },
+			"container engine", OK, "nerdctl dev", ""},
+		"cgroups of old": {func(d *Doctor) { d.Engine = found(cgroup1) }, "cgroups", Fail, "version 1",
+			oldNodeImage},
+		"the same, auto": {func(d *Doctor) { d.Engine, d.Clusters = found(cgroup1), []cluster.Kind{auto.Kind} },
+			"cgroups", Warn, "version 1", oldNodeImage},
 		"an image of one's own": {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node:v1.36.3" }, "cgroups", Warn, "version 1", oldNodeImage},
-		"an image unnamed":      {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node" }, "cgroups", Warn, "version 1", oldNodeImage},
-		"a configured kind":     {func(d *Doctor) { d.Engine, d.KindConfig = found(cgroup1), "kind.yaml" }, "cgroups", Warn, "version 1", oldNodeImage},
-		"an old node image":     {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), oldNodeImage+"@sha256:1.40" }, "cgroups", OK, "1.34 takes", ""},
-		"unknown cgroups":       {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl"}) }, "cgroups", OK, "does not report", ""},
-		"a full disk":           {func(d *Doctor) { d.Free = free(100 * mib) }, "disk", Fail, "100 MiB free", "--state-dir"},
-		"a narrow disk":         {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.Embedded} }, "disk", Warn, "3.0 GiB free", "go clean -cache"},
-		"wide enough without":   {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.None} }, "disk", OK, "3.0 GiB free", ""},
+		"an image unnamed": {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node" },
+			"cgroups", Warn, "version 1", oldNodeImage},
+		"a configured kind": {func(d *Doctor) { d.Engine, d.KindConfig = found(cgroup1), "kind.yaml" }, "cgroups",
+			Warn, "version 1", oldNodeImage},
+		"an old node image": {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), oldNodeImage+"@sha256:1.40" },
+			"cgroups", OK, "1.34 takes", ""},
+		"unknown cgroups": {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "nerdctl"}) }, "cgroups", OK,
+			"does not report", ""},
+		"a full disk": {func(d *Doctor) { d.Free = free(100 * mib) }, "disk", Fail, "100 MiB free",
+			"--state-dir"},
+		"a narrow disk": {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.Embedded} },
+			"disk", Warn, "3.0 GiB free", "go clean -cache"},
+		"wide enough without": {func(d *Doctor) { d.Free, d.Clusters = free(3*gib), []cluster.Kind{cluster.None} },
+			"disk", OK, "3.0 GiB free", ""},
 		"an unreadable disk": {func(d *Doctor) {
 			d.Free = func(context.Context, string) (uint64, error) { return 0, errors.New("stale file handle") }
 		}, "disk", Warn, "stale file handle", "--state-dir"},
-		"little memory":         {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 600 * mib, nil } }, "memory", Warn, "600 MiB", moreMemory},
-		"hardly any memory":     {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 100 * mib, nil } }, "memory", Fail, "100 MiB", moreMemory},
-		"no loopback":           {func(d *Doctor) { d.Listen = func() error { return errors.New("cannot assign") } }, "ports", Fail, "cannot assign", bringUpLoopback},
-		"a proxy":               {func(d *Doctor) { d.Getenv = variables("HTTP_PROXY", "http://ada:secret@proxy:3128") }, "proxy", Warn, "HTTP_PROXY without NO_PROXY", "export NO_PROXY"},
-		"a proxy in lower case": {func(d *Doctor) { d.Getenv = variables("https_proxy", "x", "no_proxy", "127.0.0.1") }, "proxy", Warn, "HTTPS_PROXY without", "export NO_PROXY"},
+		"little memory":     {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 600 * mib, nil } }, "memory", Warn, "600 MiB", moreMemory},
+		"hardly any memory": {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 100 * mib, nil } }, "memory", Fail, "100 MiB", moreMemory},
+		"no loopback": {func(d *Doctor) { d.Listen = func() error { return errors.New("cannot assign") } },
+			"ports", Fail, "cannot assign", bringUpLoopback},
+		"a proxy": {func(d *Doctor) { d.Getenv = variables("HTTP_PROXY", "http://ada:secret@proxy:3128") }, "proxy",
+			Warn, "HTTP_PROXY without NO_PROXY", "export NO_PROXY"},
+		"a proxy in lower case": {func(d *Doctor) { d.Getenv = variables("https_proxy", "x", "no_proxy", "127.0.0.1") },
+			"proxy", Warn, "HTTPS_PROXY without", "export NO_PROXY"},
 		"a proxy for others": {func(d *Doctor) {
 			d.Getenv = variables("https_proxy", "x", "NO_PROXY", "example.com, localhost,127.0.0.0/8")
 		}, "proxy", OK, "not for this machine", ""},
-		"no git":           {func(d *Doctor) { d.Run = programs(nil) }, "git", Warn, "does not run", installGit},
-		"an old git":       {func(d *Doctor) { d.Run = programs(map[string]string{"git": "git version 2.17.1"}) }, "git", Warn, "2.17.1", installGit},
-		"no go":            {func(d *Doctor) { d.Run = programs(nil) }, "go", Warn, "does not run", "go.dev/dl"},
-		"an old go":        {func(d *Doctor) { d.Run = programs(map[string]string{"go": "go1.19"}) }, "go", Warn, "go1.19", "go.dev/dl"},
-		"a dumb terminal":  {func(d *Doctor) { d.Getenv = variables("TERM", "dumb") }, "terminal", Warn, "dumb", "--output plain"},
-		"colours unwanted": {func(d *Doctor) { d.Getenv = variables("TERM", "xterm", "NO_COLOR", "1") }, "terminal", OK, "NO_COLOR", ""},
+		"no git": {func(d *Doctor) { d.Run = programs(nil) }, "git", Warn, "does not run", installGit},
+		"an old git": {func(d *Doctor) { d.Run = programs(map[string]string{"git": "git version 2.17.1"}) },
+			"git", Warn, "2.17.1", installGit},
+		"no go": {func(d *Doctor) { d.Run = programs(nil) }, "go", Warn, "does not run", "go.dev/dl"},
+		"an old go": {func(d *Doctor) { d.Run = programs(map[string]string{"go": "go1.19"}) }, "go", Warn,
+			"go1.19", "go.dev/dl"},
+		"a dumb terminal": {func(d *Doctor) { d.Getenv = variables("TERM", "dumb") }, "terminal", Warn, "dumb",
+			"--output plain"},
+		"colours unwanted": {func(d *Doctor) { d.Getenv = variables("TERM", "xterm", "NO_COLOR", "1") }, "terminal", OK,
+			"NO_COLOR", ""},
 		"a cluster left over": {func(d *Doctor) {
 			d.Run = programs(map[string]string{"docker": "pipedeck-a-0a1b2c3d-control-plane\nmine-control-plane"})
-		}, "kind clusters", Warn, "knows pipedeck-a-0a1b2c3d-control-plane", "docker rm -f -v pipedeck-a-0a1b2c3d-control-plane ("},
+		}, "kind clusters", Warn, "knows pipedeck-a-0a1b2c3d-control-plane",
+			"docker rm -f -v pipedeck-a-0a1b2c3d-control-plane ("},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +259,8 @@ func TestARecordedKindClusterIsNotLeftOver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
 	require.NoError(t, os.MkdirAll(w.ClusterDir("local"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(w.ClusterDir("local"), "kind.json"), []byte(`{"state":"ready","cluster":"pipedeck-a-0a1b2c3d","engine":"docker"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(w.ClusterDir("local"), "kind.json"),
+		[]byte(`{"state":"ready","cluster":"pipedeck-a-0a1b2c3d","engine":"docker"}`), 0o600))
 	d.Run = programs(map[string]string{"docker": "pipedeck-a-0a1b2c3d-control-plane"})
 	c := check(t, d.Examine(t.Context()), "kind clusters")
 	require.Equal(t, OK, c.State, "%v", c)
@@ -253,8 +277,10 @@ func TestAFewOfManyAreNamed(t *testing.T) {
 func TestThisMachineIsExamined(t *testing.T) {
 	t.Parallel()
 	finder := engine.NewFinder(engine.Run, "")
-	for _, kinds := range [][]cluster.Kind{{auto.Kind}, {cluster.InDocker, cluster.InDocker}, {cluster.Embedded}, {cluster.None}} {
-		d := &Doctor{System: ThisMachine(), StateDir: filepath.Join(t.TempDir(), "not", "there"), Clusters: kinds, Engine: finder.Find}
+	for _, kinds := range [][]cluster.Kind{{auto.Kind}, {cluster.InDocker, cluster.InDocker}, {cluster.Embedded},
+		{cluster.None}} {
+		d := &Doctor{System: ThisMachine(), StateDir: filepath.Join(t.TempDir(), "not", "there"), Clusters: kinds,
+			Engine: finder.Find}
 		checks := d.Examine(t.Context())
 		for _, name := range []string{"disk", "memory", "ports", "proxy", "git", "go", "environments", "terminal"} {
 			check(t, checks, name)
@@ -277,7 +303,8 @@ func TestThisMachineIsExamined(t *testing.T) {
 func TestTheJSONOfACheckAlsoHasTheEarlierNameOfItsFix(t *testing.T) {
 	t.Parallel()
 	got, err := json.Marshal([]Check{
-		{Name: "ports", State: Fail, Found: "none", Why: "all talk over it", Fix: "ip link set lo up"}, {Name: "git", State: OK, Found: "2"},
+		{Name: "ports", State: Fail, Found: "none", Why: "all talk over it", Fix: "ip link set lo up"},
+		{Name: "git", State: OK, Found: "2"},
 	})
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"name":"ports","state":"fail","found":"none","why":"all talk over it","fix":"ip link set lo up","mend":"ip link set lo up"},

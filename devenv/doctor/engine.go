@@ -36,7 +36,8 @@ func (d *Doctor) containerEngine(ctx context.Context) Check {
 	case errors.Is(err, engine.ErrNone) && !d.asks(cluster.InDocker):
 		return ok("none is installed; auto uses the embedded Kubernetes")
 	case errors.Is(err, engine.ErrNone):
-		return Check{State: Fail, Found: "none is installed", Why: "kind runs its nodes as containers", Fix: installEngine}
+		return Check{State: Fail, Found: "none is installed", Why: "kind runs its nodes as containers",
+			Fix: installEngine}
 	case errors.As(err, &silent):
 		c := Check{State: Fail, Found: err.Error(), Why: "kind runs its nodes as containers", Fix: startEngine(silent)}
 		if !d.asks(cluster.InDocker) {
@@ -94,8 +95,10 @@ func (d *Doctor) cgroups(ctx context.Context) Check {
 	}
 	c := Check{
 		State: Warn, Found: "version 1",
-		Why: fmt.Sprintf("the kubelet of Kubernetes %s and later refuses it unless the node image adapts", version{lastWithCgroup1.major, lastWithCgroup1.minor + 1}),
-		Fix: "pipedeck up --node-image " + oldNodeImage + ", or --cluster embedded; or boot with systemd.unified_cgroup_hierarchy=1",
+		Why: fmt.Sprintf("the kubelet of Kubernetes %s and later refuses it unless the node image adapts",
+			version{lastWithCgroup1.major, lastWithCgroup1.minor + 1}),
+		Fix: "pipedeck up --node-image " + oldNodeImage +
+			", or --cluster embedded; or boot with systemd.unified_cgroup_hierarchy=1",
 	}
 	// kind's own image does not adapt; a configuration may tell it to.
 	if d.NodeImage == "" && d.KindConfig == "" && d.asks(cluster.InDocker) {

@@ -30,7 +30,8 @@ const (
 func (d *Doctor) stateDisk(ctx context.Context) Check {
 	free, err := d.Free(ctx, d.StateDir)
 	if err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "environments live in " + d.StateDir, Fix: "choose another place with --state-dir"}
+		return Check{State: Warn, Found: err.Error(), Why: "environments live in " + d.StateDir,
+			Fix: "choose another place with --state-dir"}
 	}
 	enough := uint64(stateDiskEnough)
 	if d.asks(cluster.Embedded, auto.Kind) {
@@ -39,9 +40,11 @@ func (d *Doctor) stateDisk(ctx context.Context) Check {
 	c := ok("%s free in %s", size(free), d.StateDir)
 	switch {
 	case free < stateDiskLeast:
-		c.State, c.Why, c.Fix = Fail, fmt.Sprintf("an environment writes up to %s", size(stateDiskLeast)), "free some space, or choose another place with --state-dir"
+		c.State, c.Why, c.Fix = Fail, fmt.Sprintf("an environment writes up to %s", size(stateDiskLeast)),
+			"free some space, or choose another place with --state-dir"
 	case free < enough:
-		c.State, c.Why, c.Fix = Warn, fmt.Sprintf("the first start may need %s", size(enough)), "free some space: go clean -cache"
+		c.State, c.Why, c.Fix = Warn, fmt.Sprintf("the first start may need %s", size(enough)),
+			"free some space: go clean -cache"
 	}
 	return c
 }
@@ -60,7 +63,8 @@ func (d *Doctor) engineDisk(ctx context.Context) Check {
 	c := ok("%s free in %s", size(free), e.Root)
 	switch fix := e.Name + " system prune"; {
 	case free < nodeDiskLeast*clusters:
-		c.State, c.Why, c.Fix = Fail, fmt.Sprintf("%d kind cluster(s) and the node image need %s", clusters, size(nodeDiskLeast*clusters)), fix
+		c.State, c.Why, c.Fix = Fail, fmt.Sprintf("%d kind cluster(s) and the node image need %s", clusters,
+			size(nodeDiskLeast*clusters)), fix
 		if !d.asks(cluster.InDocker) {
 			c.State = Warn
 		}
@@ -73,7 +77,8 @@ func (d *Doctor) engineDisk(ctx context.Context) Check {
 func (d *Doctor) memory(ctx context.Context) Check {
 	available, err := d.Memory(ctx)
 	if err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "a cluster may need more than there is", Fix: "pipedeck doctor"}
+		return Check{State: Warn, Found: err.Error(), Why: "a cluster may need more than there is",
+			Fix: "pipedeck doctor"}
 	}
 	where := "available"
 	if d.asks(cluster.InDocker, auto.Kind) && engineElsewhere {
@@ -102,7 +107,8 @@ func (d *Doctor) memory(ctx context.Context) Check {
 
 func (d *Doctor) ports(context.Context) Check {
 	if err := d.Listen(); err != nil {
-		return Check{State: Fail, Found: err.Error(), Why: "the control plane, piped and the plugins talk over 127.0.0.1", Fix: bringUpLoopback}
+		return Check{State: Fail, Found: err.Error(),
+			Why: "the control plane, piped and the plugins talk over 127.0.0.1", Fix: bringUpLoopback}
 	}
 	return ok("127.0.0.1 can be listened on")
 }

@@ -33,7 +33,8 @@ func (d *Doctor) git(ctx context.Context) Check {
 
 func (d *Doctor) goToolchain(ctx context.Context) Check {
 	c := Check{
-		State: Warn, Found: "it does not run", Why: "it compiles the embedded Kubernetes, samples and plugins that you change",
+		State: Warn, Found: "it does not run",
+		Why: "it compiles the embedded Kubernetes, samples and plugins that you change",
 		Fix: "install it: https://go.dev/dl/",
 	}
 	out, err := d.Run(ctx, "go", "env", "GOVERSION")
@@ -72,7 +73,8 @@ func (d *Doctor) proxy(context.Context) Check {
 	// The value may hold a password.
 	return Check{
 		State: Warn, Found: strings.Join(set, ", ") + " without NO_PROXY for 127.0.0.1 and localhost",
-		Why: "curl and others would ask the proxy for addresses of this machine", Fix: `export NO_PROXY="$NO_PROXY,127.0.0.1,localhost"`,
+		Why: "curl and others would ask the proxy for addresses of this machine",
+		Fix: `export NO_PROXY="$NO_PROXY,127.0.0.1,localhost"`,
 	}
 }
 
@@ -97,7 +99,8 @@ func (d *Doctor) terminal(context.Context) Check {
 	name := d.Getenv("TERM")
 	switch {
 	case name == "" || name == "dumb":
-		return Check{State: Warn, Found: fmt.Sprintf("TERM is %q", name), Why: "the UI cannot place a cursor", Fix: "use another terminal, or --output plain"}
+		return Check{State: Warn, Found: fmt.Sprintf("TERM is %q", name), Why: "the UI cannot place a cursor",
+			Fix: "use another terminal, or --output plain"}
 	case d.Getenv("NO_COLOR") != "":
 		return ok("%s, without colours: NO_COLOR is set", name)
 	}

@@ -22,7 +22,8 @@ const maxListed = 5
 func (d *Doctor) environments(context.Context) Check {
 	all, _, err := workspace.List(d.StateDir)
 	if err != nil {
-		return Check{State: Warn, Found: err.Error(), Why: "environments live there", Fix: "choose another place with --state-dir"}
+		return Check{State: Warn, Found: err.Error(), Why: "environments live there",
+			Fix: "choose another place with --state-dir"}
 	}
 	running := 0
 	var killed, names []string
@@ -50,7 +51,8 @@ func (d *Doctor) environments(context.Context) Check {
 	if len(names) > 1 {
 		fix += ", the same for the others"
 	}
-	return Check{State: Warn, Found: "killed: " + some(killed), Why: "their clusters and data take up room; up goes on with them", Fix: fix}
+	return Check{State: Warn, Found: "killed: " + some(killed),
+		Why: "their clusters and data take up room; up goes on with them", Fix: fix}
 }
 
 func (d *Doctor) down(name string) string {
@@ -98,7 +100,8 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 	}
 	return Check{
 		State: Warn, Found: "no environment in " + d.StateDir + " knows " + some(left), Why: "they take up memory",
-		Fix: e.Name + " rm -f -v " + strings.Join(left, " ") + " (unless an environment in another --state-dir has them)",
+		Fix: e.Name + " rm -f -v " + strings.Join(left, " ") +
+			" (unless an environment in another --state-dir has them)",
 	}
 }
 

@@ -33,7 +33,8 @@ func (d *Doctor) inotify(context.Context) Check {
 		return Check{State: Warn, Found: err.Error(), Why: "commits are seen by file watches", Fix: "sysctl fs.inotify"}
 	}
 	c := ok("%d watches, %d instances", watches, instances)
-	fix := fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d fs.inotify.max_user_instances=%d", max(watches, watchesForSeveral), max(instances, instancesForSeveral))
+	fix := fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d fs.inotify.max_user_instances=%d",
+		max(watches, watchesForSeveral), max(instances, instancesForSeveral))
 	if err := d.Watch(); err != nil {
 		c.State, c.Found, c.Fix = Fail, c.Found+", and none is left", fix
 		if !errors.Is(err, syscall.EMFILE) {

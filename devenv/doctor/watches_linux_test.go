@@ -25,14 +25,16 @@ func TestLimitsOfFileWatches(t *testing.T) {
 		state              State
 		says               string
 	}{
-		"usual, one cluster":    {"128", "65536", nil, one, OK, "65536 watches, 128 instances"},
-		"usual, two clusters":   {"128", "65536", nil, two, Warn, "max_user_watches=524288 fs.inotify.max_user_instances=512"},
-		"ample, two clusters":   {"8192", "1048576", nil, two, OK, ""},
-		"one limit low":         {"128", "1048576", nil, two, Warn, "max_user_watches=1048576"},
-		"low, without kind":     {"16", "4096", nil, []cluster.Kind{cluster.Embedded}, OK, ""},
-		"low, one cluster":      {"16", "4096", nil, one, Warn, "too many open files"},
-		"used up":               {"128", "65536", syscall.EMFILE, one, Fail, "none is left"},
-		"not to be had at all":  {"128", "65536", errors.New("function not implemented"), one, Fail, "function not implemented"},
+		"usual, one cluster": {"128", "65536", nil, one, OK, "65536 watches, 128 instances"},
+		"usual, two clusters": {"128", "65536", nil, two, Warn,
+			"max_user_watches=524288 fs.inotify.max_user_instances=512"},
+		"ample, two clusters": {"8192", "1048576", nil, two, OK, ""},
+		"one limit low":       {"128", "1048576", nil, two, Warn, "max_user_watches=1048576"},
+		"low, without kind":   {"16", "4096", nil, []cluster.Kind{cluster.Embedded}, OK, ""},
+		"low, one cluster":    {"16", "4096", nil, one, Warn, "too many open files"},
+		"used up":             {"128", "65536", syscall.EMFILE, one, Fail, "none is left"},
+		"not to be had at all": {"128", "65536", errors.New("function not implemented"), one, Fail,
+			"function not implemented"},
 		"a limit that is words": {"many", "65536", nil, one, Warn, "many"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -169,7 +169,8 @@ func (e *Environment) loadAgain(ctx context.Context, c *runningCluster) {
 			continue
 		}
 		if err := c.load(ctx, l.archive, l.references); err != nil && ctx.Err() == nil {
-			e.Logger.Warn("images are missing in the cluster that took another's place", "cluster", c.name, "images", l.references, "error", err)
+			e.Logger.Warn("images are missing in the cluster that took another's place", "cluster", c.name, "images",
+				l.references, "error", err)
 		}
 	}
 }

@@ -30,7 +30,9 @@ type components struct {
 	state map[string]*deckv1.Component
 }
 
-func newComponents(clusters []*runningCluster, plugins []string, publish func(*deckv1.Component), now func() time.Time) *components {
+func newComponents(
+	clusters []*runningCluster, plugins []string, publish func(*deckv1.Component), now func() time.Time,
+) *components {
 	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{}}
 	names := []string{componentControlPlane, componentRepository}
 	for _, cluster := range clusters {

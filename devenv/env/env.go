@@ -85,7 +85,8 @@ func (e *Environment) run(ctx context.Context) error {
 	takeover := e.takeOver(ctx)
 	secrets, err := e.Workspace.Keys().EnsureSecrets()
 	if err != nil {
-		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " + e.Workspace.Name}
+		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " +
+			e.Workspace.Name}
 	}
 	listener, metrics, err := e.listen()
 	if err != nil {
@@ -282,7 +283,8 @@ func (e *Environment) listen() (plane, metrics net.Listener, err error) {
 	}
 	e.address = plane.Addr().String()
 	e.running = workspace.Running{
-		PID: os.Getpid(), Address: e.address, Metrics: metrics.Addr().String(), StartedAt: time.Now(), Live: e.Live, Restart: e.Restart,
+		PID: os.Getpid(), Address: e.address, Metrics: metrics.Addr().String(), StartedAt: time.Now(), Live: e.Live,
+		Restart:   e.Restart,
 		Processes: map[string]workspace.Child{},
 	}
 	return plane, metrics, nil

@@ -66,8 +66,9 @@ func newWorkspace(t *testing.T, plan string) *workspace.Workspace {
 
 func options(w *workspace.Workspace) Options {
 	return Options{
-		Workspace:  w,
-		Clusters:   []Cluster{{workspace.TargetName, func(Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}},
+		Workspace: w,
+		Clusters: []Cluster{{workspace.TargetName,
+			func(Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}},
 		Repository: func() (*workspace.Repository, error) { return w.EnsureSample(sample{}) },
 		Piped:      pipedProgram,
 		Version:    "test",
@@ -210,7 +211,9 @@ func TestAPipedThatIsRefusedAndKeepsDyingNamesTheCause(t *testing.T) {
 	err := receive(t, up(t, options(w)).ended)
 	var start *StartError
 	require.ErrorAs(t, err, &start)
-	require.ErrorContains(t, err, "it keeps dying: the control plane refuses its calls (Unauthenticated): its key or project is wrong; piped exited with code 1")
+	require.ErrorContains(t, err,
+		"it keeps dying: the control plane refuses its calls (Unauthenticated): its key or project is wrong; piped "+
+			"exited with code 1")
 	require.ErrorContains(t, err, "a plugin was stopped")
 	require.Contains(t, start.Hint, "the piped key in its configuration")
 }
@@ -235,7 +238,8 @@ func connectAsPiped(t *testing.T, w *workspace.Workspace, address string) {
 	defer conn.Close()
 	token := strings.Join([]string{workspace.ProjectID, w.PipedID(), secrets.PipedKey}, ",")
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "PIPED-TOKEN "+token)
-	_, err = pipedservice.NewPipedServiceClient(conn).ReportPipedMeta(ctx, &pipedservice.ReportPipedMetaRequest{Version: "test"})
+	_, err = pipedservice.NewPipedServiceClient(conn).ReportPipedMeta(ctx,
+		&pipedservice.ReportPipedMetaRequest{Version: "test"})
 	require.NoError(t, err)
 }
 

@@ -12,7 +12,8 @@ import (
 // eventHandled shows what the event watcher has done with an event, beside the repository that it changes.
 func (e *Environment) eventHandled(event *model.Event) {
 	result := map[model.EventStatus]string{
-		model.EventStatus_EVENT_SUCCESS: "succeeded", model.EventStatus_EVENT_FAILURE: "failed", model.EventStatus_EVENT_OUTDATED: "is outdated",
+		model.EventStatus_EVENT_SUCCESS: "succeeded", model.EventStatus_EVENT_FAILURE: "failed",
+		model.EventStatus_EVENT_OUTDATED: "is outdated",
 	}[event.GetStatus()]
 	repository := e.repository.Load()
 	if result == "" || repository == nil {
@@ -22,6 +23,7 @@ func (e *Environment) eventHandled(event *model.Event) {
 	if event.GetStatusDescription() != "" {
 		text += ": " + event.GetStatusDescription()
 	}
-	e.Logger.Info("event handled", "event", event.GetName(), "id", event.GetId(), "result", result, "description", event.GetStatusDescription())
+	e.Logger.Info("event handled", "event", event.GetName(), "id", event.GetId(), "result", result, "description",
+		event.GetStatusDescription())
 	e.components.told(componentRepository, fmt.Sprintf("%s, branch %s; %s", repository.Root, repository.Branch, text))
 }

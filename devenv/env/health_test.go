@@ -115,14 +115,18 @@ func TestAClusterThatDoesNotAnswerIsAProblemUntilItDoes(t *testing.T) {
 	api := newServer(t)
 	o.Clusters = []Cluster{{"b", func(Hooks) (cluster.Provider, error) { return api, nil }}}
 	h := watchHealth(t, deck(t, w, up(t, o).address))
-	h.until(t, "the cluster", func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_READY })
-	for code, words := range map[int32]string{0: "no answer from http", http.StatusServiceUnavailable: "answers 503", http.StatusUnauthorized: "answers 401"} {
+	h.until(t, "the cluster",
+		func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_READY })
+	for code, words := range map[int32]string{0: "no answer from http", http.StatusServiceUnavailable: "answers 503",
+		http.StatusUnauthorized: "answers 401"} {
 		api.status.Store(code)
 		problem := h.untilProblem(t, "kubernetes b", words)
 		require.Contains(t, problem.GetNextStep(), "kubectl --kubeconfig "+api.kubeconfig)
-		h.until(t, "a degraded cluster", func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_DEGRADED })
+		h.until(t, "a degraded cluster",
+			func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_DEGRADED })
 		api.status.Store(http.StatusForbidden) // an answer to somebody who may not look
-		h.until(t, "a cluster that answers", func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_READY })
+		h.until(t, "a cluster that answers",
+			func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_READY })
 	}
 }
 
@@ -132,7 +136,8 @@ func TestAPipedThatDoesNotConnectIsAProblem(t *testing.T) {
 	h := watchHealth(t, deck(t, w, up(t, options(w)).address))
 	problem := h.untilProblem(t, "piped process", "has not connected to the control plane")
 	require.Contains(t, problem.GetNextStep(), "piped.log")
-	h.until(t, "a degraded piped", func() bool { return h.components[componentPiped].GetState() == deckv1.Component_STATE_DEGRADED })
+	h.until(t, "a degraded piped",
+		func() bool { return h.components[componentPiped].GetState() == deckv1.Component_STATE_DEGRADED })
 }
 
 func TestALiveWorkingTreeThatIsGoneIsAProblem(t *testing.T) {
@@ -141,10 +146,12 @@ func TestALiveWorkingTreeThatIsGoneIsAProblem(t *testing.T) {
 	o := options(w)
 	o.Live = true
 	h := watchHealth(t, deck(t, w, up(t, o).address))
-	h.until(t, "the repository", func() bool { return h.components[componentRepository].GetState() == deckv1.Component_STATE_READY })
+	h.until(t, "the repository",
+		func() bool { return h.components[componentRepository].GetState() == deckv1.Component_STATE_READY })
 	root := w.SampleRepository()
 	require.NoError(t, os.Rename(root, root+".aside"))
 	h.untilProblem(t, partRoot, "is gone")
 	require.NoError(t, os.Rename(root+".aside", root))
-	h.until(t, "the working tree", func() bool { return h.components[componentRepository].GetState() == deckv1.Component_STATE_READY })
+	h.until(t, "the working tree",
+		func() bool { return h.components[componentRepository].GetState() == deckv1.Component_STATE_READY })
 }

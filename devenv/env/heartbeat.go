@@ -62,7 +62,8 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	}
 }
 
-// healthClient asks an API server for its health. It keeps its connection, and is made again when the kubeconfig changes.
+// healthClient asks an API server for its health. It keeps its connection, and is made again when the kubeconfig
+// changes.
 type healthClient struct {
 	kubeconfig []byte
 	client     *http.Client
@@ -130,7 +131,8 @@ func (e *Environment) clusterAdvice(c *runningCluster, d cluster.Description) st
 	look := "kubectl --kubeconfig " + d.Kubeconfig + " get --raw /readyz"
 	switch d.Kind {
 	case cluster.InDocker:
-		return "see that its nodes run: docker ps --all --filter label=io.x-k8s.kind.cluster; start one with: docker start NAME"
+		return "see that its nodes run: docker ps --all --filter label=io.x-k8s.kind.cluster; start one with: " +
+			"docker start NAME"
 	case cluster.Embedded:
 		e.mu.Lock()
 		child := e.running.Processes[c.component]

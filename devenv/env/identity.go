@@ -32,13 +32,15 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 		var err error
 		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
 			if !clock.Pause(ctx, identityPause) {
-				e.Logger.Warn("the cluster cannot be distinguished from others; nothing is deployed again because of it", "cluster", c.name, "error", err)
+				e.Logger.Warn("the cluster cannot be distinguished from others; nothing is deployed again because of it",
+					"cluster", c.name, "error", err)
 				return
 			}
 		}
 	}
 	if n := e.server.Recognise(c.name, identity); n > 0 {
-		e.Logger.Info("the cluster is another one than before; its applications are deployed again", "cluster", c.name, "applications", n)
+		e.Logger.Info("the cluster is another one than before; its applications are deployed again", "cluster", c.name,
+			"applications", n)
 	}
 }
 
@@ -52,7 +54,8 @@ func identityOf(ctx context.Context, kubeconfig string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	namespace, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	namespace, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx,
+		metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -59,7 +59,8 @@ func (e *Environment) tryProvideHead(ctx context.Context, apiKey string) (err er
 	var clusters errgroup.Group
 	for _, name := range e.clusters.names() {
 		clusters.Go(func() error {
-			return provide(ctx, imagev1.NewImageServiceClient(conn), &imagev1.ProvideRequest{Directory: dir, Images: images, Target: name})
+			return provide(ctx, imagev1.NewImageServiceClient(conn),
+				&imagev1.ProvideRequest{Directory: dir, Images: images, Target: name})
 		})
 	}
 	return clusters.Wait()

@@ -45,7 +45,9 @@ type imageService struct {
 	source chan string
 }
 
-func (s *imageService) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+func (s *imageService) Provide(
+	req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse],
+) error {
 	source, err := os.ReadFile(filepath.Join(req.GetDirectory(), "web", "main.go"))
 	if err != nil {
 		return err
@@ -59,10 +61,12 @@ func (s *imageService) Provide(req *imagev1.ProvideRequest, stream grpc.ServerSt
 func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "run")
-	service := &imageService{loaded: make(chan error, 2), asked: make(chan *imagev1.ProvideRequest, 2), source: make(chan string, 2)}
+	service := &imageService{loaded: make(chan error, 2), asked: make(chan *imagev1.ProvideRequest, 2),
+		source: make(chan string, 2)}
 	o := options(w)
 	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
-	o.Clusters = append(o.Clusters, Cluster{"second", func(Hooks) (cluster.Provider, error) { return simulated{}, nil }})
+	o.Clusters = append(o.Clusters, Cluster{"second",
+		func(Hooks) (cluster.Provider, error) { return simulated{}, nil }})
 	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
 		service.load = load
 		return service
@@ -92,7 +96,8 @@ func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 func TestImagesAreLoadedAgainWhenAnotherKindTakesTheClustersPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "run")
-	service := &imageService{loaded: make(chan error, 1), asked: make(chan *imagev1.ProvideRequest, 1), source: make(chan string, 1)}
+	service := &imageService{loaded: make(chan error, 1), asked: make(chan *imagev1.ProvideRequest, 1),
+		source: make(chan string, 1)}
 	o := options(w)
 	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
 	provider := &replaced{fails: make(chan struct{}), loads: make(chan cluster.Kind, 2)}

@@ -28,7 +28,8 @@ func (e *Environment) openTree(ctx context.Context) error {
 		hint = "check out a branch: git -C " + repository.Root + " switch BRANCH"
 	}
 	e.treeReport = &treeReport{
-		repository: repository, live: e.Live, components: e.components, server: e.server, logger: e.Logger, advice: e.seeLogs(),
+		repository: repository, live: e.Live, components: e.components, server: e.server, logger: e.Logger,
+		advice: e.seeLogs(),
 	}
 	tree, err := live.Open(ctx, live.Options{
 		Root: repository.Root, Branch: repository.Branch, CommitsOnly: !e.Live, Dir: e.Workspace.Snapshots(),
@@ -89,7 +90,8 @@ func (r *treeReport) held(err error) {
 		return
 	}
 	problem := store.Problem{
-		Part: partTree, Component: componentRepository, Reason: "what was saved is not deployed: " + err.Error(), NextStep: r.advice,
+		Part: partTree, Component: componentRepository, Reason: "what was saved is not deployed: " + err.Error(),
+		NextStep: r.advice,
 	}
 	if held := (*live.HeldError)(nil); errors.As(err, &held) {
 		problem.Reason, problem.NextStep = "what was saved is not deployed: "+held.Problem, held.Hint

@@ -27,7 +27,8 @@ func (e *Environment) serveMetrics(ctx context.Context, listener net.Listener) {
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		e.server.SetProblem(store.Problem{
 			Part: partMetrics, Component: componentControlPlane, Reason: "Prometheus is not answered: " + err.Error(),
-			NextStep: "start the environment again: stop it with Ctrl-C or from its user interface, then run pipedeck up",
+			NextStep: "start the environment again: stop it with Ctrl-C or from its user interface, then run " +
+				"pipedeck up",
 		})
 	}
 }

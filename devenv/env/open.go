@@ -16,7 +16,9 @@ import (
 func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail string, err error) {
 	c := e.clusters.named(o.Target)
 	if c == nil {
-		return "", "", fmt.Errorf("%s is deployed to %q, which is no cluster of this environment; reach it by its own tools", o.Name, o.Target)
+		return "", "",
+			fmt.Errorf("%s is deployed to %q, which is no cluster of this environment; reach it by its own tools",
+				o.Name, o.Target)
 	}
 	select {
 	case <-c.ready.done:
@@ -26,9 +28,13 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 	d := c.provider.Describe()
 	switch {
 	case d.Kubeconfig == "":
-		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; make one with: pipedeck up --cluster kind", o.Name)
+		return "", "",
+			fmt.Errorf("this environment has no cluster to reach %s in; make one with: pipedeck up --cluster kind",
+				o.Name)
 	case d.Simulated:
-		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real one with: pipedeck up --cluster kind", o.Name)
+		return "", "",
+			fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real one with: "+
+				"pipedeck up --cluster kind", o.Name)
 	}
 	address, err := e.forwarder.Open(ctx, portforward.Request{
 		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,

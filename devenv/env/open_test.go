@@ -19,7 +19,8 @@ import (
 func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	t.Parallel()
 	add := func(e *Environment, name string, ready bool, provider cluster.Provider) {
-		c := &runningCluster{name: name, component: clusterComponent(name), provider: provider, ready: newOnce(), images: newOnce()}
+		c := &runningCluster{name: name, component: clusterComponent(name), provider: provider, ready: newOnce(),
+			images: newOnce()}
 		if ready {
 			c.ready.happen()
 		}
@@ -30,8 +31,9 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	for target, says := range map[string]string{
-		"nothing":   "this environment has no cluster to reach web in; make one with: pipedeck up --cluster kind",
-		"simulated": "the cluster is simulated: no container of web runs that could answer; use a real one with: pipedeck up --cluster kind",
+		"nothing": "this environment has no cluster to reach web in; make one with: pipedeck up --cluster kind",
+		"simulated": "the cluster is simulated: no container of web runs that could answer; use a real one with: " +
+			"pipedeck up --cluster kind",
 		"starting":  "cluster starting is still starting; see how far it is with: pipedeck status",
 		"elsewhere": `web is deployed to "elsewhere", which is no cluster of this environment; reach it by its own tools`,
 	} {

@@ -70,8 +70,8 @@ func (e *Environment) runPiped(ctx context.Context) error {
 				return nil
 			}
 			failure, summary = piped.Err(), piped.Summary()
-			// The Go runtime ends a program that panics with the same exit code, so only a piped that never worked has a
-			// configuration that it cannot use.
+			// The Go runtime ends a program that panics with the same exit code, so only a piped that never worked has
+			// a configuration that it cannot use.
 			if piped.ExitCode() == exitUsage && !worked {
 				return &StartError{componentPiped, failure, "correct the configuration and start again"}
 			}
@@ -82,7 +82,8 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		}
 		e.Logger.Error("piped ended and is started again", "error", failure)
 		e.pipedProblem("it ended and is started again: "+summary, "")
-		e.components.starting(componentPiped, fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
+		e.components.starting(componentPiped,
+			fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
 		if !clock.Pause(ctx, wait) {
 			e.components.stopped(componentPiped)
 			return nil
@@ -94,13 +95,14 @@ func (e *Environment) runPiped(ctx context.Context) error {
 // the last lines of a piped of PipeCD that is refused do not say so.
 func (e *Environment) givenUp(last error) error {
 	if known := e.server.PipedProblem(); known != nil {
-		return &StartError{componentPiped, fmt.Errorf("it keeps dying: %s; %w", known.GetReason(), last), known.GetNextStep()}
+		return &StartError{componentPiped, fmt.Errorf("it keeps dying: %s; %w", known.GetReason(), last),
+			known.GetNextStep()}
 	}
 	return &StartError{componentPiped, fmt.Errorf("it keeps dying: %w", last), e.seeLogs()}
 }
 
-// awaitClusters holds back a foreign piped until all clusters are ready: PipeCD's plugins give up when their cluster does
-// not answer, and its piped waits for them for ever. It returns false when ctx has ended.
+// awaitClusters holds back a foreign piped until all clusters are ready: PipeCD's plugins give up when their cluster
+// does not answer, and its piped waits for them for ever. It returns false when ctx has ended.
 func (e *Environment) awaitClusters(ctx context.Context) bool {
 	if !e.ForeignPiped {
 		return true
@@ -132,8 +134,9 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 	e.Logger.Warn("piped has reported no application", "after", tooLong, "log", log)
 	e.server.SetProblem(store.Problem{
 		Part: partApplications, Component: componentPiped,
-		Reason:   fmt.Sprintf("piped has reported no application for %s, see %s", tooLong, log),
-		NextStep: "read " + log + " and the logs of the plugins next to it, fix the cause, then run: pipedeck down; pipedeck up",
+		Reason: fmt.Sprintf("piped has reported no application for %s, see %s", tooLong, log),
+		NextStep: "read " + log +
+			" and the logs of the plugins next to it, fix the cause, then run: pipedeck down; pipedeck up",
 	})
 	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
 }
@@ -146,7 +149,8 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 	for {
 		select {
 		case <-boot.C:
-			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s", piped.PID(), bootTime),
+			e.pipedProblem(fmt.Sprintf("its process (pid %d) has not connected to the control plane within %s",
+				piped.PID(), bootTime),
 				fmt.Sprintf("; when it hangs, end it, and it is started again: kill -9 %d", piped.PID()))
 		case version := <-e.connected:
 			boot.Stop()
@@ -169,7 +173,8 @@ const partPiped = "piped process"
 // pipedProblem reports a problem of the process. What a user does is to read its log, and then what "then" adds.
 func (e *Environment) pipedProblem(reason, then string) {
 	e.server.SetProblem(store.Problem{
-		Part: partPiped, Component: componentPiped, Reason: reason, NextStep: "read its log: " + e.Workspace.Path("logs", "piped.log") + then,
+		Part: partPiped, Component: componentPiped, Reason: reason, NextStep: "read its log: " +
+			e.Workspace.Path("logs", "piped.log") + then,
 	})
 }
 
@@ -203,7 +208,8 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 
 // pipedArguments writes the configuration and returns the command line that uses it.
 func (e *Environment) pipedArguments() ([]string, error) {
-	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins, Clusters: e.clusters.names()}
+	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins,
+		Clusters: e.clusters.names()}
 	if e.tree != nil {
 		config.Snapshots = e.tree.Repository()
 	}

@@ -54,7 +54,8 @@ func (e *Environment) buildPlugins(ctx context.Context, children *errgroup.Group
 // buildPlugin reports each build by the plugin's component. A plugin that does not compile ends nothing: the next save
 // may fix it. Sources that cannot be watched are tried again, since the system may have watches left later.
 func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, finished func()) {
-	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name), Logger: e.Logger}
+	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name),
+		Logger: e.Logger}
 	component, built := pluginComponent(plugin), false
 	began := func() { e.components.starting(component, "compiling "+plugin.Source) }
 	ended := func(took time.Duration, err error) {
@@ -63,7 +64,8 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 		case err == nil:
 			built = true
 			e.Logger.Info("plugin built", "plugin", plugin.Name, "took", took)
-			e.components.ready(component, fmt.Sprintf("%s, built in %s; saving a file builds it again", plugin.Source, took))
+			e.components.ready(component, fmt.Sprintf("%s, built in %s; saving a file builds it again", plugin.Source,
+				took))
 		default:
 			e.Logger.Warn("plugin does not compile", "plugin", plugin.Name, "error", err)
 			hint := "save a corrected file: it is built again"

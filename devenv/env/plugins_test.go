@@ -31,7 +31,8 @@ func TestAPluginIsBuiltFromItsPackageBeforePipedStartsAndAgainWhenItChanges(t *t
 	h := watchHealth(t, deck(t, w, r.address))
 	await := func(state deckv1.Component_State) *deckv1.Component {
 		t.Helper()
-		h.until(t, "plugin moon to be "+state.String(), func() bool { return h.components["plugin moon"].GetState() == state })
+		h.until(t, "plugin moon to be "+state.String(),
+			func() bool { return h.components["plugin moon"].GetState() == state })
 		return h.components["plugin moon"]
 	}
 	broken := await(deckv1.Component_STATE_FAILED)

@@ -37,7 +37,8 @@ func (e *Environment) takeOver(ctx context.Context) string {
 	if len(ended) > 0 {
 		message += " (ended its " + strings.Join(ended, " and ") + ")"
 	}
-	e.Logger.Warn("the last run of this environment was killed; its data is used again", "pid", last.PID, "ended", ended)
+	e.Logger.Warn("the last run of this environment was killed; its data is used again", "pid", last.PID, "ended",
+		ended)
 	return message
 }
 

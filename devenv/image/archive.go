@@ -140,7 +140,8 @@ func writeLayer(out *tar.Writer, layer v1.Layer) (file string, err error) {
 	}
 	defer content.Close()
 	file = digest.Hex + ".tar.gz"
-	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: file, Mode: 0o644, Size: size, ModTime: epoch}); err != nil {
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: file, Mode: 0o644, Size: size,
+		ModTime: epoch}); err != nil {
 		return "", err
 	}
 	_, err = io.Copy(out, content)

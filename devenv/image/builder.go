@@ -60,7 +60,9 @@ func DefaultCacheDir() (string, error) {
 // without duplicates. The file stays until much else was built; whoever needs it longer opens it.
 // progress gets one line for each step, none when nothing has to be done. Errors: *CompileError,
 // ErrNoGo, ctx's cause.
-func (b *Builder) Build(ctx context.Context, s *Sources, p Platform, references []string, progress func(string)) (string, error) {
+func (b *Builder) Build(
+	ctx context.Context, s *Sources, p Platform, references []string, progress func(string),
+) (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", ErrNoGo
 	}
@@ -102,7 +104,9 @@ func (b *Builder) Build(ctx context.Context, s *Sources, p Platform, references 
 }
 
 // make builds aside and renames: an interrupted build leaves nothing that looks finished.
-func (b *Builder) make(ctx context.Context, s *Sources, p Platform, references []string, path string, progress func(string)) error {
+func (b *Builder) make(
+	ctx context.Context, s *Sources, p Platform, references []string, path string, progress func(string),
+) error {
 	progress(fmt.Sprintf("Building %s for %s", s.Reference(), p))
 	start := time.Now()
 	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)

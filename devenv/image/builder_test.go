@@ -125,11 +125,13 @@ func TestWhatIsBuiltIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	again, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference()}, func(line string) { t.Error("said: " + line) })
+	again, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference()},
+		func(line string) { t.Error("said: " + line) })
 	require.NoError(t, err)
 	require.Equal(t, path, again)
 
-	renamed, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference(), "pipedeck.dev/web:v1"}, func(line string) { t.Error("said: " + line) })
+	renamed, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference(), "pipedeck.dev/web:v1"},
+		func(line string) { t.Error("said: " + line) })
 	require.NoError(t, err, "another name needs no compiler")
 	require.NotEqual(t, path, renamed)
 	require.Empty(t, partials(t, cache))
@@ -179,7 +181,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 func TestACompilerErrorIsToldWithPlacesInTheRepository(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"main.go": "package main\n\nimport \"sample/lib\"\n\nfunc main() { lib.F(undefinedThing) }\n", "../lib/lib.go": "package lib\n\nfunc F(int) {}\n"}
-	for name, module := range map[string]string{"the module is the repository": ".", "the module is a folder of it": "services"} {
+	for name, module := range map[string]string{"the module is the repository": ".",
+		"the module is a folder of it": "services"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, cache := t.TempDir(), t.TempDir()
@@ -188,7 +191,8 @@ func TestACompilerErrorIsToldWithPlacesInTheRepository(t *testing.T) {
 				write(t, filepath.Join(dir, module, "web", file), content)
 			}
 			folder := filepath.ToSlash(filepath.Join(module, "web"))
-			_, err := NewBuilder(cache).Build(t.Context(), find(t, dir, Domain+"/"+folder), platform, nil, func(string) {})
+			_, err := NewBuilder(cache).Build(t.Context(), find(t, dir, Domain+"/"+folder), platform, nil,
+				func(string) {})
 			var complaint *CompileError
 			require.ErrorAs(t, err, &complaint)
 			require.Equal(t, folder+"/main.go:5:21: undefined: undefinedThing", complaint.Output)
@@ -206,11 +210,14 @@ func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"a library":                       {map[string]string{"go.mod": "module sample\n", "web/lib.go": "package lib\n"}, "it is no program"},
-		"a folder without a module":       {map[string]string{"web/main.go": program}, "go.mod"},
-		"a package that is not there":     {map[string]string{"go.mod": "module sample\n", "web/main.go": "package main\n\nimport _ \"sample/gone\"\n\nfunc main() {}\n"}, "sample/gone"},
+		"a library": {map[string]string{"go.mod": "module sample\n",
+			"web/lib.go": "package lib\n"}, "it is no program"},
+		"a folder without a module": {map[string]string{"web/main.go": program}, "go.mod"},
+		"a package that is not there": {map[string]string{"go.mod": "module sample\n",
+			"web/main.go": "package main\n\nimport _ \"sample/gone\"\n\nfunc main() {}\n"}, "sample/gone"},
 		"a module outside the repository": {map[string]string{"go.mod": "module sample\n\nrequire x.example/y v1.0.0\n\nreplace x.example/y => ../y\n", "web/main.go": program}, "../y, which is not in the repository"},
-		"a syntax error":                  {map[string]string{"go.mod": "module sample\n", "web/main.go": "package main\n\nfunc main( {\n"}, "web/main.go:3:12: syntax error"},
+		"a syntax error": {map[string]string{"go.mod": "module sample\n",
+			"web/main.go": "package main\n\nfunc main( {\n"}, "web/main.go:3:12: syntax error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,14 +282,16 @@ func TestAnInterruptedBuildEndsTheCompilerAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := NewBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil, func(string) { cancel() })
+	_, err := NewBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil,
+		func(string) { cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, partials(t, cache))
 }
 
 func TestWithoutGoTheNextStepIsTold(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := NewBuilder(t.TempDir()).Build(t.Context(), find(t, simple(t), "pipedeck.dev/web"), platform, nil, func(string) {})
+	_, err := NewBuilder(t.TempDir()).Build(t.Context(), find(t, simple(t), "pipedeck.dev/web"), platform, nil,
+		func(string) {})
 	require.ErrorIs(t, err, ErrNoGo)
 	require.ErrorContains(t, err, "https://go.dev/dl")
 }

@@ -56,11 +56,13 @@ type Platform struct{ OS, Architecture string }
 func (p Platform) String() string { return p.OS + "/" + p.Architecture }
 
 // compile builds the program into output. A string variable main.build, if there is one, gets the
-// tag of the image, so that a program can tell which one it is. The bytes depend on the sources, the platform and the Go
-// version only.
+// tag of the image, so that a program can tell which one it is. The bytes depend on the sources, the platform and the
+// Go version only.
 func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 	if len(s.outside) > 0 {
-		return &CompileError{Folder: s.Folder, Output: fmt.Sprintf("go.mod replaces a module by %s, which is not in the repository: put it there, or publish it", s.outside[0])}
+		return &CompileError{Folder: s.Folder,
+			Output: fmt.Sprintf("go.mod replaces a module by %s, which is not in the repository: put it there, or "+
+				"publish it", s.outside[0])}
 	}
 	module := path.Join(".", s.module)
 	target, err := filepath.Rel(filepath.FromSlash(module), filepath.FromSlash(s.Folder))
@@ -69,7 +71,8 @@ func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 	}
 	// With -buildmode=exe the go command refuses packages that are no programs.
 	cmd := goCommand(ctx, filepath.Join(s.Directory, filepath.FromSlash(module)), p,
-		"build", "-trimpath", "-buildvcs=false", "-buildmode=exe", "-ldflags=-s -w -X main.build="+s.tag(), "-o", output, "./"+filepath.ToSlash(target))
+		"build", "-trimpath", "-buildvcs=false", "-buildmode=exe", "-ldflags=-s -w -X main.build="+s.tag(), "-o",
+		output, "./"+filepath.ToSlash(target))
 	said := processtree.NewOutput(maxSaid)
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := runNicely(cmd); err != nil {
@@ -144,7 +147,8 @@ func goCommand(ctx context.Context, dir string, p Platform, args ...string) *exe
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = interruptGrace
 	// Nothing of the user's own projects may change what is built.
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "PWD="+dir)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0", "GOAMD64=v1",
+		"GOARM64=v8.0", "PWD="+dir)
 	if p.OS != "" {
 		cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Architecture)
 	}

@@ -49,7 +49,9 @@ func (l *loaded) has(target, digest string, names []string) bool {
 
 // once runs load in its turn, unless somebody has loaded the same meanwhile; waiting is called when
 // it is not its turn yet.
-func (l *loaded) once(ctx context.Context, target, digest string, names []string, waiting func(), load func() error) error {
+func (l *loaded) once(
+	ctx context.Context, target, digest string, names []string, waiting func(), load func() error,
+) error {
 	t, err := l.target(target)
 	if err != nil {
 		return err

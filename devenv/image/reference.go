@@ -32,7 +32,8 @@ func folderOf(reference string) string {
 		return ""
 	}
 	folder := tag.RepositoryStr()
-	if tag.RegistryStr() != Domain || path.Clean(folder) != folder || folder == "." || !filepath.IsLocal(filepath.FromSlash(folder)) {
+	if tag.RegistryStr() != Domain || path.Clean(folder) != folder || folder == "." ||
+		!filepath.IsLocal(filepath.FromSlash(folder)) {
 		return ""
 	}
 	return folder

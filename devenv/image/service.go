@@ -68,7 +68,9 @@ func (s *Service) Resolve(_ context.Context, req *imagev1.ResolveRequest) (*imag
 }
 
 // Provide implements imagev1.ImageServiceServer.
-func (s *Service) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+func (s *Service) Provide(
+	req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse],
+) error {
 	if err := check(req.GetDirectory(), req.GetImages()); err != nil {
 		return err
 	}
@@ -110,7 +112,9 @@ func (s *Service) provide(ctx context.Context, req *imagev1.ProvideRequest, prog
 }
 
 // bring builds one image and loads it into one cluster, unless that was done before.
-func (s *Service) bring(ctx context.Context, target string, sources *Sources, names []string, progress func(string)) error {
+func (s *Service) bring(
+	ctx context.Context, target string, sources *Sources, names []string, progress func(string),
+) error {
 	if s.loaded.has(target, sources.Digest, names) {
 		return nil
 	}
@@ -119,11 +123,13 @@ func (s *Service) bring(ctx context.Context, target string, sources *Sources, na
 		return buildErr
 	}
 	waiting := func() {
-		progress(fmt.Sprintf("Waiting for %s: images are being loaded into the cluster of %s", sources.Reference(), target))
+		progress(fmt.Sprintf("Waiting for %s: images are being loaded into the cluster of %s", sources.Reference(),
+			target))
 	}
 	return s.loaded.once(ctx, target, sources.Digest, names, waiting, func() error {
 		if buildErr == nil {
-			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as that takes images", sources.Reference(), target))
+			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as that takes images", sources.Reference(),
+				target))
 		}
 		err := s.load(ctx, target, archive, names)
 		switch {
@@ -132,7 +138,8 @@ func (s *Service) bring(ctx context.Context, target string, sources *Sources, na
 		case err != nil:
 			return fmt.Errorf("load %s into the cluster of %s: %w", sources.Reference(), target, err)
 		case buildErr != nil:
-			progress(fmt.Sprintf("%s is not built: %v. The cluster is simulated and runs nothing, so the name is enough", sources.Reference(), buildErr))
+			progress(fmt.Sprintf("%s is not built: %v. The cluster is simulated and runs nothing, so the name is enough",
+				sources.Reference(), buildErr))
 		default:
 			progress("Loaded " + sources.Reference())
 		}
@@ -166,7 +173,8 @@ func resolve(directory string, images []string) (map[string]*Sources, error) {
 
 func check(directory string, images []string) error {
 	if len(images) > maxImages {
-		return status.Errorf(codes.InvalidArgument, "%d images are more than the %d of one request", len(images), maxImages)
+		return status.Errorf(codes.InvalidArgument, "%d images are more than the %d of one request", len(images),
+			maxImages)
 	}
 	if !filepath.IsAbs(directory) {
 		return status.Errorf(codes.InvalidArgument, "the directory %q is not absolute", directory)

@@ -53,10 +53,12 @@ func serve(t *testing.T, c *clusters) imagev1.ImageServiceClient {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := grpc.NewServer()
-	imagev1.RegisterImageServiceServer(server, NewService(NewBuilder(t.TempDir()), c.take, slog.New(slog.DiscardHandler)))
+	imagev1.RegisterImageServiceServer(server,
+		NewService(NewBuilder(t.TempDir()), c.take, slog.New(slog.DiscardHandler)))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, conn.Close())
@@ -69,7 +71,9 @@ func serve(t *testing.T, c *clusters) imagev1.ImageServiceClient {
 }
 
 // provide gives the lines of progress and how the call ended.
-func provide(ctx context.Context, service imagev1.ImageServiceClient, directory, target string, images ...string) (lines []string, err error) {
+func provide(
+	ctx context.Context, service imagev1.ImageServiceClient, directory, target string, images ...string,
+) (lines []string, err error) {
 	stream, err := service.Provide(ctx, &imagev1.ProvideRequest{Directory: directory, Images: images, Target: target})
 	if err != nil {
 		return nil, err
@@ -89,7 +93,9 @@ func provide(ctx context.Context, service imagev1.ImageServiceClient, directory,
 func TestReferencesOfTheRepositorysProgramsAreResolved(t *testing.T) {
 	t.Parallel()
 	service, dir := serve(t, &clusters{}), simple(t)
-	resp, err := service.Resolve(t.Context(), &imagev1.ResolveRequest{Directory: dir, Images: []string{"pipedeck.dev/web:v1", "pipedeck.dev/web", "nginx", "pipedeck.dev/gone:v1"}})
+	resp, err := service.Resolve(t.Context(),
+		&imagev1.ResolveRequest{Directory: dir,
+			Images: []string{"pipedeck.dev/web:v1", "pipedeck.dev/web", "nginx", "pipedeck.dev/gone:v1"}})
 	require.NoError(t, err)
 	want := find(t, dir, "pipedeck.dev/web").Reference()
 	require.Equal(t, map[string]string{"pipedeck.dev/web:v1": want, "pipedeck.dev/web": want}, resp.GetReferences())
@@ -119,7 +125,8 @@ func TestAnImageIsLoadedOnceIntoEachCluster(t *testing.T) {
 	}
 	_, err = provide(t.Context(), service, dir, "prod", "pipedeck.dev/web:v1")
 	require.NoError(t, err)
-	require.Equal(t, []string{"dev " + first + " pipedeck.dev/web:v1", "prod " + first + " pipedeck.dev/web:v1"}, c.loads)
+	require.Equal(t, []string{"dev " + first + " pipedeck.dev/web:v1", "prod " + first + " pipedeck.dev/web:v1"},
+		c.loads)
 
 	write(t, filepath.Join(dir, "web", "main.go"), program+"// more\n")
 	second := find(t, dir, "pipedeck.dev/web").Reference()
@@ -129,7 +136,8 @@ func TestAnImageIsLoadedOnceIntoEachCluster(t *testing.T) {
 	write(t, filepath.Join(dir, "web", "main.go"), program)
 	_, err = provide(t.Context(), service, dir, "dev", "pipedeck.dev/web:v1")
 	require.NoError(t, err)
-	require.Equal(t, []string{"dev " + second + " pipedeck.dev/web:v1", "dev " + first + " pipedeck.dev/web:v1"}, c.loads[2:], "a name goes back to older sources")
+	require.Equal(t, []string{"dev " + second + " pipedeck.dev/web:v1", "dev " + first + " pipedeck.dev/web:v1"},
+		c.loads[2:], "a name goes back to older sources")
 }
 
 func TestThoseWhoWantTheSameImageLoadItOnce(t *testing.T) {
@@ -167,9 +175,12 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		load    error
 		want    string
 	}{
-		"a program that does not compile": {"package main\n\nfunc main() { undefinedThing() }\n", nil, "web does not compile: web/main.go:3:15: undefined: undefinedThing"},
-		"a cluster that takes no images":  {program, cluster.ErrNoImages, "push the image to a registry"},
-		"a cluster that refuses":          {program, &cluster.HintError{Err: errors.New("the disk is full"), Hint: "docker system prune"}, "the disk is full; docker system prune"},
+		"a program that does not compile": {"package main\n\nfunc main() { undefinedThing() }\n", nil,
+			"web does not compile: web/main.go:3:15: undefined: undefinedThing"},
+		"a cluster that takes no images": {program, cluster.ErrNoImages, "push the image to a registry"},
+		"a cluster that refuses": {program,
+			&cluster.HintError{Err: errors.New("the disk is full"), Hint: "docker system prune"},
+			"the disk is full; docker system prune"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +268,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := service.Resolve(t.Context(), &imagev1.ResolveRequest{Directory: test.directory, Images: test.images})
+			_, err := service.Resolve(t.Context(),
+				&imagev1.ResolveRequest{Directory: test.directory, Images: test.images})
 			require.Equal(t, codes.InvalidArgument, status.Code(err))
 			_, err = provide(t.Context(), service, test.directory, "dev", test.images...)
 			require.Equal(t, codes.InvalidArgument, status.Code(err))

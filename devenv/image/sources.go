@@ -95,7 +95,8 @@ type walk struct {
 }
 
 func newWalk(root *os.Root) *walk {
-	w := &walk{files: root.FS(), sum: sha256.New(), modules: map[string]string{}, packages: map[string]bool{}, seen: map[string]bool{}}
+	w := &walk{files: root.FS(), sum: sha256.New(), modules: map[string]string{}, packages: map[string]bool{},
+		seen: map[string]bool{}}
 	w.build = build.Context{
 		// Every file counts, whatever it is made for: the digest is the same for all platforms.
 		GOOS: "linux", GOARCH: "amd64", Compiler: "gc", UseAllFiles: true, CgoEnabled: true,
@@ -174,7 +175,8 @@ func (w *walk) readModule(at string, data []byte) {
 	}
 }
 
-// add takes a package and all that it imports from the repository. A package that is not there is the compiler's to complain about.
+// add takes a package and all that it imports from the repository. A package that is not there is the compiler's to
+// complain about.
 func (w *walk) add(folder string) {
 	if w.err != nil || w.packages[folder] {
 		return
@@ -185,7 +187,8 @@ func (w *walk) add(folder string) {
 	}
 	// An error is about one file or another; what could be read is there nevertheless.
 	p, _ := w.build.ImportDir(folder, 0)
-	for _, list := range [][]string{p.GoFiles, p.CgoFiles, p.IgnoredGoFiles, p.InvalidGoFiles, p.SFiles, p.HFiles, p.SysoFiles} {
+	for _, list := range [][]string{p.GoFiles, p.CgoFiles, p.IgnoredGoFiles, p.InvalidGoFiles, p.SFiles, p.HFiles,
+		p.SysoFiles} {
 		for _, file := range list {
 			w.addFile(path.Join(folder, file))
 		}

@@ -42,7 +42,8 @@ func TestReferencesSayWhichFolderIsBuilt(t *testing.T) {
 func long(n int) string { return strings.Repeat("a", n) }
 
 func FuzzFoldersStayInTheRepository(f *testing.F) {
-	for _, seed := range []string{"pipedeck.dev/web:v1", "pipedeck.dev/../x", "pipedeck.dev//etc", "pipedeck.dev/a/../..", "pipedeck.dev/.:v1"} {
+	for _, seed := range []string{"pipedeck.dev/web:v1", "pipedeck.dev/../x", "pipedeck.dev//etc",
+		"pipedeck.dev/a/../..", "pipedeck.dev/.:v1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
@@ -77,8 +78,9 @@ func TestTheReferenceChangesWithTheSourcesAndNothingElse(t *testing.T) {
 	before := find(t, repository(t, rich()), "pipedeck.dev/web:v1").Reference()
 	require.Regexp(t, `^pipedeck\.dev/web:[0-9a-f]{12}$`, before)
 	for file, changes := range map[string]bool{
-		"go.mod": true, "go.sum": true, "web/main.go": true, "web/main_windows.go": true, "web/page.html": true, "web/assets/deep/x.css": true,
-		"lib/lib.go": true, "other/go.mod": true, "other/deep/deep.go": true,
+		"go.mod": true, "go.sum": true, "web/main.go": true, "web/main_windows.go": true, "web/page.html": true,
+		"web/assets/deep/x.css": true,
+		"lib/lib.go":            true, "other/go.mod": true, "other/deep/deep.go": true,
 		"web/main_test.go": false, "web/deployment.yaml": false, "other/unused/unused.go": false, "README.md": false,
 	} {
 		files := rich()
@@ -87,15 +89,18 @@ func TestTheReferenceChangesWithTheSourcesAndNothingElse(t *testing.T) {
 		require.Equal(t, changes, before != after, file)
 	}
 	moved := rich()
-	moved["web/page2.html"], moved["web/main.go"] = moved["web/page.html"], strings.Replace(moved["web/main.go"], "page.html", "page2.html", 1)
+	moved["web/page2.html"], moved["web/main.go"] = moved["web/page.html"],
+		strings.Replace(moved["web/main.go"], "page.html", "page2.html", 1)
 	require.NotEqual(t, before, find(t, repository(t, moved), "pipedeck.dev/web").Reference())
 }
 
 func TestVendoredPackagesCount(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"go.mod": "module sample\n\ngo 1.26\n\nrequire x.example/y v1.0.0\n", "vendor/modules.txt": "# x.example/y v1.0.0\n",
-		"vendor/x.example/y/y.go": "package y\n", "web/main.go": "package main\n\nimport _ \"x.example/y\"\n\nfunc main() {}\n",
+		"go.mod":                  "module sample\n\ngo 1.26\n\nrequire x.example/y v1.0.0\n",
+		"vendor/modules.txt":      "# x.example/y v1.0.0\n",
+		"vendor/x.example/y/y.go": "package y\n",
+		"web/main.go":             "package main\n\nimport _ \"x.example/y\"\n\nfunc main() {}\n",
 	}
 	before := find(t, repository(t, files), "pipedeck.dev/web").Reference()
 	files["vendor/x.example/y/y.go"] += "// more\n"
@@ -104,8 +109,10 @@ func TestVendoredPackagesCount(t *testing.T) {
 
 func TestImagesThatAreBuiltElsewhereAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	dir := repository(t, map[string]string{"web/main.go": program, "docs/README.md": "", "tests/only_test.go": "package tests\n"})
-	for _, reference := range []string{"nginx", "pipedeck.dev/gone:v1", "pipedeck.dev/docs:v1", "pipedeck.dev/tests:v1"} {
+	dir := repository(t, map[string]string{"web/main.go": program, "docs/README.md": "",
+		"tests/only_test.go": "package tests\n"})
+	for _, reference := range []string{"nginx", "pipedeck.dev/gone:v1", "pipedeck.dev/docs:v1",
+		"pipedeck.dev/tests:v1"} {
 		s, err := FindSources(dir, reference)
 		require.NoError(t, err)
 		require.Nil(t, s, reference)
@@ -121,7 +128,8 @@ func TestNothingOutsideOfTheRepositoryIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, s)
 
-	write(t, filepath.Join(dir, "app", "main.go"), "package main\n\n//go:embed secret\nvar _ string\n\nfunc main() {}\n")
+	write(t, filepath.Join(dir, "app", "main.go"),
+		"package main\n\n//go:embed secret\nvar _ string\n\nfunc main() {}\n")
 	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "app", "secret")))
 	before, beforeErr := FindSources(dir, "pipedeck.dev/app")
 	write(t, filepath.Join(outside, "secret"), "y")

@@ -20,7 +20,8 @@ func TestABranchFollowsADetachedHEADInAShallowClone(t *testing.T) {
 	w.gitIn(filepath.Dir(clone), "clone", "-q", "--depth=1", "file://"+w.root, clone)
 	w.gitIn(clone, "checkout", "-q", "--detach")
 	w.root = clone
-	options := Options{Root: clone, Branch: "detached", CommitsOnly: true, Dir: filepath.Join(filepath.Dir(clone), "live.git")}
+	options := Options{Root: clone, Branch: "detached", CommitsOnly: true,
+		Dir: filepath.Join(filepath.Dir(clone), "live.git")}
 	tree, err := Open(t.Context(), options)
 	require.NoError(t, err)
 	w.tree = tree

@@ -10,7 +10,8 @@
 // would take: .gitignore, filters and file modes are git's own business, which is why the git program does
 // the work. A tree that equals a commit of the user is that commit, not another one.
 //
-// For a working tree whose HEAD is detached, the environment also runs a Tree without --live, whose branch follows HEAD.
+// For a working tree whose HEAD is detached, the environment also runs a Tree without --live, whose branch follows
+// HEAD.
 //
 // What a snapshot cannot hold is a *HeldError with advice, and the last snapshot stands; everything else is a
 // failure to run git or to watch files.

@@ -47,7 +47,8 @@ func newWorld(t *testing.T, files ...string) *world {
 func (w *world) open() {
 	w.t.Helper()
 	var err error
-	w.tree, err = Open(w.t.Context(), Options{Root: w.root, Branch: "main", Dir: filepath.Join(filepath.Dir(w.root), "live.git")})
+	w.tree, err = Open(w.t.Context(), Options{Root: w.root, Branch: "main",
+		Dir: filepath.Join(filepath.Dir(w.root), "live.git")})
 	require.NoError(w.t, err)
 }
 
@@ -104,13 +105,14 @@ func (w *world) files(commit string) []string {
 func (w *world) state() map[string]string {
 	w.t.Helper()
 	found := map[string]string{}
-	require.NoError(w.t, filepath.WalkDir(filepath.Join(w.root, ".git"), func(path string, entry os.DirEntry, err error) error {
-		require.NoError(w.t, err)
-		info, err := entry.Info()
-		require.NoError(w.t, err)
-		found[path] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
-		return nil
-	}))
+	require.NoError(w.t, filepath.WalkDir(filepath.Join(w.root, ".git"),
+		func(path string, entry os.DirEntry, err error) error {
+			require.NoError(w.t, err)
+			info, err := entry.Info()
+			require.NoError(w.t, err)
+			found[path] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
+			return nil
+		}))
 	return found
 }
 
@@ -156,9 +158,11 @@ func TestASnapshotIsTheWorkingTreeUponHead(t *testing.T) {
 	s = w.take()
 	require.True(t, s.New)
 	require.Equal(t, []string{".gitignore", "a", "dir/deep/er/d", "dir/moved", "link", "run.sh"}, w.files(s.Commit))
-	require.Equal(t, []string{".gitignore", "dir/b", "dir/c", "dir/deep/er/d", "dir/moved", "link", "run.sh"}, s.Uncommitted)
+	require.Equal(t, []string{".gitignore", "dir/b", "dir/c", "dir/deep/er/d", "dir/moved", "link", "run.sh"},
+		s.Uncommitted)
 	require.Equal(t, head, w.snapshots("rev-parse", s.Commit+"^"))
-	require.Equal(t, "uncommitted changes in .gitignore, dir/b, dir/c and 4 more", w.snapshots("log", "-1", "--format=%s", s.Commit))
+	require.Equal(t, "uncommitted changes in .gitignore, dir/b, dir/c and 4 more",
+		w.snapshots("log", "-1", "--format=%s", s.Commit))
 	require.Equal(t, "Ada <ada@example.com> pipedeck", w.snapshots("log", "-1", "--format=%an <%ae> %cn", s.Commit))
 	require.Contains(t, w.snapshots("ls-tree", s.Commit, "run.sh"), "100755")
 	require.Contains(t, w.snapshots("ls-tree", s.Commit, "link"), "120000")

@@ -101,7 +101,8 @@ func (t *Tree) updateIndex(ctx context.Context) (left []string, err error) {
 		}
 	}
 	if len(t.conflicts) > 0 {
-		return nil, &HeldError{"files have conflicts: " + names(t.conflicts), "resolve them and git add them; nothing is deployed meanwhile"}
+		return nil, &HeldError{"files have conflicts: " + names(t.conflicts),
+			"resolve them and git add them; nothing is deployed meanwhile"}
 	}
 	args := []string{"ls-files", "-z", "--others", "--modified", "--exclude-standard"}
 	for _, pattern := range editorFiles {
@@ -124,7 +125,8 @@ func (t *Tree) updateIndex(ctx context.Context) (left []string, err error) {
 	if err := t.checkSize(changed); err != nil || len(changed) == 0 {
 		return left, err
 	}
-	_, err = t.git.run(ctx, strings.Join(changed, "\x00")+"\x00", "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	_, err = t.git.run(ctx, strings.Join(changed, "\x00")+"\x00", "update-index", "--add", "--remove", "--replace",
+		"-z", "--stdin")
 	return left, err
 }
 
@@ -172,7 +174,8 @@ func (t *Tree) tooMuch(changed []string) error {
 }
 
 func (t *Tree) commit(ctx context.Context, parent, tree string, files []string) (string, error) {
-	signed := t.git.with("GIT_AUTHOR_NAME="+t.name, "GIT_AUTHOR_EMAIL="+t.email, "GIT_COMMITTER_NAME=pipedeck", "GIT_COMMITTER_EMAIL=pipedeck@localhost")
+	signed := t.git.with("GIT_AUTHOR_NAME="+t.name, "GIT_AUTHOR_EMAIL="+t.email, "GIT_COMMITTER_NAME=pipedeck",
+		"GIT_COMMITTER_EMAIL=pipedeck@localhost")
 	out, err := signed.run(ctx, message(files), "commit-tree", "-p", parent, tree)
 	return strings.TrimSpace(out), err
 }

@@ -78,15 +78,18 @@ func Open(ctx context.Context, options Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := user.line(ctx, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index")
+	paths, err := user.line(ctx, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--git-path",
+		"objects", "--git-path", "index")
 	if err != nil {
 		return nil, fmt.Errorf("find the repository of %s: %w", options.Root, err)
 	}
 	found := strings.Split(paths, "\n")
 	if len(found) != 4 {
-		return nil, fmt.Errorf("find the repository of %s: a path in it has a line break, or git is older than 2.31", options.Root)
+		return nil, fmt.Errorf("find the repository of %s: a path in it has a line break, or git is older than 2.31",
+			options.Root)
 	}
-	t := &Tree{options: options, logger: options.Logger, gitDir: found[0], commonDir: found[1], index: index{from: found[3], path: filepath.Join(options.Dir, "index")}}
+	t := &Tree{options: options, logger: options.Logger, gitDir: found[0], commonDir: found[1],
+		index: index{from: found[3], path: filepath.Join(options.Dir, "index")}}
 	t.store = user.with("GIT_DIR=" + options.Dir)
 	t.store.dir = filepath.Dir(options.Dir)
 	if err := t.makeStore(ctx, found[2]); err != nil {
@@ -107,7 +110,8 @@ func (t *Tree) makeStore(ctx context.Context, objects string) error {
 		return err
 	}
 	init := t.store.with("GIT_OBJECT_DIRECTORY=" + filepath.Join(t.options.Dir, "objects"))
-	if _, err := init.run(ctx, "", "init", "--quiet", "--bare", "--template=", "--initial-branch="+t.options.Branch); err != nil {
+	if _, err := init.run(ctx, "", "init", "--quiet", "--bare", "--template=",
+		"--initial-branch="+t.options.Branch); err != nil {
 		return err
 	}
 	// A former process may have been killed while it wrote.

@@ -83,7 +83,8 @@ func (w *watch) report(err error) {
 	}
 	w.problem = problem
 	if err != nil {
-		w.tree.logger.Warn("not every directory can be watched; they are looked at", "interval", pollInterval, "error", err)
+		w.tree.logger.Warn("not every directory can be watched; they are looked at", "interval", pollInterval, "error",
+			err)
 	}
 	if w.tree.options.Watched != nil {
 		w.tree.options.Watched(err)

@@ -27,9 +27,11 @@ func module(t *testing.T) (root string, s *Source) {
 	root = t.TempDir()
 	write(t, filepath.Join(root, "go.mod"), "module example.org/plugin\n\ngo 1.24\n")
 	write(t, filepath.Join(root, "words", "words.go"), "package words\n\nconst First = \"one\"\n")
-	write(t, filepath.Join(root, "cmd", "plugin", "main.go"), "package main\n\nimport \"example.org/plugin/words\"\n\nfunc main() { println(words.First) }\n")
+	write(t, filepath.Join(root, "cmd", "plugin", "main.go"),
+		"package main\n\nimport \"example.org/plugin/words\"\n\nfunc main() { println(words.First) }\n")
 	return root, &Source{
-		Dir: filepath.Join(root, "cmd", "plugin"), Program: filepath.Join(t.TempDir(), "bin", "plugin"), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Dir: filepath.Join(root, "cmd", "plugin"), Program: filepath.Join(t.TempDir(), "bin", "plugin"),
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 }
 
@@ -93,7 +95,8 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	// A package that is new to the program is watched from then on.
 	more := filepath.Join(root, "more", "more.go")
 	write(t, more, "package more\n\nconst Second = \"four\"\n")
-	require.NoError(t, end(filepath.Join(s.Dir, "main.go"), "package main\n\nimport \"example.org/plugin/more\"\n\nfunc main() { println(more.Second) }\n"))
+	require.NoError(t, end(filepath.Join(s.Dir, "main.go"),
+		"package main\n\nimport \"example.org/plugin/more\"\n\nfunc main() { println(more.Second) }\n"))
 	require.NoError(t, end(more, "package more\n\nconst Second = \"five\"\n"))
 	require.Equal(t, "five", says(t, s))
 	cancel()

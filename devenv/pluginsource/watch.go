@@ -28,8 +28,8 @@ const (
 // errStale ends a build whose sources have changed.
 var errStale = errors.New("the sources have changed")
 
-// Run builds at once and after every change until ctx ends, and tells of the beginning and the end of each build: began is
-// called first, then ended with what Build returned. A build that another change overtakes has no end.
+// Run builds at once and after every change until ctx ends, and tells of the beginning and the end of each build: began
+// is called first, then ended with what Build returned. A build that another change overtakes has no end.
 func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Duration, err error)) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -99,7 +99,8 @@ func (s *Source) status(state config.BuildState, reason error) {
 		status.Reason = broken.Output
 	}
 	if err := config.WriteBuildStatus(s.Program, status); err != nil {
-		s.Logger.Warn("cannot report the build of a plugin to piped: a deployment may run the program from before", "error", err)
+		s.Logger.Warn("cannot report the build of a plugin to piped: a deployment may run the program from before",
+			"error", err)
 	}
 }
 

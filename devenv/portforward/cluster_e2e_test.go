@@ -51,7 +51,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	kubeconfig, image := os.Getenv("PIPEDECK_TEST_KUBECONFIG"), os.Getenv("PIPEDECK_TEST_IMAGE")
-	require.True(t, kubeconfig != "" && image != "", "set PIPEDECK_TEST_KUBECONFIG to a cluster that runs containers, and PIPEDECK_TEST_IMAGE to an image of sample-apps/hello-world that it has (see tools/e2e-kind.sh)")
+	require.True(t, kubeconfig != "" && image != "",
+		"set PIPEDECK_TEST_KUBECONFIG to a cluster that runs containers, and PIPEDECK_TEST_IMAGE to an image of "+
+			"sample-apps/hello-world that it has (see tools/e2e-kind.sh)")
 	c, err := connect(kubeconfig)
 	require.NoError(t, err)
 	t.Cleanup(c.close)
@@ -76,13 +78,15 @@ func (w *world) create(resource schema.GroupVersionResource, namespace, text str
 	w.t.Helper()
 	var object map[string]any
 	require.NoError(w.t, yaml.Unmarshal([]byte(text), &object))
-	_, err := w.cluster.objects.Resource(resource).Namespace(namespace).Create(w.t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+	_, err := w.cluster.objects.Resource(resource).Namespace(namespace).Create(w.t.Context(),
+		&unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 	require.NoError(w.t, err)
 }
 
 func (w *world) patch(patch string) {
 	w.t.Helper()
-	_, err := w.cluster.objects.Resource(deployments).Namespace(w.namespace).Patch(w.t.Context(), "web", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := w.cluster.objects.Resource(deployments).Namespace(w.namespace).Patch(w.t.Context(), "web",
+		types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
 	require.NoError(w.t, err)
 }
 
@@ -150,7 +154,8 @@ func get(ctx context.Context, client *http.Client, url string) (int, string, err
 
 func TestRequestsAreSpreadOverThePodsAndNoneFailsWhileTheyAreReplaced(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{"that tell when they are ready": probe, "that are called ready before they listen": ""} {
+	for name, more := range map[string]string{"that tell when they are ready": probe,
+		"that are called ready before they listen": ""} {
 		t.Run("pods "+name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -190,7 +195,8 @@ func TestRequestsAreSpreadOverThePodsAndNoneFailsWhileTheyAreReplaced(t *testing
 				})
 			}
 			for _, version := range []string{"two", "three"} {
-				w.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"VERSION","value":"` + version + `"}]}]}}}}`)
+				w.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"VERSION","value":"` +
+					version + `"}]}]}}}}`)
 				w.await("version "+version+" is everywhere", func() bool {
 					for range 8 {
 						_, text, err := get(t.Context(), client, a.URL)

@@ -139,7 +139,9 @@ func (f *Forwarder) forward(k key, c *cluster, found found) (fw *forward, starte
 		return fw, false, nil
 	}
 	if len(f.forwards) >= f.limits.forwards {
-		return nil, false, fmt.Errorf("%d ports are open, which is as many as there can be; restart the environment to close them", f.limits.forwards)
+		return nil, false,
+			fmt.Errorf("%d ports are open, which is as many as there can be; restart the environment to close them",
+				f.limits.forwards)
 	}
 	fw, err = newForward(c, found, f.limits, f.logger)
 	if err != nil {

@@ -92,7 +92,8 @@ func (f *forward) handler() http.Handler {
 	hosts := hosts(f.listener.Addr())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !hosts[strings.ToLower(r.Host)] {
-			http.Error(w, "This address belongs to this machine; use it as http://"+f.listener.Addr().String(), http.StatusMisdirectedRequest)
+			http.Error(w, "This address belongs to this machine; use it as http://"+f.listener.Addr().String(),
+				http.StatusMisdirectedRequest)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -131,7 +132,8 @@ type retrying struct{ next http.RoundTripper }
 func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
 		response, err := t.next.RoundTrip(r)
-		if err == nil || attempt == maxAttempts || r.Context().Err() != nil || errors.Is(err, errNoPod) || !repeatable(r) {
+		if err == nil || attempt == maxAttempts || r.Context().Err() != nil || errors.Is(err, errNoPod) ||
+			!repeatable(r) {
 			return response, err
 		}
 	}

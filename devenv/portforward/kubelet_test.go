@@ -136,7 +136,8 @@ func (p *pairs) forward(failures, data httpstream.Stream) {
 	defer data.Close()
 	target, err := net.Dial("tcp", p.target)
 	if p.target == "" || err != nil {
-		fmt.Fprintf(failures, "failed to connect to localhost:%s inside namespace: connection refused", data.Headers().Get(corev1.PortHeader))
+		fmt.Fprintf(failures, "failed to connect to localhost:%s inside namespace: connection refused",
+			data.Headers().Get(corev1.PortHeader))
 		return
 	}
 	defer target.Close()
@@ -165,7 +166,8 @@ func newPlace(t *testing.T, limits limits) *place {
 	t.Helper()
 	kinds := map[schema.GroupVersionResource]string{
 		serviceResource: "ServiceList", sliceResource: "EndpointSliceList", podResource: "PodList",
-		workloadResources[0]: "DeploymentList", workloadResources[1]: "StatefulSetList", workloadResources[2]: "DaemonSetList",
+		workloadResources[0]: "DeploymentList", workloadResources[1]: "StatefulSetList",
+		workloadResources[2]: "DaemonSetList",
 	}
 	k := newKubelet(t)
 	c := &cluster{
@@ -189,7 +191,8 @@ func (p *place) create(resource schema.GroupVersionResource, text string) {
 	p.t.Helper()
 	var object map[string]any
 	require.NoError(p.t, yaml.Unmarshal([]byte(text), &object))
-	_, err := p.cluster.objects.Resource(resource).Namespace("default").Create(p.t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+	_, err := p.cluster.objects.Resource(resource).Namespace("default").Create(p.t.Context(),
+		&unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 	require.NoError(p.t, err)
 }
 
@@ -206,7 +209,8 @@ func (p *place) pod(name, address string) {
 	p.kubelet.mu.Lock()
 	p.kubelet.pods[name] = address
 	p.kubelet.mu.Unlock()
-	p.create(podResource, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, uid: %s}}`, name, name))
+	p.create(podResource, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, uid: %s}}`,
+		name, name))
 	p.ready[name] = true
 	p.publish()
 }
@@ -214,7 +218,8 @@ func (p *place) pod(name, address string) {
 // remove takes a pod away. Its connections stay open, as those into a network that is gone do.
 func (p *place) remove(name string) {
 	p.t.Helper()
-	require.NoError(p.t, p.cluster.objects.Resource(podResource).Namespace("default").Delete(p.t.Context(), name, metav1.DeleteOptions{}))
+	require.NoError(p.t, p.cluster.objects.Resource(podResource).Namespace("default").Delete(p.t.Context(), name,
+		metav1.DeleteOptions{}))
 	delete(p.ready, name)
 	p.publish()
 }
@@ -230,18 +235,22 @@ func (p *place) publish() {
 	}
 	slice := map[string]any{
 		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
-		"metadata": map[string]any{"name": "web-1", "namespace": "default", "labels": map[string]any{"kubernetes.io/service-name": "web"}},
-		"ports":    []any{map[string]any{"name": "http", "port": int64(8080)}, map[string]any{"name": "data", "port": int64(9090)}},
+		"metadata": map[string]any{"name": "web-1", "namespace": "default",
+			"labels": map[string]any{"kubernetes.io/service-name": "web"}},
+		"ports": []any{map[string]any{"name": "http", "port": int64(8080)},
+			map[string]any{"name": "data", "port": int64(9090)}},
 	}
 	if len(endpoints) > 0 {
 		slice["endpoints"] = endpoints
 	}
-	_, err := p.cluster.objects.Resource(sliceResource).Namespace("default").Update(p.t.Context(), &unstructured.Unstructured{Object: slice}, metav1.UpdateOptions{})
+	_, err := p.cluster.objects.Resource(sliceResource).Namespace("default").Update(p.t.Context(),
+		&unstructured.Unstructured{Object: slice}, metav1.UpdateOptions{})
 	require.NoError(p.t, err)
 }
 
 func (p *place) open(port string) (Address, error) {
-	return p.forwarder.Open(p.t.Context(), Request{Cluster: "dev", Kubeconfig: "k", ApplicationID: "app-1", Name: "web", Port: port})
+	return p.forwarder.Open(p.t.Context(),
+		Request{Cluster: "dev", Kubeconfig: "k", ApplicationID: "app-1", Name: "web", Port: port})
 }
 
 func (p *place) url(port string) string {

@@ -49,15 +49,18 @@ func (c *cluster) find(ctx context.Context, r Request) (found, error) {
 
 // list returns the objects of an application.
 func list[T any](ctx context.Context, c *cluster, resource schema.GroupVersionResource, r Request) ([]*T, error) {
-	list, err := c.objects.Resource(resource).List(ctx, metav1.ListOptions{LabelSelector: labelApplication + "=" + r.ApplicationID})
+	list, err := c.objects.Resource(resource).List(ctx,
+		metav1.ListOptions{LabelSelector: labelApplication + "=" + r.ApplicationID})
 	if err != nil {
-		return nil, fmt.Errorf("list the %s of %s in cluster %s: %w; see pipedeck status", resource.Resource, r.Name, r.Cluster, err)
+		return nil, fmt.Errorf("list the %s of %s in cluster %s: %w; see pipedeck status", resource.Resource, r.Name,
+			r.Cluster, err)
 	}
 	var typed []*T
 	for _, o := range list.Items {
 		t := new(T)
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, t); err != nil {
-			return nil, fmt.Errorf("read %s %s: %w; this is a bug, please report it", resource.Resource, o.GetName(), err)
+			return nil, fmt.Errorf("read %s %s: %w; this is a bug, please report it", resource.Resource, o.GetName(),
+				err)
 		}
 		typed = append(typed, t)
 	}
@@ -72,7 +75,8 @@ func preferred(services []*corev1.Service, application string) []*corev1.Service
 	if len(primary) > 0 {
 		services = primary
 	}
-	slices.SortFunc(services, func(a, b *corev1.Service) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, application) })
+	slices.SortFunc(services,
+		func(a, b *corev1.Service) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, application) })
 	return services
 }
 
@@ -119,7 +123,8 @@ func findPort(services []*corev1.Service, r Request) (found, error) {
 			}
 		}
 	}
-	return found{}, fmt.Errorf("no service of %s has the port %q; choose one with --port: %s", r.Name, wanted, strings.Join(known, ", "))
+	return found{}, fmt.Errorf("no service of %s has the port %q; choose one with --port: %s", r.Name, wanted,
+		strings.Join(known, ", "))
 }
 
 func foundPort(services []*corev1.Service, s *corev1.Service, p corev1.ServicePort) found {

@@ -26,20 +26,30 @@ func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 		port     string
 		is       string
 	}{
-		"the first port":                        {[]string{web}, "", "Service default/web http http"},
-		"a port by name":                        {[]string{web}, "admin", "Service default/web admin https"},
-		"a port by number":                      {[]string{web}, "81", "Service default/web admin https"},
-		"the service like the application":      {[]string{service("a", "", httpPort), web}, "", "Service default/web http http"},
-		"else by name":                          {[]string{service("shop", "", httpPort), service("cart", "", httpPort)}, "", "Service default/cart http http"},
-		"a service by name":                     {[]string{web, service("db", "", "{name: sql, port: 5432}")}, "db:sql", "Service default/db sql "},
-		"the service that has the port":         {[]string{web, service("db", "", "{name: sql, port: 5432}")}, "5432", "Service default/db sql "},
-		"no canary where there is another":      {[]string{canary, service("b", "", httpPort)}, "", "Service default/b http http"},
-		"a canary where there is nothing else":  {[]string{canary}, "", "Service default/a-canary http http"},
-		"no UDP":                                {[]string{service("web", "", "{name: dns, port: 53, protocol: UDP}, "+httpPort)}, "", "Service default/web http http"},
-		"a port without a name":                 {[]string{service("web", "", "{port: 8080}")}, "", "Service default/web 8080 http"},
-		"no port of that name":                  {[]string{web}, "metrics", `no service of web has the port "metrics"; choose one with --port: web:http, web:admin`},
-		"no service of that name":               {[]string{web}, "db:sql", `web has no service "db"; leave --port out to see the ones it has`},
-		"nothing":                               {nil, "", "nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
+		"the first port":   {[]string{web}, "", "Service default/web http http"},
+		"a port by name":   {[]string{web}, "admin", "Service default/web admin https"},
+		"a port by number": {[]string{web}, "81", "Service default/web admin https"},
+		"the service like the application": {[]string{service("a", "", httpPort), web}, "",
+			"Service default/web http http"},
+		"else by name": {[]string{service("shop", "", httpPort),
+			service("cart", "", httpPort)}, "", "Service default/cart http http"},
+		"a service by name": {[]string{web, service("db", "", "{name: sql, port: 5432}")}, "db:sql",
+			"Service default/db sql "},
+		"the service that has the port": {[]string{web, service("db", "", "{name: sql, port: 5432}")}, "5432",
+			"Service default/db sql "},
+		"no canary where there is another": {[]string{canary, service("b", "", httpPort)}, "",
+			"Service default/b http http"},
+		"a canary where there is nothing else": {[]string{canary}, "", "Service default/a-canary http http"},
+		"no UDP": {[]string{service("web", "",
+			"{name: dns, port: 53, protocol: UDP}, "+httpPort)}, "", "Service default/web http http"},
+		"a port without a name": {[]string{service("web", "", "{port: 8080}")}, "",
+			"Service default/web 8080 http"},
+		"no port of that name": {[]string{web}, "metrics",
+			`no service of web has the port "metrics"; choose one with --port: web:http, web:admin`},
+		"no service of that name": {[]string{web}, "db:sql",
+			`web has no service "db"; leave --port out to see the ones it has`},
+		"nothing": {nil, "",
+			"nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
 		"services outside of the cluster alone": {[]string{"{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default, labels: {" + owned + "}}, spec: {type: ExternalName, externalName: example.com, ports: [" + httpPort + "]}}"}, "", "nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +59,8 @@ func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 			for _, s := range c.services {
 				p.create(serviceResource, s)
 			}
-			f, err := p.cluster.find(t.Context(), Request{Cluster: "dev", ApplicationID: "app-1", Name: "web", Port: c.port})
+			f, err := p.cluster.find(t.Context(),
+				Request{Cluster: "dev", ApplicationID: "app-1", Name: "web", Port: c.port})
 			if err != nil {
 				require.Equal(t, c.is, err.Error())
 				return
@@ -65,19 +76,24 @@ func TestWithoutAServiceThePodsOfTheWorkloadAreMeant(t *testing.T) {
 		return fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: default, labels: {%s}}, spec: {selector: {matchLabels: {app: x}}, template: {spec: {containers: [{name: c, ports: [%s]}]}}}}", name, owned, ports)
 	}
 	for name, c := range map[string]struct{ ports, port, is string }{
-		"the first port":          {"{name: web, containerPort: 3000}", "", "Deployment default/web web http"},
-		"a port by number":        {"{name: web, containerPort: 3000}, {containerPort: 9}", "9", "Deployment default/web 9 "},
+		"the first port": {"{name: web, containerPort: 3000}", "", "Deployment default/web web http"},
+		"a port by number": {"{name: web, containerPort: 3000}, {containerPort: 9}", "9",
+			"Deployment default/web 9 "},
 		"a port that is not told": {"", "8080", "Deployment default/web 8080 http"},
-		"none":                    {"", "", "web has neither a service nor a container port; name one with --port NUMBER"},
-		"an unknown name":         {"{name: web, containerPort: 3000}", "sql", `no container of web has the port "sql"; choose one with --port: web`},
-		"a number beyond ports":   {"", "65536", "web has neither a service nor a container port; name one with --port NUMBER"},
+		"none": {"", "",
+			"web has neither a service nor a container port; name one with --port NUMBER"},
+		"an unknown name": {"{name: web, containerPort: 3000}", "sql",
+			`no container of web has the port "sql"; choose one with --port: web`},
+		"a number beyond ports": {"", "65536",
+			"web has neither a service nor a container port; name one with --port NUMBER"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, testLimits)
 			p.create(workloadResources[0], deployment("web", c.ports))
 			p.create(workloadResources[0], deployment("a", "{name: other, containerPort: 1}"))
-			f, err := p.cluster.find(t.Context(), Request{Cluster: "dev", ApplicationID: "app-1", Name: "web", Port: c.port})
+			f, err := p.cluster.find(t.Context(),
+				Request{Cluster: "dev", ApplicationID: "app-1", Name: "web", Port: c.port})
 			if err != nil {
 				require.Equal(t, c.is, err.Error())
 				return
@@ -107,8 +123,10 @@ func TestWhatAPortSpeaks(t *testing.T) {
 		number            int32
 		scheme            scheme
 	}{
-		{"", "http", 9, schemeHTTP}, {"", "http-admin", 9, schemeHTTP}, {"", "web", 9, schemeHTTP}, {"HTTP", "x", 9, schemeHTTP},
-		{"kubernetes.io/ws", "x", 9, schemeHTTP}, {"kubernetes.io/wss", "x", 9, schemeHTTPS}, {"", "https", 9, schemeHTTPS},
+		{"", "http", 9, schemeHTTP}, {"", "http-admin", 9, schemeHTTP}, {"", "web", 9, schemeHTTP},
+		{"HTTP", "x", 9, schemeHTTP},
+		{"kubernetes.io/ws", "x", 9, schemeHTTP}, {"kubernetes.io/wss", "x", 9, schemeHTTPS},
+		{"", "https", 9, schemeHTTPS},
 		{"", "", 80, schemeHTTP}, {"", "", 443, schemeHTTPS}, {"", "", 5432, schemeNone},
 		{"kubernetes.io/h2c", "http", 80, schemeNone}, {"", "grpc", 80, schemeNone}, {"tcp", "http", 80, schemeNone},
 	} {

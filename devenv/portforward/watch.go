@@ -163,7 +163,8 @@ const (
 // sorted keeps the order steady, so that turns go round.
 func sorted(states map[pod]podState) pods {
 	var all pods
-	for _, p := range slices.SortedFunc(maps.Keys(states), func(a, b pod) int { return cmp.Or(strings.Compare(a.name, b.name), int(a.port-b.port)) }) {
+	for _, p := range slices.SortedFunc(maps.Keys(states),
+		func(a, b pod) int { return cmp.Or(strings.Compare(a.name, b.name), int(a.port-b.port)) }) {
 		switch states[p] {
 		case podReady:
 			all.ready = append(all.ready, p)

@@ -46,7 +46,9 @@ func (c *cluster) findWorkload(ctx context.Context, r Request) (found, error) {
 		all = primary
 	}
 	if len(all) == 0 {
-		return found{}, fmt.Errorf("nothing of %s that could be reached is in cluster %s yet; deploy it with: pipedeck sync %s", r.Name, r.Cluster, r.Name)
+		return found{},
+			fmt.Errorf("nothing of %s that could be reached is in cluster %s yet; deploy it with: pipedeck sync %s",
+				r.Name, r.Cluster, r.Name)
 	}
 	slices.SortStableFunc(all, func(a, b *workload) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, r.Name) })
 	return findContainerPort(all[0], r)
@@ -80,7 +82,8 @@ func findContainerPort(w *workload, r Request) (found, error) {
 	if len(known) == 0 {
 		return found{}, fmt.Errorf("%s has neither a service nor a container port; name one with --port NUMBER", r.Name)
 	}
-	return found{}, fmt.Errorf("no container of %s has the port %q; choose one with --port: %s", r.Name, r.Port, strings.Join(known, ", "))
+	return found{}, fmt.Errorf("no container of %s has the port %q; choose one with --port: %s", r.Name, r.Port,
+		strings.Join(known, ", "))
 }
 
 func containerPorts(spec corev1.PodSpec) []corev1.ContainerPort {

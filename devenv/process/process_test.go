@@ -41,7 +41,8 @@ func start(t *testing.T, what string) (*Process, <-chan string, string) {
 	t.Helper()
 	lines := make(chan string, 16)
 	log := filepath.Join(t.TempDir(), "log")
-	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{what}, LogFile: log, Line: func(l string) { lines <- l }})
+	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{what}, LogFile: log,
+		Line: func(l string) { lines <- l }})
 	require.NoError(t, err)
 	t.Cleanup(func() { p.Stop(context.Background(), 0) })
 	return p, lines, log
@@ -159,7 +160,8 @@ func TestTheLogOfAChildIsBounded(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	log := filepath.Join(t.TempDir(), "log")
-	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{"flood"}, LogFile: log, Line: func(string) { lines++ }})
+	p, err := Start(Spec{Name: "the child", Path: childProgram, Args: []string{"flood"}, LogFile: log,
+		Line: func(string) { lines++ }})
 	require.NoError(t, err)
 	<-p.Done()
 	require.Zero(t, p.ExitCode())

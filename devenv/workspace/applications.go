@@ -17,8 +17,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
-// CheckApplications reads every application configuration at Head and returns all that is wrong with them, each with its
-// file, line and column. The checker knows the plugins of the environment, which have to deploy all of them.
+// CheckApplications reads every application configuration at Head and returns all that is wrong with them, each with
+// its file, line and column. The checker knows the plugins of the environment, which have to deploy all of them.
 func (r *Repository) CheckApplications(checker *options.Checker) error {
 	problems, reports, err := r.checkEach(checker)
 	if err != nil {
@@ -38,8 +38,8 @@ func (r *Repository) CheckApplications(checker *options.Checker) error {
 	return errors.Join(problems...)
 }
 
-// CheckUnread returns the keys, options and stage names at Head that nothing reads, each with its file, line and column:
-// what piped would deploy all the same. Configurations that piped refuses, and shows as broken, are left out.
+// CheckUnread returns the keys, options and stage names at Head that nothing reads, each with its file, line and
+// column: what piped would deploy all the same. Configurations that piped refuses, and shows as broken, are left out.
 func (r *Repository) CheckUnread(checker *options.Checker) error {
 	_, reports, err := r.checkEach(checker)
 	if err != nil {
@@ -59,14 +59,17 @@ func (r *Repository) CheckUnread(checker *options.Checker) error {
 
 // checkEach checks each file by itself. Problems are those of files that cannot be read as a configuration at all.
 func (r *Repository) checkEach(checker *options.Checker) (problems []error, reports []*config.Report, err error) {
-	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repo, err := git.PlainOpenWithOptions(r.Root,
+		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
 	}
 	for _, name := range r.Applications {
 		entry := r.files[name]
 		if entry.Mode == filemode.Symlink {
-			problems = append(problems, fmt.Errorf("%s is a symbolic link: piped reads configuration from regular files only; commit a copy of the file", name))
+			problems = append(problems,
+				fmt.Errorf("%s is a symbolic link: piped reads configuration from regular files only; commit a copy "+
+					"of the file", name))
 			continue
 		}
 		content, size, err := readConfiguration(repo, entry.Hash)
@@ -74,7 +77,9 @@ func (r *Repository) checkEach(checker *options.Checker) (problems []error, repo
 			return nil, nil, damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
 		}
 		if size > config.MaxSize {
-			problems = append(problems, fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name, config.MaxSize>>10))
+			problems = append(problems,
+				fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name,
+					config.MaxSize>>10))
 			continue
 		}
 		report := config.Check(content, name)

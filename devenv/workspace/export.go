@@ -38,7 +38,8 @@ func (r *Repository) ImagesAtHead(registry string) ([]string, error) {
 	pattern := regexp.MustCompile(regexp.QuoteMeta(registry) + `/[a-z0-9._/-]+(:[A-Za-z0-9._-]+)?`)
 	var found []string
 	err := r.filesAtHead(func(f *object.File) error {
-		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name)) || f.Size > maxManifestBytes || !r.inApplication(f.Name) {
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name)) || f.Size > maxManifestBytes ||
+			!r.inApplication(f.Name) {
 			return nil
 		}
 		content, err := f.Contents()
@@ -106,7 +107,8 @@ func export(root *os.Root, f *object.File) error {
 }
 
 func (r *Repository) filesAtHead(fn func(*object.File) error) error {
-	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repo, err := git.PlainOpenWithOptions(r.Root,
+		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {
 		return err
 	}

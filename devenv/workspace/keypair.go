@@ -71,15 +71,19 @@ func readPrivateKey(path string) (*rsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications again", path)
+		return nil,
+			fmt.Errorf("%s is not in PEM form; move it away, and encrypt the secrets of your applications again", path)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not in the form PKCS #8: %w; turn it into that with openssl pkcs8 -topk8 -nocrypt", path, err)
+		return nil,
+			fmt.Errorf("%s is not in the form PKCS #8: %w; turn it into that with openssl pkcs8 -topk8 -nocrypt", path,
+				err)
 	}
 	private, ok := key.(*rsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s is no RSA key; move it away, and encrypt the secrets of your applications again", path)
+		return nil, fmt.Errorf("%s is no RSA key; move it away, and encrypt the secrets of your applications again",
+			path)
 	}
 	return private, nil
 }

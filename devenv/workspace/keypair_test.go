@@ -44,7 +44,8 @@ func TestTheKeyPairIsMadeOnceAndStaysPrivate(t *testing.T) {
 	require.Equal(t, public, read(w.Keys().PublicKeyFile()))
 
 	require.NoError(t, os.WriteFile(w.Keys().PrivateKeyFile(), []byte("gone"), 0o600))
-	require.ErrorContains(t, w.Keys().EnsureKeyPair(), "encrypt the secrets of your applications again", "never replaced")
+	require.ErrorContains(t, w.Keys().EnsureKeyPair(), "encrypt the secrets of your applications again",
+		"never replaced")
 
 	repository := &workspace.Repository{Root: "/r", Branch: "main"}
 	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{Address: "127.0.0.1:1", Repository: repository}))

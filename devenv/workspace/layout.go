@@ -23,7 +23,8 @@ type item struct {
 	// degrades says that the part that opens the file reports anything else in its place as a problem of the running
 	// environment. Otherwise such a thing keeps the environment from starting.
 	degrades bool
-	// sign is a file in a tree that shows that the environment created it; empty where no user would create such a tree.
+	// sign is a file in a tree that shows that the environment created it; empty where no user would create such a
+	// tree.
 	sign string
 }
 
@@ -57,7 +58,8 @@ var layout = []item{
 	{pattern: "kubeconfig-*"},
 	{pattern: ".kubeconfig*.*"}, // drafts of the embedded Kubernetes
 	{pattern: "secrets", kind: folderItem, holds: []item{
-		{pattern: "piped.key"}, {pattern: "api.key"}, {pattern: "encryption.private.pem"}, {pattern: "encryption.public.pem"},
+		{pattern: "piped.key"}, {pattern: "api.key"}, {pattern: "encryption.private.pem"},
+		{pattern: "encryption.public.pem"},
 	}},
 	{pattern: "logs", kind: folderItem, holds: []item{
 		{pattern: "*.log"}, {pattern: "*.log.*"},
@@ -122,7 +124,8 @@ var keyLayout = []item{{pattern: "*.crt"}, {pattern: "*.key"}}
 
 // gitLayout lists the top of a Git repository without a working tree: what Git creates, and piped for its mirrors.
 var gitLayout = []item{
-	{pattern: "HEAD"}, {pattern: "config"}, {pattern: "description"}, {pattern: "packed-refs"}, {pattern: "packed-refs.new"},
+	{pattern: "HEAD"}, {pattern: "config"}, {pattern: "description"}, {pattern: "packed-refs"},
+	{pattern: "packed-refs.new"},
 	{pattern: "index"}, {pattern: "index.new"}, {pattern: "shallow"}, {pattern: "FETCH_HEAD"}, {pattern: "ORIG_HEAD"},
 	{pattern: "gc.log"}, {pattern: "gc.pid"}, {pattern: "pruning"}, {pattern: "*.lock"}, {pattern: "._packed-refs*"},
 	{pattern: "objects", kind: treeItem}, {pattern: "refs", kind: treeItem}, {pattern: "logs", kind: treeItem},

@@ -36,8 +36,8 @@ type Plugin struct {
 	// Stages and Limits are additions of ours to the piped configuration; may be nil.
 	Stages []string
 	Limits *config.PluginLimits
-	// DefaultMemory is the memory limit where Limits has none, such as 256Mi; empty for no limit. A piped that is not ours
-	// does not get it.
+	// DefaultMemory is the memory limit where Limits has none, such as 256Mi; empty for no limit. A piped that is not
+	// ours does not get it.
 	DefaultMemory string
 }
 
@@ -112,8 +112,9 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 			}},
 			"plugins": plugins,
 			"secretManagement": map[string]any{
-				"type":   "KEY_PAIR",
-				"config": map[string]any{"privateKeyFile": w.Keys().PrivateKeyFile(), "publicKeyFile": w.Keys().PublicKeyFile()},
+				"type": "KEY_PAIR",
+				"config": map[string]any{"privateKeyFile": w.Keys().PrivateKeyFile(),
+					"publicKeyFile": w.Keys().PublicKeyFile()},
 			},
 		},
 	})

@@ -89,8 +89,8 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 			failures = append(failures, root.Remove(name))
 		}
 	}
-	// A directory that keeps something stays ours, so that it can be removed or used again. Remove ends with the marks of
-	// the environment's own directory.
+	// A directory that keeps something stays ours, so that it can be removed or used again. Remove ends with the marks
+	// of the environment's own directory.
 	if dir != "." && len(left) == 0 {
 		for _, name := range marks {
 			failures = append(failures, root.Remove(name))
@@ -128,8 +128,8 @@ func RemoveTree(path string) error {
 	return inParent(path, removeTree)
 }
 
-// RemoveCluster removes what an environment has stored about a cluster in dir (see ClusterDir), item by item. Anything else
-// in the directory stays, and Remove names it.
+// RemoveCluster removes what an environment has stored about a cluster in dir (see ClusterDir), item by item. Anything
+// else in the directory stays, and Remove names it.
 func RemoveCluster(dir string) error { return removeStore(dir, clusterLayout) }
 
 // RemoveHead removes what CreateHead has created, also in an earlier process that was killed.

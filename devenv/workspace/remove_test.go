@@ -34,14 +34,21 @@ func filled(t *testing.T) *Workspace {
 	require.NoError(t, err)
 	for _, name := range []string{
 		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2",
-		".history-written", "history.missing-20260102-030405", "kubeconfig", "kubeconfig-prod", "piped.yaml", ".address-123", "repository.new/x", "repository.new/" + sampleSign,
-		"head/commit-cafe/web/main.go", "live.git/HEAD", "live.git/index.lock", "live.git/objects/ab/cd", "plugins/wait.bin", "plugins/wait.bin.new",
-		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key", "cluster/local/port", "cluster/local/.port.12",
+		".history-written", "history.missing-20260102-030405", "kubeconfig", "kubeconfig-prod", "piped.yaml",
+		".address-123", "repository.new/x", "repository.new/" + sampleSign,
+		"head/commit-cafe/web/main.go", "live.git/HEAD", "live.git/index.lock", "live.git/objects/ab/cd",
+		"plugins/wait.bin", "plugins/wait.bin.new",
+		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key",
+		"cluster/local/port", "cluster/local/.port.12",
 		"cluster/prod/kind.json", ".kubeconfig.99", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
-		"piped/.pipedeck", "piped/lock", "piped/process-tree", "piped/sources/1/x", "piped/repositories/local/HEAD", "piped/repositories/local/objects/pack/x",
-		"piped/repositories/local/incoming-1/HEAD", "piped/spool/0123456789abcdef/for.txt", "piped/spool/0123456789abcdef/0000000000000001.report",
-		"piped/plugins/wait-0123456789abcdef", "piped/plugins/.fetch-1", "piped/plugins/fetched/content/" + strings.Repeat("a", 64),
-		"piped/plugins/fetched/urls/" + strings.Repeat("b", 64) + ".json", "piped/tools/helm-3.1", "piped/tools/.install-1/out", "piped/home/.piped/x", "piped/tmp/x",
+		"piped/.pipedeck", "piped/lock", "piped/process-tree", "piped/sources/1/x", "piped/repositories/local/HEAD",
+		"piped/repositories/local/objects/pack/x",
+		"piped/repositories/local/incoming-1/HEAD", "piped/spool/0123456789abcdef/for.txt",
+		"piped/spool/0123456789abcdef/0000000000000001.report",
+		"piped/plugins/wait-0123456789abcdef", "piped/plugins/.fetch-1",
+		"piped/plugins/fetched/content/" + strings.Repeat("a", 64),
+		"piped/plugins/fetched/urls/" + strings.Repeat("b", 64) + ".json", "piped/tools/helm-3.1",
+		"piped/tools/.install-1/out", "piped/home/.piped/x", "piped/tmp/x",
 	} {
 		put(t, w.Path(name))
 	}
@@ -94,7 +101,8 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 
 	var left *LeftError
 	require.ErrorAs(t, remove(t, w), &left)
-	require.Equal(t, []string{"logs/notes.txt", "logs/plugins/mine", "photos", "secrets/my.key", "thesis.txt"}, left.Names)
+	require.Equal(t, []string{"logs/notes.txt", "logs/plugins/mine", "photos", "secrets/my.key", "thesis.txt"},
+		left.Names)
 	for _, name := range foreign {
 		require.FileExists(t, w.Path(name))
 	}
@@ -109,13 +117,16 @@ func TestRemoveLeavesAndNamesWhatTheEnvironmentDidNotCreate(t *testing.T) {
 	require.FileExists(t, filepath.Join(documents, "thesis.txt"))
 }
 
-// The directories that other processes fill hold a file of the user each, besides everything that an environment creates.
+// The directories that other processes fill hold a file of the user each, besides everything that an environment
+// creates.
 func TestFilesOfTheUserInsideOurDirectoriesAreLeftAndNamed(t *testing.T) {
 	t.Parallel()
 	w := filled(t)
 	foreign := []string{
-		"cluster/local/notes.txt", "cluster/local/pki/notes.txt", "cluster/notes.txt", "head/notes.txt", "live.git/notes.txt", "piped/notes.txt",
-		"piped/plugins/fetched/content/notes.txt", "piped/plugins/notes.txt", "piped/repositories/local/notes.txt", "piped/repositories/notes.txt",
+		"cluster/local/notes.txt", "cluster/local/pki/notes.txt", "cluster/notes.txt", "head/notes.txt",
+		"live.git/notes.txt", "piped/notes.txt",
+		"piped/plugins/fetched/content/notes.txt", "piped/plugins/notes.txt", "piped/repositories/local/notes.txt",
+		"piped/repositories/notes.txt",
 		"piped/spool/0123456789abcdef/notes.txt", "piped/spool/notes.txt", "piped/tools/notes.txt", "plugins/notes.txt",
 	}
 	for _, name := range foreign {
@@ -135,7 +146,8 @@ func TestFilesOfTheUserInsideOurDirectoriesAreLeftAndNamed(t *testing.T) {
 			return err
 		}))
 	}
-	require.Equal(t, []string{w.Path("piped", ".pipedeck"), w.Path("piped", "lock")}, kept, "piped can use its directory again")
+	require.Equal(t, []string{w.Path("piped", ".pipedeck"), w.Path("piped", "lock")}, kept,
+		"piped can use its directory again")
 	for _, name := range foreign {
 		require.NoError(t, os.Remove(w.Path(name)))
 	}

@@ -104,24 +104,29 @@ func noCommits(repo *git.Repository, root, branch string) error {
 	if branches, err := repo.Branches(); err == nil {
 		if other, err := branches.Next(); err == nil {
 			return &RepositoryError{root, "has no branch " + branch + ", which is checked out",
-				fmt.Sprintf("bring the branch back, here from %s: git -C %s branch %s %s", other.Name().Short(), root, branch, other.Name().Short())}
+				fmt.Sprintf("bring the branch back, here from %s: git -C %s branch %s %s", other.Name().Short(), root,
+					branch, other.Name().Short())}
 		}
 	}
-	return &RepositoryError{root, "has no commits on branch " + branch + " yet", "commit something: git -C " + root + " commit"}
+	return &RepositoryError{root, "has no commits on branch " + branch + " yet",
+		"commit something: git -C " + root + " commit"}
 }
 
-// lostHead is the error of a repository at or above dir whose HEAD is missing: Git does not recognise it. It is nil when
-// there is none.
+// lostHead is the error of a repository at or above dir whose HEAD is missing: Git does not recognise it. It is nil
+// when there is none.
 func lostHead(dir string) error {
 	for {
 		at := filepath.Join(dir, ".git")
-		if exists(filepath.Join(at, "objects")) && exists(filepath.Join(at, "refs")) && !exists(filepath.Join(at, "HEAD")) {
+		if exists(filepath.Join(at, "objects")) && exists(filepath.Join(at, "refs")) &&
+			!exists(filepath.Join(at, "HEAD")) {
 			branch := "main"
-			if branches, err := os.ReadDir(filepath.Join(at, "refs", "heads")); err == nil && len(branches) > 0 && !exists(filepath.Join(at, "refs", "heads", branch)) {
+			if branches, err := os.ReadDir(filepath.Join(at, "refs", "heads")); err == nil && len(branches) > 0 &&
+				!exists(filepath.Join(at, "refs", "heads", branch)) {
 				branch = branches[0].Name()
 			}
 			return &RepositoryError{dir, "is damaged: " + filepath.Join(at, "HEAD") + " is missing",
-				fmt.Sprintf("create it, here for branch %s: echo 'ref: refs/heads/%s' > %s", branch, branch, filepath.Join(at, "HEAD"))}
+				fmt.Sprintf("create it, here for branch %s: echo 'ref: refs/heads/%s' > %s", branch, branch,
+					filepath.Join(at, "HEAD"))}
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

@@ -18,7 +18,8 @@ import (
 
 func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"},
+		args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "git %v: %s", args, out)
 }
@@ -80,7 +81,9 @@ func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
 	err = repository.CheckApplications(&options.Checker{})
-	require.EqualError(t, err, "linked/app.pipecd.yaml is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
+	require.EqualError(t, err,
+		"linked/app.pipecd.yaml is a symbolic link: piped reads configuration from regular files only; commit a "+
+			"copy of the file")
 }
 
 func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
@@ -90,8 +93,10 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		problem, hint string
 	}{
 		"not a Git repository": {func(*testing.T, string) {}, "is not a Git repository", "init"},
-		"no commits yet":       {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") }, "has no commits on branch trunk yet", "commit"},
-		"bare":                 {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") }, "is a bare repository", "clone"},
+		"no commits yet": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") },
+			"has no commits on branch trunk yet", "commit"},
+		"bare": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") },
+			"is a bare repository", "clone"},
 		"SHA-256": {func(t *testing.T, dir string) {
 			runGit(t, dir, "init", "-q", "-b", "main", "--object-format=sha256")
 			write(t, filepath.Join(dir, "a"), "a")
@@ -104,7 +109,8 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		}, "has a broken configuration, ", "config --list"},
 		"a configuration below": {func(t *testing.T, dir string) {
 			committed(t, dir)
-			write(t, filepath.Join(dir, ".git", "config"), "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n")
+			write(t, filepath.Join(dir, ".git", "config"),
+				"[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n")
 		}, "stores its references as reftable", "refs migrate"},
 		"no objects": {func(t *testing.T, dir string) {
 			committed(t, dir)
@@ -261,9 +267,12 @@ func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
 func TestAllMistakesInTheApplicationsAreToldAtOnceWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  timeout: soon\n")
-	write(t, filepath.Join(dir, "b", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {}\n")
-	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n  plugins: {kubernetes: {}}\n")
+	write(t, filepath.Join(dir, "a", "app.pipecd.yaml"),
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  timeout: soon\n")
+	write(t, filepath.Join(dir, "b", "app.pipecd.yaml"),
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {}\n")
+	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"),
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n  plugins: {kubernetes: {}}\n")
 	runGit(t, dir, "init", "-q", "-b", "main")
 	runGit(t, dir, "add", "-A")
 	runGit(t, dir, "commit", "-qm", "first")

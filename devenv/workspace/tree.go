@@ -71,37 +71,44 @@ func (r *Repository) SkippedText() string {
 	if more := len(r.Skipped) - most; more > 0 {
 		quoted = append(quoted, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("skipped %s: the path is not one line of UTF-8 text, which the protocol requires", strings.Join(quoted, ", "))
+	return fmt.Sprintf("skipped %s: the path is not one line of UTF-8 text, which the protocol requires",
+		strings.Join(quoted, ", "))
 }
 
 // damaged is a repository of which objects are missing or broken.
 func damaged(root string, err error) error {
-	return &RepositoryError{root, fmt.Sprintf("is damaged or incomplete: %v", err), "see what is missing: git -C " + root + " fsck --full; then fetch it, or clone the repository again"}
+	return &RepositoryError{root, fmt.Sprintf("is damaged or incomplete: %v", err),
+		"see what is missing: git -C " + root + " fsck --full; then fetch it, or clone the repository again"}
 }
 
 // unreadable says why a repository cannot be opened, for reasons that a user can do something about.
 func unreadable(dir string, err error) error {
 	gitDir := filepath.Join(dir, ".git")
-	for ; !exists(gitDir) && filepath.Dir(filepath.Dir(gitDir)) != filepath.Dir(gitDir); gitDir = filepath.Join(filepath.Dir(filepath.Dir(gitDir)), ".git") {
+	above := func() string { return filepath.Dir(filepath.Dir(gitDir)) }
+	for ; !exists(gitDir) && above() != filepath.Dir(gitDir); gitDir = filepath.Join(above(), ".git") {
 	}
 	root, file := filepath.Dir(gitDir), filepath.Join(gitDir, "config")
 	data, readErr := os.ReadFile(file)
 	if readErr != nil {
 		if errors.Is(readErr, os.ErrPermission) {
-			return &RepositoryError{root, fmt.Sprintf("cannot be read: %v", readErr), "make it readable: chmod u+r " + file}
+			return &RepositoryError{root, fmt.Sprintf("cannot be read: %v", readErr),
+				"make it readable: chmod u+r " + file}
 		}
 		return damaged(root, err)
 	}
 	settings := gitconfig.NewConfig()
 	if parseErr := settings.Unmarshal(data); parseErr != nil {
-		return &RepositoryError{root, fmt.Sprintf("has a broken configuration, %s: %v", file, parseErr), "correct the file; Git names the line: git -C " + root + " config --list"}
+		return &RepositoryError{root, fmt.Sprintf("has a broken configuration, %s: %v", file, parseErr),
+			"correct the file; Git names the line: git -C " + root + " config --list"}
 	}
-	if format := settings.Raw.Section("extensions").Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
+	if format := settings.Raw.Section("extensions").Option("objectformat"); format != "" &&
+		!strings.EqualFold(format, "sha1") {
 		return &RepositoryError{root, "names its objects by " + strings.ToUpper(format) + ", which is not supported",
 			"use a repository with SHA-1 names, which git init --object-format=sha1 makes"}
 	}
 	if format := settings.Raw.Section("extensions").Option("refstorage"); format != "" && format != "files" {
-		return &RepositoryError{root, "stores its references as " + format + ", which is not supported", "convert it: git -C " + root + " refs migrate --ref-format=files"}
+		return &RepositoryError{root, "stores its references as " + format + ", which is not supported",
+			"convert it: git -C " + root + " refs migrate --ref-format=files"}
 	}
 	return damaged(root, err)
 }

@@ -26,7 +26,8 @@ type Workspace struct {
 	Name string
 	// Dir is an absolute path.
 	Dir string
-	// Warn gets a sentence when something in the directory was open to other users and is closed to them now. May be nil.
+	// Warn gets a sentence when something in the directory was open to other users and is closed to them now. May be
+	// nil.
 	Warn func(string)
 }
 

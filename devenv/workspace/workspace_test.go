@@ -23,7 +23,8 @@ func create(t *testing.T) *Workspace {
 
 func TestNamesThatCouldEscapeTheStateDirectoryAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "..", "a/b", "Demo", "-a", "a-", "a.b", "ünicode", "a234567890123456789012345678901234567890x"} {
+	for _, name := range []string{"", "..", "a/b", "Demo", "-a", "a-", "a.b", "ünicode",
+		"a234567890123456789012345678901234567890x"} {
 		_, err := At(t.TempDir(), name)
 		require.ErrorContains(t, err, "environment name", "name %q", name)
 	}
@@ -112,7 +113,8 @@ func TestOnlyOneHolderHasTheLock(t *testing.T) {
 func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
 	t.Parallel()
 	w := create(t)
-	published := Running{PID: 7, Address: "127.0.0.1:4711", StartedAt: time.Unix(1, 0).UTC(), Clusters: map[string]string{"local": "embedded"}, Processes: map[string]Child{"piped": {8, 9}}}
+	published := Running{PID: 7, Address: "127.0.0.1:4711", StartedAt: time.Unix(1, 0).UTC(),
+		Clusters: map[string]string{"local": "embedded"}, Processes: map[string]Child{"piped": {8, 9}}}
 	require.NoError(t, w.Publish(published))
 	read, err := w.Published()
 	require.NoError(t, err)

@@ -21,7 +21,9 @@ func TestExhaustionIsReportedWithWhatToRaise(t *testing.T) {
 	require.Contains(t, exhaustion.Advice(wrapped(syscall.EMFILE)), "ulimit -n")
 	require.Contains(t, exhaustion.Advice(wrapped(syscall.ENFILE)), "sysctl")
 	require.Empty(t, exhaustion.Advice(errors.New("another")))
-	require.NotEqual(t, exhaustion.Advice(syscall.ENOSPC), exhaustion.WatchAdvice(syscall.ENOSPC), "no more watches, not a full disk")
-	require.NotEqual(t, exhaustion.Advice(syscall.EMFILE), exhaustion.WatchAdvice(syscall.EMFILE), "files can be opened: it is the limit of watches")
+	require.NotEqual(t, exhaustion.Advice(syscall.ENOSPC), exhaustion.WatchAdvice(syscall.ENOSPC),
+		"no more watches, not a full disk")
+	require.NotEqual(t, exhaustion.Advice(syscall.EMFILE), exhaustion.WatchAdvice(syscall.EMFILE),
+		"files can be opened: it is the limit of watches")
 	require.NotEmpty(t, exhaustion.WatchAdvice(syscall.EMFILE))
 }

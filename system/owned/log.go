@@ -62,8 +62,8 @@ func (l *Log) Write(p []byte) (int, error) {
 }
 
 // Reserve has the log keep so many bytes of the disk free behind its end. When the disk is full, Write fails instead of
-// using them: they are for the last words of a process that has the file as its standard error. A system or a file system
-// that cannot reserve space has no reserve.
+// using them: they are for the last words of a process that has the file as its standard error. A system or a file
+// system that cannot reserve space has no reserve.
 func (l *Log) Reserve(bytes int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,5 +21,6 @@ func reserve(file *os.File, offset, bytes int64) error {
 	if more <= 0 {
 		return nil
 	}
-	return unix.FcntlFstore(file.Fd(), unix.F_PREALLOCATE, &unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: more})
+	return unix.FcntlFstore(file.Fd(), unix.F_PREALLOCATE,
+		&unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: more})
 }

@@ -83,7 +83,8 @@ func OpenMarked(path, mark string, warn func(string)) (*os.Root, error) {
 }
 
 func foreign(path string) error {
-	return &Error{path, "was not created by pipedeck and is not empty; it is left as it is", "choose another directory, or an empty one"}
+	return &Error{path, "was not created by pipedeck and is not empty; it is left as it is",
+		"choose another directory, or an empty one"}
 }
 
 // isMarked returns whether the directory carries the mark. A mark of another text is an *Error.
@@ -113,7 +114,8 @@ func isMarked(root *os.Root, path, mark string) (bool, error) {
 	}
 	found, _, _ := strings.Cut(string(data), "\n")
 	if found != mark {
-		return false, &Error{path, fmt.Sprintf("is marked as %q, not as %q; it is left as it is", found, mark), "choose another directory"}
+		return false, &Error{path, fmt.Sprintf("is marked as %q, not as %q; it is left as it is", found, mark),
+			"choose another directory"}
 	}
 	return true, nil
 }
@@ -125,7 +127,8 @@ func writeMark(root *os.Root, mark string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(file, "%s\nCreated by pipedeck, which removes from this directory what it has put here.\n", mark)
+	_, err = fmt.Fprintf(file, "%s\nCreated by pipedeck, which removes from this directory what it has put here.\n",
+		mark)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func open(path string) (*os.Root, error) {
 	}
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(before, opened) {
-		err = &Error{path, "was replaced while it was opened", "see who else writes there, and choose another directory"}
+		err = &Error{path, "was replaced while it was opened",
+			"see who else writes there, and choose another directory"}
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -128,7 +129,8 @@ func checkAll(root *os.Root, path string) error {
 			return err
 		}
 		if owner, ok := Owner(found); ok && owner != os.Geteuid() {
-			return &Error{path, fmt.Sprintf("could be written by others, and %s in it belongs to user id %d", name, owner), "choose another directory"}
+			return &Error{path, fmt.Sprintf("could be written by others, and %s in it belongs to user id %d", name,
+				owner), "choose another directory"}
 		}
 		return nil
 	})

@@ -22,7 +22,8 @@ const (
 // NewHTTPServer returns an HTTP server with bounds for each caller, in whose handlers Only works.
 func NewHTTPServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnContext: withUser,
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes, ConnContext: withUser,
 	}
 }
 
@@ -33,8 +34,8 @@ func withUser(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, userKey{}, sync.OnceValue(func() error { return Check(conn) }))
 }
 
-// Only answers the user of this process and root, where the system knows the user, and others with 403. Root may inspect
-// the process anyway, and a port-forward to a pod comes from root. It needs a server of NewHTTPServer.
+// Only answers the user of this process and root, where the system knows the user, and others with 403. Root may
+// inspect the process anyway, and a port-forward to a pod comes from root. It needs a server of NewHTTPServer.
 func Only(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		check, _ := r.Context().Value(userKey{}).(func() error)

@@ -47,7 +47,8 @@ func socketOwner(table io.Reader, local, remote netip.AddrPort) (uid uint64, fou
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) > 7 && slices.Contains(from, fields[1]) && slices.Contains(to, fields[2]) && fields[3] != stateTimeWait {
+		if len(fields) > 7 && slices.Contains(from, fields[1]) && slices.Contains(to, fields[2]) &&
+			fields[3] != stateTimeWait {
 			uid, err := strconv.ParseUint(fields[7], 10, 32)
 			return uid, err == nil
 		}

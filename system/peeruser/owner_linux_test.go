@@ -23,7 +23,8 @@ func TestTheOwnerOfASocketIsFound(t *testing.T) {
 	const rest = " 00000000:00000000 00:00000000 00000000 "
 	table := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
 		"   0: " + address + ":1F90 00000000:0000 0A" + rest + " 1000        0 111 1\n" +
-		"   1: " + address + ":A001 " + address + ":1538 01" + rest + " 1001        0 112 1\n" + // the same port, to elsewhere
+		// the same port, to elsewhere
+		"   1: " + address + ":A001 " + address + ":1538 01" + rest + " 1001        0 112 1\n" +
 		"   2: " + address + ":A001 " + address + ":1F90 06" + rest + "    0        0 0 3\n" + // an earlier connection
 		"   3: " + address + ":A001 " + address + ":1F90 01" + rest + " 1234        0 222 1\n" +
 		"   4: " + within + ":A003 " + within + ":1F90 01" + rest + " 1235        0 223 1\n"
@@ -83,7 +84,8 @@ func TestAConnectionByASocketForIPv6IsSeenToo(t *testing.T) {
 func requireOwn(t *testing.T, conn net.Conn, table string) {
 	t.Helper()
 	require.NoError(t, Check(conn))
-	uid, found := ownerIn(table, conn.RemoteAddr().(*net.TCPAddr).AddrPort(), conn.LocalAddr().(*net.TCPAddr).AddrPort())
+	uid, found := ownerIn(table, conn.RemoteAddr().(*net.TCPAddr).AddrPort(),
+		conn.LocalAddr().(*net.TCPAddr).AddrPort())
 	require.True(t, found)
 	require.EqualValues(t, os.Geteuid(), uid)
 }

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// CreateGroup creates a control group for the tree, in which Start puts its programs, below the group with the directory
-// parent; empty for that of this process. An error means that this machine does not allow it; the tree works without.
+// CreateGroup creates a control group for the tree, in which Start puts its programs, below the group with the
+// directory parent; empty for that of this process. An error means that this machine does not allow it; the tree works
+// without.
 func (t *Tree) CreateGroup(parent string) error {
 	if parent == "" {
 		var err error

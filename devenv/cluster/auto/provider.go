@@ -117,7 +117,9 @@ func (p *Provider) settled() (*choice, error) {
 }
 
 // runSettled goes on with what an earlier run has settled on: its applications are there.
-func (p *Provider) runSettled(ctx context.Context, settled *choice, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) runSettled(
+	ctx context.Context, settled *choice, progress cluster.Progress, ready func(string),
+) error {
 	if settled.Kind == cluster.Embedded {
 		return p.run(ctx, p.Embedded, settled, progress, ready)
 	}
@@ -133,7 +135,9 @@ func (p *Provider) runSettled(ctx context.Context, settled *choice, progress clu
 }
 
 // run runs one of the two; its line about itself tells why it is this one.
-func (p *Provider) run(ctx context.Context, provider cluster.Provider, is *choice, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) run(
+	ctx context.Context, provider cluster.Provider, is *choice, progress cluster.Progress, ready func(string),
+) error {
 	p.mu.Lock()
 	p.chosen = provider
 	p.mu.Unlock()

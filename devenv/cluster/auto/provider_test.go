@@ -114,7 +114,8 @@ func (s *stage) start(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.ended <- s.provider.Run(ctx, func(detail string, _, _ int64) { s.said = append(s.said, detail) }, func(detail string) { s.ready <- detail })
+		s.ended <- s.provider.Run(ctx, func(detail string, _, _ int64) { s.said = append(s.said, detail) },
+			func(detail string) { s.ready <- detail })
 	}()
 	t.Cleanup(func() { stop(); <-done })
 }
@@ -151,7 +152,8 @@ func TestTheEmbeddedKubernetesIsChosenWithoutAnEngine(t *testing.T) {
 	s.engine = none
 	require.Equal(t, Kind, New(Config{}).Describe().Kind, "nothing is chosen yet")
 	s.start(t)
-	require.Equal(t, "embedded is there (auto chose embedded: no kind: "+engine.ErrNone.Error()+")", receive(t, s.ready))
+	require.Equal(t, "embedded is there (auto chose embedded: no kind: "+engine.ErrNone.Error()+")",
+		receive(t, s.ready))
 	require.Equal(t, cluster.Embedded, s.provider.Describe().Kind)
 }
 
@@ -160,7 +162,8 @@ func TestTheEmbeddedKubernetesTakesThePlaceOfAKindThatFails(t *testing.T) {
 	s := newStage(t)
 	s.kind.before = &cluster.HintError{Err: errors.New("the node image cannot be pulled\nand more"), Hint: "pull it"}
 	s.start(t)
-	require.Equal(t, "embedded is there (auto chose embedded: kind failed: the node image cannot be pulled)", receive(t, s.ready))
+	require.Equal(t, "embedded is there (auto chose embedded: kind failed: the node image cannot be pulled)",
+		receive(t, s.ready))
 	require.NoFileExists(t, s.kind.record(), "what kind left is removed")
 	require.FileExists(t, s.embedded.record())
 
@@ -274,7 +277,8 @@ func TestAChoiceThatCannotBeReadIsSaid(t *testing.T) {
 
 func TestAReasonIsPartOfALine(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "no image a/b:v1 here", short(errors.New("no image a/b:v1@sha256:"+strings.Repeat("0", 64)+" here\nsecond line")))
+	require.Equal(t, "no image a/b:v1 here",
+		short(errors.New("no image a/b:v1@sha256:"+strings.Repeat("0", 64)+" here\nsecond line")))
 	require.Equal(t, strings.Repeat("ö", maxReason/2)+"…", short(errors.New(strings.Repeat("ö", maxReason))))
 }
 

@@ -75,8 +75,9 @@ func requireImageKnown(t *testing.T, client kubernetes.Interface, reference stri
 		ObjectMeta: metav1.ObjectMeta{Name: "image"},
 		Spec: corev1.PodSpec{
 			AutomountServiceAccountToken: &no,
-			Containers:                   []corev1.Container{{Name: "image", Image: reference, ImagePullPolicy: corev1.PullNever, Command: []string{"/none"}}},
-			Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers: []corev1.Container{{Name: "image", Image: reference,
+				ImagePullPolicy: corev1.PullNever, Command: []string{"/none"}}},
+			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		},
 	}
 	// The namespace's service account is made a moment after the node is ready.
@@ -86,7 +87,8 @@ func requireImageKnown(t *testing.T, client kubernetes.Interface, reference stri
 		made, err = pods.Create(ctx, wanted, metav1.CreateOptions{})
 		return err == nil
 	}, patience, 50*time.Millisecond)
-	watcher, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=image", ResourceVersion: made.ResourceVersion})
+	watcher, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=image",
+		ResourceVersion: made.ResourceVersion})
 	require.NoError(t, err)
 	defer watcher.Stop()
 	for event := range watcher.ResultChan() {

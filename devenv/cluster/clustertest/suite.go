@@ -66,7 +66,8 @@ func (s Suite) life(t *testing.T) {
 	first := start(s.New(t, at))
 	t.Cleanup(first.end)
 	require.NotEmpty(t, first.awaitReady(t))
-	require.Equal(t, cluster.Description{Kind: s.Kind, Simulated: s.Simulated, Kubeconfig: at.Kubeconfig}, first.provider.Describe())
+	require.Equal(t, cluster.Description{Kind: s.Kind, Simulated: s.Simulated, Kubeconfig: at.Kubeconfig},
+		first.provider.Describe())
 	info, err := os.Stat(at.Kubeconfig)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -81,7 +82,8 @@ func (s Suite) life(t *testing.T) {
 	} else {
 		require.NoError(t, err)
 		requireImageKnown(t, client, reference)
-		require.Error(t, first.provider.LoadImage(t.Context(), filepath.Join(at.Dir, "missing.tar"), []string{reference}))
+		require.Error(t, first.provider.LoadImage(t.Context(), filepath.Join(at.Dir, "missing.tar"),
+			[]string{reference}))
 	}
 
 	require.NoError(t, first.stop(t), "the end of its context is no failure")
@@ -129,7 +131,8 @@ type running struct {
 
 func start(p cluster.Provider) *running {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{provider: p, cancel: cancel, progress: make(chan string, 1024), ready: make(chan string, 16), done: make(chan struct{})}
+	r := &running{provider: p, cancel: cancel, progress: make(chan string, 1024), ready: make(chan string, 16),
+		done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
 		r.err = p.Run(ctx,

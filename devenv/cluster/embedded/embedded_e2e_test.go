@@ -21,7 +21,8 @@ func TestEmbeddedConforms(t *testing.T) {
 	require.NoError(t, err)
 	clustertest.Suite{
 		New: func(_ *testing.T, at clustertest.Place) cluster.Provider {
-			return New(Config{Program: program, Dir: at.Dir, Kubeconfig: at.Kubeconfig, LogFile: at.LogFile, Logger: slog.New(slog.DiscardHandler)})
+			return New(Config{Program: program, Dir: at.Dir, Kubeconfig: at.Kubeconfig, LogFile: at.LogFile,
+				Logger: slog.New(slog.DiscardHandler)})
 		},
 		Kind: cluster.Embedded, Simulated: true,
 		Left: func(t *testing.T, at clustertest.Place) []string {

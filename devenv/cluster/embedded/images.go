@@ -96,7 +96,8 @@ func describeImage(archive string, references []string) (corev1.ContainerImage, 
 		return image, fmt.Errorf("load an image: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return image, fmt.Errorf("load an image: %w", &fs.PathError{Op: "read", Path: archive, Err: errors.New("it is no file")})
+		return image, fmt.Errorf("load an image: %w",
+			&fs.PathError{Op: "read", Path: archive, Err: errors.New("it is no file")})
 	}
 	image.SizeBytes = info.Size()
 	return image, nil
@@ -106,7 +107,8 @@ func describeImage(archive string, references []string) (corev1.ContainerImage, 
 func addImage(images []corev1.ContainerImage, added corev1.ContainerImage) []corev1.ContainerImage {
 	var kept []corev1.ContainerImage
 	for _, image := range images {
-		image.Names = slices.DeleteFunc(slices.Clone(image.Names), func(name string) bool { return slices.Contains(added.Names, name) })
+		image.Names = slices.DeleteFunc(slices.Clone(image.Names),
+			func(name string) bool { return slices.Contains(added.Names, name) })
 		if len(image.Names) > 0 {
 			kept = append(kept, image)
 		}

@@ -28,7 +28,8 @@ func TestANameBelongsToTheImageThatWasLoadedLast(t *testing.T) {
 	after := addImage(before, named("web:2", "web:v1"))
 	require.Equal(t, []corev1.ContainerImage{named("web:1"), named("other:v1"), named("web:2", "web:v1")}, after)
 	require.Equal(t, named("web:1", "web:v1"), before[0], "what is shared is not changed")
-	require.Equal(t, []corev1.ContainerImage{named("other:v1"), named("web:2", "web:v1"), named("web:1")}, addImage(after, named("web:1")), "it comes last")
+	require.Equal(t, []corev1.ContainerImage{named("other:v1"), named("web:2", "web:v1"), named("web:1")},
+		addImage(after, named("web:1")), "it comes last")
 }
 
 func TestTheListOfImagesIsBounded(t *testing.T) {
@@ -54,7 +55,8 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 			return false, nil, nil
 		}
 		conflicts++
-		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, "embedded", errors.New("changed"))
+		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, "embedded",
+			errors.New("changed"))
 	})
 	ended := make(chan error, 1)
 	go func() {
@@ -66,7 +68,8 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 	}()
 	<-watching
 	nodes := client.CoreV1().Nodes()
-	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "embedded"}}, metav1.CreateOptions{})
+	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "embedded"}},
+		metav1.CreateOptions{})
 	require.NoError(t, err)
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	for range 2 { // the first meets with a conflict
@@ -82,7 +85,8 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 
 func TestAnArchiveThatIsNotThereIsNotLoaded(t *testing.T) {
 	p := &Provider{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	require.ErrorContains(t, p.LoadImage(context.Background(), filepath.Join(t.TempDir(), "gone.tar"), []string{"web:v1"}), "gone.tar")
+	require.ErrorContains(t, p.LoadImage(context.Background(), filepath.Join(t.TempDir(), "gone.tar"),
+		[]string{"web:v1"}), "gone.tar")
 	require.ErrorContains(t, p.LoadImage(context.Background(), t.TempDir(), []string{"web:v1"}), "it is no file")
 	require.ErrorContains(t, p.LoadImage(context.Background(), "", []string{"web:v1"}), "reach the embedded Kubernetes")
 }

@@ -32,7 +32,8 @@ const (
 )
 
 // ErrNoProgram says that there is neither a compiled program nor its sources.
-var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout that it was built from")
+var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout " +
+	"that it was built from")
 
 // builtFrom is the digest of the sources beside those of this program. tools/build.sh sets it; without it, sources are
 // never compiled.
@@ -103,8 +104,9 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	}
 	if p.Source == "" {
 		return "", &cluster.HintError{
-			Err:  ErrNoProgram,
-			Hint: "run make build in a clone of its repository, or use --cluster kind, or set " + ProgramVariable + " to the compiled program",
+			Err: ErrNoProgram,
+			Hint: "run make build in a clone of its repository, or use --cluster kind, or set " + ProgramVariable +
+				" to the compiled program",
 		}
 	}
 	files, err := sources.Read(p.Source)
@@ -114,7 +116,8 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	sum := files.Digest()
 	if p.Digest != "" && sum != p.Digest {
 		return "", &cluster.HintError{
-			Err:  fmt.Errorf("the sources of the embedded Kubernetes in %s are not those that this pipedeck was built with, and are not compiled", p.Source),
+			Err: fmt.Errorf("the sources of the embedded Kubernetes in %s are not those that this pipedeck was "+
+				"built with, and are not compiled", p.Source),
 			Hint: "build pipedeck again: make build",
 		}
 	}

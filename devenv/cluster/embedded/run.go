@@ -71,7 +71,8 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			return fmt.Errorf("%w\nthe whole log is in %s", err, p.logFile)
 		}
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", err)
-		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept", recent), 0, 0)
+		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept",
+			recent), 0, 0)
 		if !clock.Pause(ctx, wait) {
 			return nil
 		}

@@ -48,20 +48,26 @@ func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {
 		want    Engine
 	}{
 		"docker": {
-			map[string]string{"docker -v": "Docker version 28.2.2, build e6534b4", "docker info": dockerInfo, "podman -v": "podman version 5.4.0"}, "",
+			map[string]string{"docker -v": "Docker version 28.2.2, build e6534b4", "docker info": dockerInfo,
+				"podman -v": "podman version 5.4.0"}, "",
 			Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker", Memory: 8 << 30},
 		},
 		"podman under docker's name": {
-			map[string]string{"docker -v": "podman version 5.4.0", "podman -v": "podman version 5.4.0", "podman info": podmanInfo}, "",
-			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+			map[string]string{"docker -v": "podman version 5.4.0", "podman -v": "podman version 5.4.0",
+				"podman info": podmanInfo}, "",
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2,
+				Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
 		"the chosen one": {
 			map[string]string{"docker -v": "Docker version 28.2.2", "podman info": podmanInfo}, "podman",
-			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2,
+				Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
 		"the next one when the first is silent": {
-			map[string]string{"docker -v": "Docker version 28.2.2", "docker info": `!{"ServerErrors":["no daemon"]}`, "podman -v": "podman version 5.4.0", "podman info": podmanInfo}, "",
-			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2, Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
+			map[string]string{"docker -v": "Docker version 28.2.2", "docker info": `!{"ServerErrors":["no daemon"]}`,
+				"podman -v": "podman version 5.4.0", "podman info": podmanInfo}, "",
+			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2,
+				Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
 		"an engine that tells little": {
 			map[string]string{"nerdctl -v": "nerdctl version 2.1.0", "nerdctl info": `{"ServerVersion":"2.1.3"}`}, "",
@@ -84,7 +90,8 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 	_, err = Find(t.Context(), installed(nil), "moby")
 	require.ErrorContains(t, err, Variable)
 	for name, c := range map[string]struct{ info, says string }{
-		"no server":              {`!{"ServerErrors":["Cannot connect to the Docker daemon"]}`, "Cannot connect to the Docker daemon"},
+		"no server": {`!{"ServerErrors":["Cannot connect to the Docker daemon"]}`,
+			"Cannot connect to the Docker daemon"},
 		"no server, exit code 0": {`{"ServerErrors":["permission denied"]}`, "permission denied"},
 		"no version":             {`{}`, "reports no version"},
 		"failure in words":       {"!", "exit status 1"},
@@ -92,7 +99,8 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Find(t.Context(), installed(map[string]string{"docker -v": "Docker version 1", "docker info": c.info}), "")
+			_, err := Find(t.Context(), installed(map[string]string{"docker -v": "Docker version 1",
+				"docker info": c.info}), "")
 			var silent *NotAnsweringError
 			require.ErrorAs(t, err, &silent)
 			require.Equal(t, "docker", silent.Engine)

@@ -43,18 +43,22 @@ func Find(file, name string) (*Context, error) {
 		name = config.CurrentContext
 	}
 	if name == "" {
-		return nil, &cluster.HintError{Err: errors.New("the kubeconfig has no current context"), Hint: "choose one with --context: " + contextNames(config)}
+		return nil, &cluster.HintError{Err: errors.New("the kubeconfig has no current context"),
+			Hint: "choose one with --context: " + contextNames(config)}
 	}
 	if config.Contexts[name] == nil {
-		return nil, &cluster.HintError{Err: fmt.Errorf("the kubeconfig has no context %q", name), Hint: "choose one with --context: " + contextNames(config)}
+		return nil, &cluster.HintError{Err: fmt.Errorf("the kubeconfig has no context %q", name),
+			Hint: "choose one with --context: " + contextNames(config)}
 	}
 	config.CurrentContext = name
 	if err := clientcmdapi.MinifyConfig(config); err != nil {
-		return nil, &cluster.HintError{Err: fmt.Errorf("context %q: %w", name, err), Hint: "see it with: kubectl config view"}
+		return nil, &cluster.HintError{Err: fmt.Errorf("context %q: %w", name, err),
+			Hint: "see it with: kubectl config view"}
 	}
 	target := config.Clusters[config.Contexts[name].Cluster]
 	if target == nil || target.Server == "" {
-		return nil, &cluster.HintError{Err: fmt.Errorf("context %q names no API server", name), Hint: "see it with: kubectl config view"}
+		return nil, &cluster.HintError{Err: fmt.Errorf("context %q names no API server", name),
+			Hint: "see it with: kubectl config view"}
 	}
 	return &Context{Name: name, Server: target.Server, file: file, config: config}, nil
 }
@@ -67,15 +71,18 @@ func load(file string) (*clientcmdapi.Config, error) {
 	config, err := rules.Load()
 	switch {
 	case err != nil && file != "":
-		return nil, &cluster.HintError{Err: fmt.Errorf("read the kubeconfig: %w", err), Hint: "give a file that you can read with --kubeconfig"}
+		return nil, &cluster.HintError{Err: fmt.Errorf("read the kubeconfig: %w", err),
+			Hint: "give a file that you can read with --kubeconfig"}
 	case err != nil:
-		return nil, &cluster.HintError{Err: fmt.Errorf("read the kubeconfig: %w", err), Hint: "see what kubectl finds with: kubectl config view; or give a file with --kubeconfig"}
+		return nil, &cluster.HintError{Err: fmt.Errorf("read the kubeconfig: %w", err),
+			Hint: "see what kubectl finds with: kubectl config view; or give a file with --kubeconfig"}
 	case len(config.Contexts) == 0:
 		where := file
 		if where == "" {
 			where = strings.Join(rules.Precedence, ", ")
 		}
-		return nil, &cluster.HintError{Err: fmt.Errorf("there is no context in the kubeconfig (%s)", where), Hint: "give another file with --kubeconfig, or use --cluster auto"}
+		return nil, &cluster.HintError{Err: fmt.Errorf("there is no context in the kubeconfig (%s)", where),
+			Hint: "give another file with --kubeconfig, or use --cluster auto"}
 	}
 	return config, nil
 }
@@ -103,7 +110,8 @@ func (c *Context) write(path string) error {
 	config := c.config.DeepCopy()
 	dropShadowed(config)
 	if err := clientcmdapi.FlattenConfig(config); err != nil {
-		return &cluster.HintError{Err: fmt.Errorf("read the credentials of context %q: %w", c.Name, err), Hint: "log in to the cluster again, or correct the path in the kubeconfig"}
+		return &cluster.HintError{Err: fmt.Errorf("read the credentials of context %q: %w", c.Name, err),
+			Hint: "log in to the cluster again, or correct the path in the kubeconfig"}
 	}
 	data, err := clientcmd.Write(*config)
 	if err != nil {

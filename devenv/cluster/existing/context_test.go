@@ -51,8 +51,10 @@ func TestOnlyAClusterForDevelopmentIsUsedUnasked(t *testing.T) {
 func TestAServerIsNearByItsAddress(t *testing.T) {
 	t.Parallel()
 	for server, near := range map[string]bool{
-		"https://127.0.0.1:6443": true, "https://[::1]:6443": true, "localhost:8080": true, "https://0.0.0.0:45231": true,
-		"https://10.1.2.3": true, "https://[fd00::1]:6443": true, "https://k8s.orb.local:26443": true, "https://LOCALHOST.:1": true,
+		"https://127.0.0.1:6443": true, "https://[::1]:6443": true, "localhost:8080": true,
+		"https://0.0.0.0:45231": true,
+		"https://10.1.2.3":      true, "https://[fd00::1]:6443": true, "https://k8s.orb.local:26443": true,
+		"https://LOCALHOST.:1":          true,
 		"https://[::ffff:8.8.8.8]:6443": false, "https://8.8.8.8": false, "https://localhost.example.com": false,
 		"https://notlocalhost": false, "https://": false, "https://%zz": false,
 	} {
@@ -69,12 +71,13 @@ func TestWhatTheKubeconfigLacksIsSaidWithTheNextStep(t *testing.T) {
 		return path
 	}
 	for name, c := range map[string]struct{ file, context, says, hint string }{
-		"no such file":      {filepath.Join(dir, "none"), "", "no such file", "--kubeconfig"},
-		"not YAML":          {file("broken", "{"), "", "read the kubeconfig", "--kubeconfig"},
-		"a directory":       {dir, "", "read the kubeconfig", "--kubeconfig"},
-		"empty":             {file("empty", ""), "", "there is no context", "--cluster auto"},
-		"no such context":   {sample, "staging", "no context \"staging\"", "docker-desktop, kind-address"},
-		"no current one":    {file("undecided", "contexts: [{name: a, context: {cluster: x}}]"), "", "no current context", "--context: a"},
+		"no such file":    {filepath.Join(dir, "none"), "", "no such file", "--kubeconfig"},
+		"not YAML":        {file("broken", "{"), "", "read the kubeconfig", "--kubeconfig"},
+		"a directory":     {dir, "", "read the kubeconfig", "--kubeconfig"},
+		"empty":           {file("empty", ""), "", "there is no context", "--cluster auto"},
+		"no such context": {sample, "staging", "no context \"staging\"", "docker-desktop, kind-address"},
+		"no current one": {file("undecided", "contexts: [{name: a, context: {cluster: x}}]"), "",
+			"no current context", "--context: a"},
 		"no API server":     {sample, "kind-nowhere", "names no API server", "kubectl config view"},
 		"a user is missing": {sample, "kind-dangling", "nobody", "kubectl config view"},
 	} {
@@ -102,7 +105,9 @@ func TestAFewContextsAreNamed(t *testing.T) {
 	_, err := Find(file, "")
 	var hint *cluster.HintError
 	require.ErrorAs(t, err, &hint)
-	require.Equal(t, "choose one with --context: kind-z, cluster-a, cluster-b, cluster-c, cluster-d, cluster-e, cluster-f, cluster-g and 19 more", hint.Hint)
+	require.Equal(t,
+		"choose one with --context: kind-z, cluster-a, cluster-b, cluster-c, cluster-d, cluster-e, cluster-f, "+
+			"cluster-g and 19 more", hint.Hint)
 }
 
 func TestTheCopyHoldsOneContextAndNeedsNoOtherFile(t *testing.T) {
@@ -152,8 +157,9 @@ func TestTheCopyHoldsOneContextAndNeedsNoOtherFile(t *testing.T) {
 func TestMissingCredentialsAreSaid(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, os.WriteFile(file, []byte("current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"+
-		"clusters: [{name: c, cluster: {server: 'https://127.0.0.1'}}]\nusers: [{name: u, user: {client-key: gone.key}}]\n"), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte("current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"+
+			"clusters: [{name: c, cluster: {server: 'https://127.0.0.1'}}]\nusers: [{name: u, user: {client-key: gone.key}}]\n"), 0o600))
 	found, err := Find(file, "")
 	require.NoError(t, err)
 	err = found.write(filepath.Join(t.TempDir(), "copy"))

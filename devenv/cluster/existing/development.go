@@ -15,7 +15,8 @@ import (
 // developmentNames are the contexts that tools for local clusters make. A name counts when it is
 // one of these, or begins with one and a dash.
 var developmentNames = []string{
-	"kind", "k3d", "minikube", "docker-desktop", "docker-for-desktop", "rancher-desktop", "orbstack", "colima", "microk8s",
+	"kind", "k3d", "minikube", "docker-desktop", "docker-for-desktop", "rancher-desktop", "orbstack", "colima",
+	"microk8s",
 	"podman", "pipedeck",
 }
 
@@ -39,7 +40,8 @@ func (c *Context) Check() error {
 		return nil
 	}
 	return &cluster.HintError{
-		Err:  fmt.Errorf("context %q does not look like a cluster for development: %s", c.Name, strings.Join(against, "; ")),
+		Err: fmt.Errorf("context %q does not look like a cluster for development: %s", c.Name,
+			strings.Join(against, "; ")),
 		Hint: "choose another with --context, or add --yes if applications shall be deployed to this one",
 	}
 }

@@ -23,7 +23,8 @@ import (
 
 func TestExistingConforms(t *testing.T) {
 	kubeconfig := os.Getenv("PIPEDECK_TEST_KUBECONFIG")
-	require.NotEmpty(t, kubeconfig, "run it with: go run ./e2e/withkubernetes go test -tags e2e ./devenv/cluster/existing")
+	require.NotEmpty(t, kubeconfig,
+		"run it with: go run ./e2e/withkubernetes go test -tags e2e ./devenv/cluster/existing")
 	forget(t, kubeconfig)
 	clustertest.Suite{
 		New: func(t *testing.T, at clustertest.Place) cluster.Provider {
@@ -51,7 +52,8 @@ func forget(t *testing.T, kubeconfig string) {
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Delete(context.Background(), "kept", metav1.DeleteOptions{})
+		err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Delete(context.Background(), "kept",
+			metav1.DeleteOptions{})
 		require.False(t, apierrors.IsNotFound(err), "Delete touched the user's cluster")
 		require.NoError(t, err)
 	})

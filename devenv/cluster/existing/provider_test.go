@@ -80,7 +80,8 @@ func start(t *testing.T, kubeconfig string, load LoadIntoKind) *run {
 	require.NoError(t, err)
 	r := &run{ended: make(chan error, 1), ready: make(chan string, 16), said: make(chan string, 1)}
 	r.provider = New(Config{
-		Context: found, Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), LoadIntoKind: load, Logger: slog.New(slog.DiscardHandler),
+		Context: found, Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), LoadIntoKind: load,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	r.provider.lookEvery, r.provider.waitEvery = time.Millisecond, time.Millisecond
 	ctx, stop := context.WithCancel(context.Background())
@@ -170,7 +171,8 @@ func TestAClusterThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	s.Close()
 	found, err := Find(kubeconfig, "")
 	require.NoError(t, err)
-	p := New(Config{Context: found, Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), Logger: slog.New(slog.DiscardHandler)})
+	p := New(Config{Context: found, Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"),
+		Logger: slog.New(slog.DiscardHandler)})
 	p.readyWithin, p.waitEvery = 20*time.Millisecond, time.Millisecond
 	err = p.Run(t.Context(), func(string, int64, int64) {}, func(string) {})
 	require.ErrorContains(t, err, s.URL)

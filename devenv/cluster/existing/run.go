@@ -68,7 +68,9 @@ func (p *Provider) every(unanswered int) time.Duration {
 }
 
 // awaitFirst is patient with a cluster that is just starting, not with one that turns us away.
-func (p *Provider) awaitFirst(ctx context.Context, api discovery.DiscoveryInterface, progress cluster.Progress) (string, error) {
+func (p *Provider) awaitFirst(
+	ctx context.Context, api discovery.DiscoveryInterface, progress cluster.Progress,
+) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.readyWithin)
 	defer cancel()
 	for {
@@ -120,7 +122,8 @@ func (p *Provider) client() (discovery.DiscoveryInterface, error) {
 }
 
 func (p *Provider) failure(err error, hint string) error {
-	return &cluster.HintError{Err: fmt.Errorf("context %q, API server %s: %w", p.context.Name, p.context.Server, err), Hint: hint}
+	return &cluster.HintError{Err: fmt.Errorf("context %q, API server %s: %w", p.context.Name, p.context.Server, err),
+		Hint: hint}
 }
 
 func (p *Provider) waitingFor(err error) string {

@@ -165,7 +165,8 @@ func decodeConfig(path string, content []byte, nodeImage string) (*v1alpha4.Clus
 		return nil, &ConfigError{File: path, Problem: err.Error()}
 	}
 	if document.IsZero() {
-		return nil, &ConfigError{File: path, Problem: "is empty; leave --kind-config out, or describe a cluster of apiVersion " + configVersion}
+		return nil, &ConfigError{File: path,
+			Problem: "is empty; leave --kind-config out, or describe a cluster of apiVersion " + configVersion}
 	}
 	wanted := &v1alpha4.Cluster{}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
@@ -209,7 +210,8 @@ func conflicts(path string, document *yaml.Node, wanted *v1alpha4.Cluster, nodeI
 	}
 	if address := wanted.Networking.APIServerAddress; address != "" {
 		if parsed, err := netip.ParseAddr(address); err != nil || !parsed.IsLoopback() {
-			conflict("networking.apiServerAddress must stay on this machine, for example "+loopback, "networking", "apiServerAddress")
+			conflict("networking.apiServerAddress must stay on this machine, for example "+loopback, "networking",
+				"apiServerAddress")
 		}
 	}
 	if len(wanted.Nodes) > maxNodes {
@@ -217,7 +219,8 @@ func conflicts(path string, document *yaml.Node, wanted *v1alpha4.Cluster, nodeI
 	}
 	for i, node := range wanted.Nodes {
 		if nodeImage != "" && node.Image != "" && node.Image != nodeImage {
-			conflict(fmt.Sprintf("the image %s contradicts --node-image %s; remove one of them", node.Image, nodeImage), "nodes", i, "image")
+			conflict(fmt.Sprintf("the image %s contradicts --node-image %s; remove one of them", node.Image, nodeImage),
+				"nodes", i, "image")
 		}
 	}
 	return errors.Join(all...)

@@ -17,7 +17,8 @@ import (
 
 func configured(t *testing.T, file, image string) (*v1alpha4.Cluster, error) {
 	t.Helper()
-	return New(Config{Environment: "demo", Cluster: "local", Dir: t.TempDir(), File: file, NodeImage: image}).configuration()
+	return New(Config{Environment: "demo", Cluster: "local", Dir: t.TempDir(), File: file,
+		NodeImage: image}).configuration()
 }
 
 func TestWithoutAFileThereIsOneNodeOfKindsImageOnLoopback(t *testing.T) {
@@ -38,7 +39,8 @@ func TestTheFileIsMergedAndPortsStayOnThisMachineUnlessItSaysOtherwise(t *testin
 	require.Equal(t, "0.0.0.0", c.Nodes[0].ExtraPortMappings[1].ListenAddress)
 	require.Equal(t, []string{defaultNodeImage, "example.com/node:v1"}, nodeImages(c))
 	require.Equal(t, []string{
-		c.Name + "-control-plane", c.Name + "-control-plane2", c.Name + "-worker", c.Name + "-worker2", c.Name + "-external-load-balancer",
+		c.Name + "-control-plane", c.Name + "-control-plane2", c.Name + "-worker", c.Name + "-worker2",
+		c.Name + "-external-load-balancer",
 	}, nodeNames(c))
 }
 
@@ -51,7 +53,8 @@ func TestWhatContradictsIsToldAtOnceWithItsLine(t *testing.T) {
 		"name, address and image": {"testdata/conflicts.yaml", "example.com/other:v1", []string{
 			"testdata/conflicts.yaml:3: pipedeck names the cluster itself; remove name",
 			"testdata/conflicts.yaml:5: networking.apiServerAddress must stay on this machine, for example 127.0.0.1",
-			"testdata/conflicts.yaml:9: the image example.com/node:v1 contradicts --node-image example.com/other:v1; remove one of them",
+			"testdata/conflicts.yaml:9: the image example.com/node:v1 contradicts --node-image " +
+				"example.com/other:v1; remove one of them",
 		}},
 		"unknown keys": {"testdata/unknown.yaml", "", []string{
 			"testdata/unknown.yaml:4: field rol not found in type v1alpha4.Node",
@@ -77,9 +80,10 @@ func TestAFileThatCannotBeOneIsRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"is larger than":         strings.Repeat("#", maxConfig+1),
 		"more than one document": "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n---\nkind: Cluster\n",
-		"are too many":           "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n" + strings.Repeat("- {}\n", maxNodes+1),
-		"yaml":                   "\t",
-		"is empty":               "# nothing yet\n",
+		"are too many": "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n" +
+			strings.Repeat("- {}\n", maxNodes+1),
+		"yaml":     "\t",
+		"is empty": "# nothing yet\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,9 @@ const (
 )
 
 // create makes the cluster and returns when it is ready; otherwise nothing of it is left.
-func (p *Provider) create(ctx context.Context, engine *engineCommand, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) create(
+	ctx context.Context, engine *engineCommand, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string),
+) error {
 	if err := p.pullImages(ctx, engine, wanted, progress); err != nil {
 		return err
 	}
@@ -79,7 +81,8 @@ func nodeNames(wanted *v1alpha4.Cluster) []string {
 	return names
 }
 
-func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record, wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record, wanted *v1alpha4.Cluster,
+	progress cluster.Progress, ready func(string)) error {
 	log, err := openLog(p.LogFile)
 	if err != nil {
 		return err
@@ -123,7 +126,9 @@ func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, ma
 
 // createByLibrary returns when the library has ended. It takes no context: its containers are
 // removed under it until it gives up.
-func (p *Provider) createByLibrary(ctx context.Context, engine *engineCommand, library *kindcluster.Provider, wanted *v1alpha4.Cluster) error {
+func (p *Provider) createByLibrary(
+	ctx context.Context, engine *engineCommand, library *kindcluster.Provider, wanted *v1alpha4.Cluster,
+) error {
 	created := make(chan error, 1)
 	go func() {
 		created <- library.Create(p.name,
@@ -150,7 +155,8 @@ func (p *Provider) createByLibrary(ctx context.Context, engine *engineCommand, l
 		case <-cleanup.Done():
 			// Whoever ends this process ends the library; the record stays for the next one.
 			return &leftoverError{&cluster.HintError{
-				Err:  fmt.Errorf("%w, but %s does not end the creation of the cluster %s", context.Cause(ctx), engine.name, p.name),
+				Err: fmt.Errorf("%w, but %s does not end the creation of the cluster %s", context.Cause(ctx),
+					engine.name, p.name),
 				Hint: "restart the container engine, then run pipedeck down",
 			}}
 		}
@@ -206,7 +212,9 @@ func (p *Provider) publishCreated() error {
 }
 
 // adopt brings a cluster of an earlier run up again.
-func (p *Provider) adopt(ctx context.Context, engine *engineCommand, nodes []string, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) adopt(
+	ctx context.Context, engine *engineCommand, nodes []string, progress cluster.Progress, ready func(string),
+) error {
 	progress("adopting the cluster of an earlier run", 0, 0)
 	if err := engine.start(ctx, nodes); err != nil {
 		return p.explain(err)

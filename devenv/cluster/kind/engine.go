@@ -45,7 +45,8 @@ func findEngine(ctx context.Context) (*engineCommand, error) {
 	case errors.Is(err, engine.ErrNone):
 		return nil, &cluster.HintError{Err: err, Hint: "install Docker, Podman or nerdctl, or use --cluster embedded"}
 	case errors.As(err, &silent):
-		return nil, &cluster.HintError{Err: err, Hint: "start the container engine (see " + silent.Engine + " info), or use --cluster embedded"}
+		return nil, &cluster.HintError{Err: err, Hint: "start the container engine (see " + silent.Engine +
+			" info), or use --cluster embedded"}
 	default:
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (e *engineCommand) nodes(ctx context.Context, name string) ([]string, error
 	return strings.Fields(out), nil
 }
 
-// removeNodes removes containers with their volumes, also those with frozen processes; containers that are gone already do
-// not matter.
+// removeNodes removes containers with their volumes, also those with frozen processes; containers that are gone already
+// do not matter.
 func (e *engineCommand) removeNodes(ctx context.Context, name string) error {
 	left, err := e.tryRemoveNodes(ctx, name)
 	if err == nil || len(left) == 0 || ctx.Err() != nil {
@@ -93,7 +94,8 @@ func (e *engineCommand) removeNodes(ctx context.Context, name string) error {
 	return e.removeFrozen(ctx, left, err)
 }
 
-// tryRemoveNodes is removeNodes without a second try. With an error it returns the containers that are left, if it knows them.
+// tryRemoveNodes is removeNodes without a second try. With an error it returns the containers that are left, if it
+// knows them.
 func (e *engineCommand) tryRemoveNodes(ctx context.Context, name string) ([]string, error) {
 	nodes, err := e.nodes(ctx, name)
 	if err != nil || len(nodes) == 0 {

@@ -23,8 +23,9 @@ func place(t *testing.T) *Provider {
 	t.Helper()
 	root := t.TempDir()
 	return New(Config{
-		Environment: "test", Cluster: "local", Dir: filepath.Join(root, "cluster"), Kubeconfig: filepath.Join(root, "kubeconfig"),
-		LogFile: filepath.Join(root, "log"), NodeImage: "node:v1", Logger: slog.New(slog.DiscardHandler),
+		Environment: "test", Cluster: "local", Dir: filepath.Join(root, "cluster"),
+		Kubeconfig: filepath.Join(root, "kubeconfig"),
+		LogFile:    filepath.Join(root, "log"), NodeImage: "node:v1", Logger: slog.New(slog.DiscardHandler),
 	})
 }
 

@@ -26,7 +26,8 @@ const (
 type foreignError struct{ name string }
 
 func (e *foreignError) Error() string {
-	return fmt.Sprintf("there is a cluster %s already, and no record says that pipedeck has made it for this environment", e.name)
+	return fmt.Sprintf("there is a cluster %s already, and no record says that pipedeck has made it for this "+
+		"environment", e.name)
 }
 
 func foreign(engine *engineCommand, name string, nodes []string) error {
@@ -46,7 +47,8 @@ var known = []struct {
 		"make room on the disk of the container engine, for example with docker system prune"},
 	{regexp.MustCompile(`(?i)port is already allocated|address already in use|ports are not available`),
 		"end what listens on that port, or choose another in the file given by --kind-config"},
-	{regexp.MustCompile(`(?i)cannot connect to the docker daemon|failed to connect to the docker API|error during connect|connection refused|unexpected EOF|is the docker daemon running`),
+	{regexp.MustCompile(`(?i)cannot connect to the docker daemon|failed to connect to the docker API|` +
+		`error during connect|connection refused|unexpected EOF|is the docker daemon running`),
 		"start the container engine, then run pipedeck up again"},
 	{regexp.MustCompile(`(?i)permission denied.*(docker|podman|containerd)[^ ]*\.sock`),
 		"let your user use the container engine, for example by the group docker"},

@@ -30,7 +30,8 @@ const patience = 5 * time.Minute
 func realPlace(t *testing.T) *Provider {
 	t.Helper()
 	root := t.TempDir()
-	p := providerAt(clustertest.Place{Dir: filepath.Join(root, "cluster"), Kubeconfig: filepath.Join(root, "kubeconfig"), LogFile: filepath.Join(root, "log")})
+	p := providerAt(clustertest.Place{Dir: filepath.Join(root, "cluster"),
+		Kubeconfig: filepath.Join(root, "kubeconfig"), LogFile: filepath.Join(root, "log")})
 	t.Cleanup(func() { require.NoError(t, p.Delete(context.Background())) })
 	return p
 }
@@ -57,7 +58,8 @@ func requireNothing(t *testing.T, engine *engineCommand, p *Provider) {
 func someoneElses(t *testing.T, engine *engineCommand, p *Provider) string {
 	t.Helper()
 	node := p.name + "-control-plane"
-	_, err := engine.run(t.Context(), "create", "--pull", "never", "--name", node, "--label", clusterLabel+"="+p.name, nodeImage(p))
+	_, err := engine.run(t.Context(), "create", "--pull", "never", "--name", node, "--label", clusterLabel+"="+p.name,
+		nodeImage(p))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, _ = engine.run(context.Background(), "rm", "-f", "-v", node)
@@ -93,12 +95,14 @@ func TestWhatAKilledCreationLeftIsDeletedFromItsRecordAlone(t *testing.T) {
 	for _, name := range []string{"dev", "prod"} {
 		p := providerAt(clustertest.Place{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)})
 		node := someoneElses(t, engine, p)
-		made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: "of the user", Nodes: []string{node}, Image: nodeImage(p)}
+		made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: "of the user",
+			Nodes: []string{node}, Image: nodeImage(p)}
 		require.NoError(t, made.write(p.Dir))
 	}
 	require.NoError(t, DeleteRecorded(t.Context(), w))
 	for _, name := range []string{"dev", "prod"} {
-		requireNothing(t, engine, providerAt(clustertest.Place{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)}))
+		requireNothing(t, engine, providerAt(clustertest.Place{Dir: w.ClusterDir(name),
+			Kubeconfig: w.Kubeconfig(name)}))
 	}
 	require.NoError(t, DeleteRecorded(t.Context(), w), "there may be nothing to delete")
 }

@@ -26,7 +26,9 @@ import (
 
 // pullImages brings the node images here, so that kind's library never waits for a registry: it
 // could not be interrupted there.
-func (p *Provider) pullImages(ctx context.Context, engine *engineCommand, wanted *v1alpha4.Cluster, progress cluster.Progress) error {
+func (p *Provider) pullImages(
+	ctx context.Context, engine *engineCommand, wanted *v1alpha4.Cluster, progress cluster.Progress,
+) error {
 	for _, image := range nodeImages(wanted) {
 		if _, err := engine.run(ctx, "inspect", "--type=image", image); err == nil {
 			continue
@@ -35,10 +37,12 @@ func (p *Provider) pullImages(ctx context.Context, engine *engineCommand, wanted
 			return context.Cause(ctx)
 		}
 		progress("pulling the node image "+image, 0, 0)
-		if err := engine.pull(ctx, image, func(line string) { progress("pulling the node image "+image+": "+line, 0, 0) }); err != nil {
+		if err := engine.pull(ctx, image,
+			func(line string) { progress("pulling the node image "+image+": "+line, 0, 0) }); err != nil {
 			return &cluster.HintError{
-				Err:  fmt.Errorf("the node image %s is not on this machine and cannot be pulled: %w", image, err),
-				Hint: engine.name + " pull " + image + " when the registry can be reached, or choose another with --node-image",
+				Err: fmt.Errorf("the node image %s is not on this machine and cannot be pulled: %w", image, err),
+				Hint: engine.name + " pull " + image +
+					" when the registry can be reached, or choose another with --node-image",
 			}
 		}
 	}
@@ -131,7 +135,8 @@ func (p *Provider) loadOnNode(ctx context.Context, node nodes.Node, archive stri
 	}
 	for _, reference := range references {
 		if _, err := nodeutils.ImageID(node, reference); err != nil {
-			return fmt.Errorf("the archive %s was loaded, but the node %s knows no image %s: %w", archive, node, reference, err)
+			return fmt.Errorf("the archive %s was loaded, but the node %s knows no image %s: %w", archive, node,
+				reference, err)
 		}
 	}
 	return nil

@@ -42,7 +42,8 @@ func TestKindConforms(t *testing.T) {
 	engine := requireEngine(t)
 	clustertest.Suite{
 		New: newForTest, Kind: cluster.InDocker,
-		Moments: []string{"Preparing nodes", "Writing configuration", "Starting control-plane", "Installing CNI", "waiting until"},
+		Moments: []string{"Preparing nodes", "Writing configuration", "Starting control-plane", "Installing CNI",
+			"waiting until"},
 		Left: func(t *testing.T, at clustertest.Place) []string {
 			left, err := engine.nodes(t.Context(), providerAt(at).name)
 			require.NoError(t, err)

@@ -51,7 +51,8 @@ func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said f
 		case <-ctx.Done():
 			if context.Cause(ctx) == errNotReady { //nolint:errorlint // this very one
 				return "", &cluster.HintError{
-					Err:  fmt.Errorf("the nodes of the cluster %s are not ready after %v: %w", p.name, readyDeadline, err),
+					Err: fmt.Errorf("the nodes of the cluster %s are not ready after %v: %w", p.name, readyDeadline,
+						err),
 					Hint: "see " + p.LogFile + " and " + engine.name + " logs " + p.name + "-control-plane",
 				}
 			}
@@ -124,7 +125,8 @@ func watchNodes(ctx context.Context, client kubernetes.Interface, started map[st
 		}
 	}
 	timeout := int64(watchSeconds)
-	watcher, err := client.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &timeout})
+	watcher, err := client.CoreV1().Nodes().Watch(ctx,
+		metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &timeout})
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +150,8 @@ func isReady(node *corev1.Node, started time.Time) bool {
 	}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue && !condition.LastHeartbeatTime.Time.Before(started.Truncate(time.Second))
+			return condition.Status == corev1.ConditionTrue &&
+				!condition.LastHeartbeatTime.Time.Before(started.Truncate(time.Second))
 		}
 	}
 	return false

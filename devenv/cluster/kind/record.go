@@ -97,7 +97,8 @@ func decodeRecord(path string, data []byte) (*record, error) {
 	switch {
 	case r.State != stateCreating && r.State != stateReady:
 		return nil, &recordError{path, fmt.Errorf("unknown state %q", r.State)}
-	case !strings.HasPrefix(r.Cluster, namePrefix) || len(r.Cluster) > maxName || strings.Trim(r.Cluster, nameLetters) != "":
+	case !strings.HasPrefix(r.Cluster, namePrefix) || len(r.Cluster) > maxName ||
+		strings.Trim(r.Cluster, nameLetters) != "":
 		return nil, &recordError{path, fmt.Errorf("%q is no cluster of ours", r.Cluster)}
 	case !slices.Contains(engineNames, r.Engine):
 		return nil, &recordError{path, fmt.Errorf("unknown container engine %q", r.Engine)}

@@ -16,7 +16,8 @@ func TestNamesAreShortAndDifferByPlace(t *testing.T) {
 	t.Parallel()
 	long := Config{Environment: strings.Repeat("e", 40), Cluster: strings.Repeat("c", 20), Dir: "/a/b"}
 	require.LessOrEqual(t, len(clusterName(long)), maxName)
-	here, there := Config{Environment: "demo", Cluster: "prod", Dir: "/a"}, Config{Environment: "demo", Cluster: "prod", Dir: "/b"}
+	here, there := Config{Environment: "demo", Cluster: "prod", Dir: "/a"},
+		Config{Environment: "demo", Cluster: "prod", Dir: "/b"}
 	require.True(t, strings.HasPrefix(clusterName(here), "pipedeck-demo-prod-"))
 	require.NotEqual(t, clusterName(here), clusterName(there))
 	require.Equal(t, clusterName(here), clusterName(here))
@@ -32,7 +33,8 @@ func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	require.Nil(t, none)
 	require.False(t, Recorded(dir))
 	written := &record{
-		State: stateReady, Cluster: "pipedeck-demo-1234", Engine: "podman", Nodes: []string{"pipedeck-demo-1234-control-plane"},
+		State: stateReady, Cluster: "pipedeck-demo-1234", Engine: "podman",
+		Nodes: []string{"pipedeck-demo-1234-control-plane"},
 		Image: "node", NetworkBefore: "id", ExportedTo: "/home/config", ContextBefore: "mine",
 	}
 	require.NoError(t, written.write(dir))
@@ -55,7 +57,8 @@ func TestADamagedRecordLeadsToNoClusterOfOthers(t *testing.T) {
 		`"pipedeck-a=b" is no`:       `{"state":"ready","cluster":"pipedeck-a=b","engine":"docker"}`,
 		"unknown container engine":   `{"state":"ready","cluster":"pipedeck-a","engine":"/bin/sh"}`,
 		`"other" is no node of ours`: `{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["other"]}`,
-		"nodes are too many":         `{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["` + strings.Repeat(`x","`, maxNodes+1) + `"]}`,
+		"nodes are too many": `{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["` +
+			strings.Repeat(`x","`, maxNodes+1) + `"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,8 @@ func DeleteRecorded(ctx context.Context, w *workspace.Workspace) error {
 	var failures []error
 	for _, name := range names {
 		if Recorded(w.ClusterDir(name)) {
-			failures = append(failures, New(Config{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)}).Delete(ctx))
+			failures = append(failures, New(Config{Dir: w.ClusterDir(name),
+				Kubeconfig: w.Kubeconfig(name)}).Delete(ctx))
 		}
 	}
 	return errors.Join(failures...)
@@ -91,7 +92,8 @@ func (e *engineCommand) settle(ctx context.Context, known *record) error {
 	for {
 		for _, node := range known.Nodes {
 			if !free[node] {
-				_, err := e.run(ctx, "create", "--pull", "never", "--name", node, "--label", clusterLabel+"="+known.Cluster, known.Image)
+				_, err := e.run(ctx, "create", "--pull", "never", "--name", node, "--label",
+					clusterLabel+"="+known.Cluster, known.Image)
 				// With another error the engine cannot make it for the creation either.
 				free[node] = err == nil || ctx.Err() == nil && !nameTaken.MatchString(err.Error())
 			}

@@ -28,9 +28,11 @@ func TestKindsStepsBecomeOurs(t *testing.T) {
 		done, total int64
 	}
 	var seen []progress
-	s := newSteps(func(detail string, done, total int64) { seen = append(seen, progress{detail, done, total}) }, log, wanted)
+	s := newSteps(func(detail string, done, total int64) { seen = append(seen, progress{detail, done, total}) }, log,
+		wanted)
 	s.V(0).Infof("Creating cluster %q ...\n", "a")
-	for _, step := range []string{"Ensuring node image (node:v1) 🖼️", "Preparing nodes 📦 ", "Writing configuration 📜", "Starting control-plane 🕹️", "Installing CNI 🔌", "Installing StorageClass 💾"} {
+	for _, step := range []string{"Ensuring node image (node:v1) 🖼️", "Preparing nodes 📦 ", "Writing configuration 📜",
+		"Starting control-plane 🕹️", "Installing CNI 🔌", "Installing StorageClass 💾"} {
 		s.V(0).Infof(" • %s  ...\n", step)
 		s.V(0).Infof(" ✓ %s\n", step)
 	}
@@ -39,10 +41,12 @@ func TestKindsStepsBecomeOurs(t *testing.T) {
 	s.Warn("old")
 	s.waiting("waiting")
 	require.Equal(t, []progress{
-		{"Ensuring node image (node:v1)", 0, 7}, {"Preparing nodes", 1, 7}, {"Writing configuration", 2, 7}, {"Starting control-plane", 3, 7},
+		{"Ensuring node image (node:v1)", 0, 7}, {"Preparing nodes", 1, 7}, {"Writing configuration", 2, 7},
+		{"Starting control-plane", 3, 7},
 		{"Installing CNI", 4, 7}, {"Installing StorageClass", 5, 7}, {"waiting", 6, 7},
 	}, seen)
-	log.failure(errors.Wrap(&exec.RunError{Command: []string{"docker"}, Output: []byte("its words"), Inner: errors.New("exit 1")}, "tried"))
+	log.failure(errors.Wrap(&exec.RunError{Command: []string{"docker"}, Output: []byte("its words"),
+		Inner: errors.New("exit 1")}, "tried"))
 	require.NoError(t, log.Close())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -76,17 +80,20 @@ func TestFailuresOfTheEngineHaveANextStep(t *testing.T) {
 		"failed to create fsnotify watcher: too many open files":        "raise the limits of inotify",
 		"something else": "see /a/log",
 	} {
-		err := p.explain(errors.Wrap(&exec.RunError{Command: []string{"docker"}, Output: []byte("begin\n" + output + "\n"), Inner: errors.New("exit 1")}, "tried"))
+		err := p.explain(errors.Wrap(&exec.RunError{Command: []string{"docker"},
+			Output: []byte("begin\n" + output + "\n"), Inner: errors.New("exit 1")}, "tried"))
 		var known *cluster.HintError
 		require.ErrorAs(t, err, &known)
 		require.Contains(t, known.Hint, hint)
 		require.EqualError(t, err, "tried: begin\n"+output)
 	}
-	require.EqualError(t, p.explain(&exec.RunError{Command: []string{"docker", "run", "--name", "a"}, Output: []byte("no"), Inner: errors.New("exit 1")}),
+	require.EqualError(t, p.explain(&exec.RunError{Command: []string{"docker", "run", "--name", "a"},
+		Output: []byte("no"), Inner: errors.New("exit 1")}),
 		"docker run failed: no")
 	far := "no space left on device\n" + strings.Repeat("and more\n", 2*shownLines)
 	var known *cluster.HintError
-	require.ErrorAs(t, p.explain(&exec.RunError{Command: []string{"docker", "run"}, Output: []byte(far), Inner: errors.New("exit 1")}), &known)
+	require.ErrorAs(t, p.explain(&exec.RunError{Command: []string{"docker", "run"}, Output: []byte(far),
+		Inner: errors.New("exit 1")}), &known)
 	require.Contains(t, known.Hint, "make room", "although its words are not shown")
 	var taken *foreignError
 	require.ErrorAs(t, p.explain(errors.New(`node(s) already exist for a cluster with the name "a"`)), &taken)

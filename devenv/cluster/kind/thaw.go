@@ -11,17 +11,19 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 )
 
-// thawScript thaws every control group below a root ($1) whose path names one of the containers that follow. It knows the
-// freezers of cgroup v1 and v2. find names a group before the groups in it, which is the order that v1 needs.
-const thawScript = `root=$1; shift; find "$root" -type f \( -name cgroup.freeze -o -name freezer.state \) | while read -r f; do for id in "$@"; do ` +
+// thawScript thaws every control group below a root ($1) whose path names one of the containers that follow. It knows
+// the freezers of cgroup v1 and v2. find names a group before the groups in it, which is the order that v1 needs.
+const thawScript = `root=$1; shift; find "$root" -type f \( -name cgroup.freeze -o -name freezer.state \) | ` +
+	`while read -r f; do for id in "$@"; do ` +
 	`case $f in *"$id"*/cgroup.freeze) echo 0 >"$f";; *"$id"*/freezer.state) echo THAWED >"$f";; esac; done; done; true`
 
 // cgroupMount is where control groups are mounted on every Linux.
 const cgroupMount = "/sys/fs/cgroup"
 
-// removeFrozen removes nodes that the engine could not remove because processes in them are frozen: those get no signal, so
-// that the engine waits for their end in vain. A pod's control group is frozen by its runtime while the runtime works on it,
-// and stays so when the runtime dies meanwhile. The error is failure with the command that does the same.
+// removeFrozen removes nodes that the engine could not remove because processes in them are frozen: those get no
+// signal, so that the engine waits for their end in vain. A pod's control group is frozen by its runtime while the
+// runtime works on it, and stays so when the runtime dies meanwhile. The error is failure with the command that does
+// the same.
 func (e *engineCommand) removeFrozen(ctx context.Context, nodes []string, failure error) error {
 	thaw, err := e.thawCommand(ctx, nodes)
 	if err != nil {
@@ -40,10 +42,11 @@ func (e *engineCommand) removeFrozen(ctx context.Context, nodes []string, failur
 	}
 }
 
-// thawCommand runs the script where the control groups are: on the engine's machine, with its rights. The image of a node is
-// there, and it has a shell.
+// thawCommand runs the script where the control groups are: on the engine's machine, with its rights. The image of a
+// node is there, and it has a shell.
 func (e *engineCommand) thawCommand(ctx context.Context, nodes []string) ([]string, error) {
-	out, err := e.run(ctx, append([]string{"inspect", "--type=container", "--format", "{{.Id}} {{.Config.Image}}"}, nodes...)...)
+	out, err := e.run(ctx, append([]string{"inspect", "--type=container", "--format", "{{.Id}} {{.Config.Image}}"},
+		nodes...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,8 @@ func TestOnlyTheControlGroupsOfTheNodesAreThawed(t *testing.T) {
 	}
 }
 
-// wedged is an engine that cannot remove a container whose control group is frozen; its `run` runs the script as it is, on
-// control groups that are files.
+// wedged is an engine that cannot remove a container whose control group is frozen; its `run` runs the script as it is,
+// on control groups that are files.
 func wedged(t *testing.T, thawable bool) (*engineCommand, string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -20,7 +20,9 @@ const (
 )
 
 // watch returns when the cluster cannot be kept up, or with ctx.
-func (p *Provider) watch(ctx context.Context, engine *engineCommand, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) watch(
+	ctx context.Context, engine *engineCommand, progress cluster.Progress, ready func(string),
+) error {
 	var losses []time.Time
 	for {
 		nodes, err := engine.nodes(ctx, p.name)
@@ -53,7 +55,9 @@ func (p *Provider) watch(ctx context.Context, engine *engineCommand, progress cl
 	}
 }
 
-func (p *Provider) restart(ctx context.Context, engine *engineCommand, progress cluster.Progress, ready func(string)) error {
+func (p *Provider) restart(
+	ctx context.Context, engine *engineCommand, progress cluster.Progress, ready func(string),
+) error {
 	nodes, err := engine.nodes(ctx, p.name)
 	if err != nil {
 		return p.lost(ctx, engine, err)
@@ -79,7 +83,8 @@ func (p *Provider) lost(ctx context.Context, engine *engineCommand, cause error)
 	}
 	if engine.answers(ctx) != nil {
 		return &cluster.HintError{
-			Err:  fmt.Errorf("the container engine %s stopped, and with it the cluster %s: %w", engine.name, p.name, cause),
+			Err: fmt.Errorf("the container engine %s stopped, and with it the cluster %s: %w", engine.name, p.name,
+				cause),
 			Hint: "start the container engine, then run pipedeck up again: the cluster is adopted",
 		}
 	}

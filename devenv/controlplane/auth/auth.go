@@ -36,8 +36,8 @@ type Authenticator struct {
 	refused func(method string, reason error)
 }
 
-// New returns an authenticator for the pipeds of a project and for users with the API key. It calls refused with the reason for each
-// refused call; refused must not block.
+// New returns an authenticator for the pipeds of a project and for users with the API key. It calls refused with the
+// reason for each refused call; refused must not block.
 func New(
 	project string, pipeds Pipeds, apiKey string, refused func(method string, reason error),
 ) (*Authenticator, error) {
@@ -66,7 +66,8 @@ func APIKeyID(ctx context.Context) string {
 	return c.apiKey
 }
 
-// Check decides about a call by its method and headers. It returns a context that carries the caller, or an error for the
+// Check decides about a call by its method and headers. It returns a context that carries the caller, or an error for
+// the
 // caller: Unauthenticated, or Unimplemented for services that do not exist.
 func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD) (context.Context, error) {
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

@@ -21,7 +21,9 @@ func Dial(address, apiKey string) (*grpc.ClientConn, error) {
 		return nil, fmt.Errorf("dial the control plane at %q: the address must be host:port: %w", address, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("dial the control plane at %q: the API key goes unencrypted and only to this machine; use 127.0.0.1", address)
+		return nil,
+			fmt.Errorf("dial the control plane at %q: the API key goes unencrypted and only to this machine; use "+
+				"127.0.0.1", address)
 	}
 	conn, err := grpc.NewClient("passthrough:///"+address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),

@@ -21,10 +21,13 @@ import (
 const defaultCommander = "pipedeck"
 
 // SyncApplication asks piped for a deployment of the newest commit.
-func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
+func (s *Server) SyncApplication(
+	_ context.Context, r *deckv1.SyncApplicationRequest,
+) (*deckv1.SyncApplicationResponse, error) {
 	strategy, ok := model.SyncStrategy_value[cmp.Or(r.GetStrategy(), "AUTO")]
 	if !ok {
-		return nil, status.Errorf(codes.InvalidArgument, "unknown strategy %q; use AUTO, QUICK_SYNC or PIPELINE", r.GetStrategy())
+		return nil, status.Errorf(codes.InvalidArgument, "unknown strategy %q; use AUTO, QUICK_SYNC or PIPELINE",
+			r.GetStrategy())
 	}
 	a, err := s.store.Applications.Get(r.GetApplicationId())
 	if err != nil {
@@ -34,8 +37,10 @@ func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationReq
 		return nil, status.Errorf(codes.FailedPrecondition, "application %s is disabled; enable it first", a.GetName())
 	}
 	id, err := s.store.Commands.Add(&model.Command{
-		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander, Type: model.Command_SYNC_APPLICATION,
-		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: model.SyncStrategy(strategy)},
+		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander,
+		Type: model.Command_SYNC_APPLICATION,
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(),
+			SyncStrategy: model.SyncStrategy(strategy)},
 	})
 	if err != nil {
 		return nil, err
@@ -44,13 +49,17 @@ func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationReq
 }
 
 // CancelDeployment asks piped to stop a deployment. Asking twice for the same gives the same command.
-func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
+func (s *Server) CancelDeployment(
+	_ context.Context, r *deckv1.CancelDeploymentRequest,
+) (*deckv1.CancelDeploymentResponse, error) {
 	d, err := s.openDeployment(r.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
-	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
-		return nil, status.Errorf(codes.FailedPrecondition, "deployment %s is being rolled back already; wait for its end", d.GetId())
+	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED &&
+		d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
+		return nil, status.Errorf(codes.FailedPrecondition,
+			"deployment %s is being rolled back already; wait for its end", d.GetId())
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),
@@ -74,7 +83,8 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 		return nil, err
 	}
 	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE {
-		return nil, status.Errorf(codes.FailedPrecondition, "stage %s does not wait for an approval; it goes on by itself", stage.GetName())
+		return nil, status.Errorf(codes.FailedPrecondition,
+			"stage %s does not wait for an approval; it goes on by itself", stage.GetName())
 	}
 	commander, err := s.approver(d, stage, r.GetCommander())
 	if err != nil {
@@ -101,7 +111,8 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 		return nil, err
 	}
 	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_SKIP {
-		return nil, status.Errorf(codes.FailedPrecondition, "stage %s cannot be skipped; cancel the deployment to stop it", stage.GetName())
+		return nil, status.Errorf(codes.FailedPrecondition,
+			"stage %s cannot be skipped; cancel the deployment to stop it", stage.GetName())
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
@@ -115,7 +126,9 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 }
 
 // RestartPlugin asks piped to restart a plugin process.
-func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
+func (s *Server) RestartPlugin(
+	_ context.Context, r *deckv1.RestartPluginRequest,
+) (*deckv1.RestartPluginResponse, error) {
 	if err := s.store.Pipeds.RestartPlugin(r.GetPipedId(), r.GetName()); err != nil {
 		return nil, err
 	}
@@ -128,7 +141,8 @@ func (s *Server) openDeployment(id string) (*model.Deployment, error) {
 		return nil, hint(err, "no deployment has the id %q; list them with `pipedeck deployments`", id)
 	}
 	if d.Model.GetStatus() >= model.DeploymentStatus_DEPLOYMENT_SUCCESS {
-		return nil, status.Errorf(codes.FailedPrecondition, "deployment %s has ended already (%s); start a new one with `pipedeck sync %s`",
+		return nil, status.Errorf(codes.FailedPrecondition,
+			"deployment %s has ended already (%s); start a new one with `pipedeck sync %s`",
 			id, word(d.Model.GetStatus().String(), "DEPLOYMENT_"), d.Model.GetApplicationName())
 	}
 	return d.Model, nil
@@ -141,7 +155,8 @@ func (s *Server) runningStage(deploymentID, stageID string) (*model.Deployment, 
 	}
 	i := slices.IndexFunc(d.GetStages(), func(p *model.PipelineStage) bool { return p.GetId() == stageID })
 	if i < 0 {
-		return nil, nil, status.Errorf(codes.NotFound, "deployment %s has no stage %q; `pipedeck deployments -o json` lists its stages", deploymentID, stageID)
+		return nil, nil, status.Errorf(codes.NotFound,
+			"deployment %s has no stage %q; `pipedeck deployments -o json` lists its stages", deploymentID, stageID)
 	}
 	stage := d.GetStages()[i]
 	if stage.GetStatus() != model.StageStatus_STAGE_RUNNING {

@@ -64,7 +64,8 @@ func (s *Server) recordUser(d *model.Deployment, stage *model.PipelineStage, com
 	if user == "" || user == commander {
 		return nil
 	}
-	return s.store.Deployments.MergeStageMetadata(d.GetPipedId(), d.GetId(), stage.GetId(), map[string]string{userKey + commander: user})
+	return s.store.Deployments.MergeStageMetadata(d.GetPipedId(), d.GetId(), stage.GetId(),
+		map[string]string{userKey + commander: user})
 }
 
 // display is what users see under a stage: the plugin's words, then who approved under which name.

@@ -36,7 +36,8 @@ func event(c store.Change) *deckv1.Event {
 		e.Kind = &deckv1.Event_Problem{Problem: c.Problem}
 	default:
 		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{
-			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, PipedId: c.PipedID, ProblemId: c.RemovedProblem,
+			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, PipedId: c.PipedID,
+			ProblemId: c.RemovedProblem,
 		}}
 	}
 	return e
@@ -45,7 +46,8 @@ func event(c store.Change) *deckv1.Event {
 func piped(p *store.Piped) *deckv1.Piped {
 	m := p.Model
 	out := &deckv1.Piped{
-		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: deckv1.Piped_State(p.State), Version: m.GetVersion(),
+		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: deckv1.Piped_State(p.State),
+		Version:    m.GetVersion(),
 		LastSeenAt: stamp(p.LastSeen), Own: p.Own,
 	}
 	if m.GetStartedAt() > 0 {
@@ -62,11 +64,14 @@ func piped(p *store.Piped) *deckv1.Piped {
 
 func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 	return &deckv1.Plugin{
-		PipedId: pipedID, Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(), Pid: p.GetPid(),
-		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(), CpuPercent: p.GetCpuPercent(),
-		Stages: p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
+		PipedId: pipedID, Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(),
+		Pid:       p.GetPid(),
+		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(),
+		CpuPercent: p.GetCpuPercent(),
+		Stages:     p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
 		OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Linked: p.GetLinked(),
-		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(), Goroutines: p.GetGoroutines(),
+		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
+		Goroutines: p.GetGoroutines(),
 	}
 }
 

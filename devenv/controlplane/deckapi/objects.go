@@ -23,8 +23,9 @@ func application(a *store.Application) *deckv1.Application {
 	m := a.Model
 	running := m.GetMostRecentlySuccessfulDeployment()
 	return &deckv1.Application{
-		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(), Labels: m.GetLabels(),
-		Path: m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
+		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(),
+		Labels: m.GetLabels(),
+		Path:   m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
 		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(),
 		SyncReason: m.GetSyncState().GetReason(),
 		Health:     healthStatuses[a.Health], Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
@@ -37,11 +38,14 @@ func application(a *store.Application) *deckv1.Application {
 func deployment(d *store.Deployment) *deckv1.Deployment {
 	m := d.Model
 	out := &deckv1.Deployment{
-		Id: m.GetId(), PipedId: m.GetPipedId(), ApplicationId: m.GetApplicationId(), ApplicationName: m.GetApplicationName(),
-		Status: deploymentStatuses[m.GetStatus()], StatusReason: m.GetStatusReason(),
-		Summary: cmp.Or(m.GetSummary(), m.GetTrigger().GetStrategySummary()), Strategy: m.GetTrigger().GetSyncStrategy().String(),
+		Id: m.GetId(), PipedId: m.GetPipedId(), ApplicationId: m.GetApplicationId(),
+		ApplicationName: m.GetApplicationName(),
+		Status:          deploymentStatuses[m.GetStatus()], StatusReason: m.GetStatusReason(),
+		Summary:   cmp.Or(m.GetSummary(), m.GetTrigger().GetStrategySummary()),
+		Strategy:  m.GetTrigger().GetSyncStrategy().String(),
 		Commit:    commit(m.GetTrigger().GetCommit()),
-		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(), Versions: versions(m.GetVersions()),
+		Commander: m.GetTrigger().GetCommander(), RunningCommit: m.GetRunningCommitHash(),
+		Versions:  versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
 	}

@@ -28,7 +28,9 @@ type Opening struct {
 type Opener func(ctx context.Context, o Opening) (url, detail string, err error)
 
 // OpenApplication implements deckv1.DeckServiceServer.
-func (s *Server) OpenApplication(ctx context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
+func (s *Server) OpenApplication(
+	ctx context.Context, r *deckv1.OpenApplicationRequest,
+) (*deckv1.OpenApplicationResponse, error) {
 	a, err := s.store.Applications.Get(r.GetApplicationId())
 	if err != nil {
 		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
@@ -40,7 +42,8 @@ func (s *Server) OpenApplication(ctx context.Context, r *deckv1.OpenApplicationR
 	if err != nil {
 		return nil, err
 	}
-	url, detail, err := s.opener(ctx, Opening{ApplicationID: a.GetId(), Name: a.GetName(), Target: target, Port: r.GetPort()})
+	url, detail, err := s.opener(ctx, Opening{ApplicationID: a.GetId(), Name: a.GetName(), Target: target,
+		Port: r.GetPort()})
 	switch {
 	case err == nil:
 		return &deckv1.OpenApplicationResponse{Url: url, Detail: detail}, nil
@@ -65,7 +68,8 @@ func chooseTarget(application string, all []string, wanted string) (string, erro
 	case wanted == "":
 		return names[0], nil
 	case !slices.Contains(names, wanted):
-		return "", status.Errorf(codes.FailedPrecondition, "%s is not deployed to %q; its targets are: %s", application, wanted, strings.Join(names, ", "))
+		return "", status.Errorf(codes.FailedPrecondition, "%s is not deployed to %q; its targets are: %s", application,
+			wanted, strings.Join(names, ", "))
 	}
 	return wanted, nil
 }

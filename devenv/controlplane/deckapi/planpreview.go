@@ -39,7 +39,9 @@ var _ deckv1.PlanPreviewServiceServer = (*PlanPreviews)(nil)
 func NewPlanPreviews(s *store.Store) *PlanPreviews { return &PlanPreviews{store: s} }
 
 // PlanPreview implements deckv1.PlanPreviewServiceServer.
-func (s *PlanPreviews) PlanPreview(r *deckv1.PlanPreviewRequest, stream grpc.ServerStreamingServer[deckv1.PlanPreviewResponse]) error {
+func (s *PlanPreviews) PlanPreview(
+	r *deckv1.PlanPreviewRequest, stream grpc.ServerStreamingServer[deckv1.PlanPreviewResponse],
+) error {
 	if r.GetHeadCommit() == "" {
 		return status.Error(codes.InvalidArgument, "head_commit is empty; name the commit to merge by its full hash")
 	}
@@ -64,18 +66,22 @@ func (s *PlanPreviews) PlanPreview(r *deckv1.PlanPreviewRequest, stream grpc.Ser
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), timeout+previewGrace)
 	defer cancel()
-	progress := &deckv1.PlanPreviewProgress{Repository: repository.GetRemote(), BaseBranch: repository.GetBranch(), Asked: int32(len(commands))}
+	progress := &deckv1.PlanPreviewProgress{Repository: repository.GetRemote(), BaseBranch: repository.GetBranch(),
+		Asked: int32(len(commands))}
 	result := &deckv1.PlanPreview{BaseBranch: repository.GetBranch(), HeadBranch: head, HeadCommit: r.GetHeadCommit()}
 	for _, id := range commands {
-		if err := stream.Send(&deckv1.PlanPreviewResponse{Kind: &deckv1.PlanPreviewResponse_Progress{Progress: progress}}); err != nil {
+		part := &deckv1.PlanPreviewResponse_Progress{Progress: progress}
+		if err := stream.Send(&deckv1.PlanPreviewResponse{Kind: part}); err != nil {
 			return err
 		}
 		if err := s.collect(ctx, id, result); err != nil {
 			return err
 		}
-		progress = &deckv1.PlanPreviewProgress{Repository: progress.Repository, BaseBranch: progress.BaseBranch, Asked: progress.Asked, Answered: progress.Answered + 1}
+		progress = &deckv1.PlanPreviewProgress{Repository: progress.Repository, BaseBranch: progress.BaseBranch,
+			Asked: progress.Asked, Answered: progress.Answered + 1}
 	}
-	slices.SortStableFunc(result.Applications, func(a, b *deckv1.ApplicationPlanPreview) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	slices.SortStableFunc(result.Applications,
+		func(a, b *deckv1.ApplicationPlanPreview) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return stream.Send(&deckv1.PlanPreviewResponse{Kind: &deckv1.PlanPreviewResponse_Result{Result: result}})
 }
 
@@ -93,17 +99,22 @@ func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository
 	}
 	switch {
 	case len(watched) == 0:
-		return nil, status.Error(codes.FailedPrecondition, "no piped has reported which repositories it watches; wait until it has started")
+		return nil, status.Error(codes.FailedPrecondition,
+			"no piped has reported which repositories it watches; wait until it has started")
 	case len(found) == 0:
-		return nil, status.Errorf(codes.FailedPrecondition, "no piped watches repository %q; choose one of: %s", named, strings.Join(names, ", "))
+		return nil, status.Errorf(codes.FailedPrecondition, "no piped watches repository %q; choose one of: %s", named,
+			strings.Join(names, ", "))
 	case len(found) > 1:
-		return nil, status.Errorf(codes.FailedPrecondition, "several repositories are watched; name one of: %s", strings.Join(found, ", "))
+		return nil, status.Errorf(codes.FailedPrecondition, "several repositories are watched; name one of: %s",
+			strings.Join(found, ", "))
 	}
 	return chosen, nil
 }
 
 // ask gives the commands that were stored, also with an error.
-func (s *PlanPreviews) ask(r *model.ApplicationGitRepository, headBranch, headCommit string, timeout time.Duration) (ids []string, err error) {
+func (s *PlanPreviews) ask(
+	r *model.ApplicationGitRepository, headBranch, headCommit string, timeout time.Duration,
+) (ids []string, err error) {
 	for _, c := range s.store.Pipeds.PlanPreviewTargets(r.GetRemote(), headBranch, headCommit, r.GetBranch(), timeout) {
 		id, err := s.store.Commands.Add(c)
 		if err != nil {
@@ -124,7 +135,8 @@ func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.Pl
 	case <-handled:
 	case <-ctx.Done():
 		if ctx.Err() == context.DeadlineExceeded {
-			return status.Error(codes.DeadlineExceeded, "piped did not answer in time; does it run? see `pipedeck status`")
+			return status.Error(codes.DeadlineExceeded,
+				"piped did not answer in time; does it run? see `pipedeck status`")
 		}
 		return status.FromContextError(ctx.Err()).Err()
 	}
@@ -151,8 +163,10 @@ func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.Pl
 
 func applicationPreview(a *model.ApplicationPlanPreviewResult) *deckv1.ApplicationPlanPreview {
 	p := &deckv1.ApplicationPlanPreview{
-		Id: a.GetApplicationId(), Name: a.GetApplicationName(), Path: a.GetApplicationDirectory(), Strategy: a.GetSyncStrategy().String(),
-		StrategyReason: string(a.GetPlanSummary()), NoChange: a.GetNoChange(), Plugins: a.GetPluginNames(), Error: a.GetError(),
+		Id: a.GetApplicationId(), Name: a.GetApplicationName(), Path: a.GetApplicationDirectory(),
+		Strategy:       a.GetSyncStrategy().String(),
+		StrategyReason: string(a.GetPlanSummary()), NoChange: a.GetNoChange(), Plugins: a.GetPluginNames(),
+		Error: a.GetError(),
 	}
 	for _, one := range a.GetPluginPlanResults() {
 		p.Targets = append(p.Targets, &deckv1.TargetPlanPreview{

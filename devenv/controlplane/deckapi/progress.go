@@ -30,7 +30,8 @@ func progress(text string) *deckv1.StageProgress {
 		Done, Total int64
 		Text        string
 	}
-	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil || told.Done < 0 || told.Total < 0 {
+	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil || told.Done < 0 ||
+		told.Total < 0 {
 		return nil
 	}
 	if told.Total > 0 {

@@ -16,9 +16,11 @@ import (
 
 func TestProgressAndTargetsComeFromMetadata(t *testing.T) {
 	t.Parallel()
-	require.True(t, proto.Equal(&deckv1.StageProgress{Done: 3, Total: 10, Text: "pods"}, progress(`{"done": 3, "total": 10, "text": "pods\nand more"}`)))
+	require.True(t, proto.Equal(&deckv1.StageProgress{Done: 3, Total: 10, Text: "pods"},
+		progress(`{"done": 3, "total": 10, "text": "pods\nand more"}`)))
 	require.EqualValues(t, 10, progress(`{"done": 30, "total": 10}`).GetDone())
-	for _, none := range []string{"", "3 of 10", `{"done": -1}`, `{"done": "3"}`, strings.Repeat(" ", maxReport) + `{}`} {
+	for _, none := range []string{"", "3 of 10", `{"done": -1}`, `{"done": "3"}`,
+		strings.Repeat(" ", maxReport) + `{}`} {
 		require.Nil(t, progress(none), none)
 	}
 	targets := targetResults(`[{"name": "east", "status": "SUCCESS"}, {"name": "west", "status": "FAILURE", "detail": "no route"}, {"name": "x", "status": "?"}]`)
@@ -35,7 +37,8 @@ func FuzzProgress(f *testing.F) {
 	f.Add(`{"done": 3, "total": 10, "text": "pods"}`)
 	f.Add(`[{"name": "east", "status": "SUCCESS", "detail": "\xff"}]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if p := progress(text); p != nil && (p.GetDone() < 0 || p.GetTotal() > 0 && p.GetDone() > p.GetTotal() || !utf8.ValidString(p.GetText())) {
+		if p := progress(text); p != nil &&
+			(p.GetDone() < 0 || p.GetTotal() > 0 && p.GetDone() > p.GetTotal() || !utf8.ValidString(p.GetText())) {
 			t.Errorf("%q became %v", text, p)
 		}
 		for _, target := range targetResults(text) {

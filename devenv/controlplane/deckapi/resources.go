@@ -16,7 +16,9 @@ import (
 )
 
 // WatchResources sends what lives of an application, and then what differs in each later report.
-func (s *Server) WatchResources(r *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
+func (s *Server) WatchResources(
+	r *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse],
+) error {
 	sent := map[string]*deckv1.Resource{}
 	for first := true; ; first = false {
 		states, news, err := s.store.LiveStates.Resources(r.GetApplicationId())
@@ -35,7 +37,8 @@ func (s *Server) WatchResources(r *deckv1.WatchResourcesRequest, stream grpc.Ser
 }
 
 // sendResources sends what differs from what was sent, which it brings up to date. always sends even when nothing does.
-func sendResources(stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse], states []*model.ResourceState, sent map[string]*deckv1.Resource, always bool) error {
+func sendResources(stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse], states []*model.ResourceState,
+	sent map[string]*deckv1.Resource, always bool) error {
 	response, size := &deckv1.WatchResourcesResponse{}, 0
 	there := make(map[string]bool, len(states))
 	for _, state := range states {

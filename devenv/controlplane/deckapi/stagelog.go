@@ -12,7 +12,9 @@ import (
 // WatchStageLog sends the log of a stage from its first kept block on, new blocks as they arrive,
 // and ends when the log, or the deployment, is complete. It says so when it has sent all that there is, also at
 // once when there is nothing.
-func (s *Server) WatchStageLog(r *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
+func (s *Server) WatchStageLog(
+	r *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse],
+) error {
 	ctx := stream.Context()
 	position, truncated, told := 0, false, false
 	for {

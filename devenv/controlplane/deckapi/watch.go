@@ -92,7 +92,8 @@ func (o *sender) addLog(l *store.LogChange) error {
 				return nil
 			}
 			at++
-			e := &deckv1.Event{Time: timestamppb.New(b.Received), Kind: &deckv1.Event_Log{Log: logBlock(l.DeploymentID, l.StageID, b)}}
+			e := &deckv1.Event{Time: timestamppb.New(b.Received),
+				Kind: &deckv1.Event_Log{Log: logBlock(l.DeploymentID, l.StageID, b)}}
 			if err := o.addEvent(e); err != nil {
 				return err
 			}

@@ -138,7 +138,7 @@ func (j *Journal) rewrite() (err error) {
 	}()
 	first := true
 	size, count, err := writeSnapshot(next, func(emit func(Record)) {
-		for _, r := range j.losses {
+		for _, r := range j.lost.records {
 			emit(r)
 		}
 		j.o.State.Kept(func(r Record) {

@@ -80,16 +80,23 @@ type Journal struct {
 	file      file
 	number    uint64 // of the last record of the file
 	rewriteAt int64
-	// The file is replaced at the next step. damage is what is missing of it, if anything.
+	// replace: the file is replaced at the next step.
 	replace bool
-	damage  *damage
-	losses  []Record
 	// signed says that the sign of a written history is there.
 	signed bool
-	// reported is the damage that was reported last.
-	reported Problem
+	lost   losses
 	// group is the memory of a group that was written, for the next one.
 	group []byte
+}
+
+// losses are what is missing of the state because the file was damaged.
+type losses struct {
+	// damage is that of the file, until the file is kept under another name; nil for none.
+	damage *damage
+	// records say what is missing, one for each damaged file that users have not moved away yet.
+	records []Record
+	// reported is what was reported last.
+	reported Problem
 }
 
 // Open reads the file and restores the state from it. A file that cannot be read is read later by Run; until then Ready

@@ -144,7 +144,8 @@ func testContext(t *testing.T) context.Context {
 func samples() []Record {
 	now := time.Unix(1_795_230_000, 123)
 	return []Record{
-		{Kind: Deployment, ID: "one", Model: []byte("m"), Created: now, Completed: now.Add(1), Stages: []Stage{{ID: "s", Started: now}, {ID: "t"}}},
+		{Kind: Deployment, ID: "one", Model: []byte("m"), Created: now, Completed: now.Add(1),
+			Stages: []Stage{{ID: "s", Started: now}, {ID: "t"}}},
 		{Kind: Log, ID: "d", Name: "s", Attempt: 3, Blocks: [][]byte{[]byte("a"), {}}, Received: now, Sealed: true},
 		{Kind: Application, ID: "two", Model: []byte("a"), Automatic: true},
 		{Kind: Object, ID: "a", Name: "p", Key: "k", Model: []byte{0, 1}},
@@ -202,8 +203,8 @@ func TestWhatIsAppendedIsKeptAtTheEnd(t *testing.T) {
 	require.Len(t, next.records, 1)
 }
 
-// requireReported opens a damaged file: at most so many of the samples are lost, this is reported until users accept it,
-// and the damaged file is kept.
+// requireReported opens a damaged file: at most so many of the samples are lost, this is reported until users accept
+// it, and the damaged file is kept.
 func requireReported(t *testing.T, data []byte, lost int, what string, args ...any) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")

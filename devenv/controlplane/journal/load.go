@@ -39,7 +39,8 @@ func (j *Journal) deleted() *damage {
 	}
 	j.o.Logger.Error("the history is gone", "file", j.o.Path)
 	return &damage{suffixMissing, fmt.Sprintf(
-		"the history %s is gone: it was deleted or moved; missing: all deployments, logs, events and commands before %s; "+
+		"the history %s is gone: it was deleted or moved; missing: all deployments, logs, events and commands "+
+			"before %s; "+
 			"the applications are deployed again", j.o.Path, time.Now().Format(time.DateTime)), true}
 }
 
@@ -48,7 +49,7 @@ func (j *Journal) load() error {
 	data, f, err := j.disk.read(j.o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		j.replace, j.damage = true, j.deleted()
+		j.replace, j.lost.damage = true, j.deleted()
 	case err != nil:
 		return err
 	default:
@@ -62,7 +63,7 @@ func (j *Journal) load() error {
 	j.announce()
 	j.mu.Unlock()
 	j.o.State.Restored()
-	if j.damage == nil { // otherwise the damaged file is kept first
+	if j.lost.damage == nil { // otherwise the damaged file is kept first
 		j.checkLosses()
 	}
 	return nil
@@ -77,9 +78,11 @@ func (j *Journal) restore(data []byte, f file) {
 	s, ours := scanFile(data, j.restoreRecord)
 	switch {
 	case !ours:
-		j.damage = &damage{"unknown", "the history was not written by this version of pipedeck, or its start is damaged; missing: all of it", false}
+		j.lost.damage = &damage{"unknown",
+			"the history was not written by this version of pipedeck, or its start is damaged; missing: all of it",
+			false}
 	case s.damaged:
-		j.damage = &damage{"damaged", j.missing(s), false}
+		j.lost.damage = &damage{"damaged", j.missing(s), false}
 	case !s.torn && f != nil && j.reuse(f, s, len(data)):
 		return
 	}
@@ -89,7 +92,8 @@ func (j *Journal) restore(data []byte, f file) {
 // reuse has records added to a file that was read.
 func (j *Journal) reuse(f file, s *scan, size int) bool {
 	if s.end < size {
-		j.o.Logger.Info("the last record of the history was not written to its end", "file", j.o.Path, "bytes", size-s.end)
+		j.o.Logger.Info("the last record of the history was not written to its end", "file", j.o.Path, "bytes",
+			size-s.end)
 		if f.Truncate(int64(s.end)) != nil {
 			return false
 		}
@@ -110,7 +114,7 @@ func (j *Journal) restoreRecord(body []byte) bool {
 		return false
 	}
 	if r.Kind == loss {
-		j.losses = append(j.losses, r)
+		j.lost.records = append(j.lost.records, r)
 		return true
 	}
 	if err := j.o.State.Restore(r); err != nil {
@@ -140,7 +144,8 @@ func (j *Journal) missing(s *scan) string {
 	if unknown > 0 {
 		names = append(names, fmt.Sprintf("%d records of unknown objects", unknown))
 	}
-	j.o.Logger.Error("the history is damaged", "file", j.o.Path, "lost", len(identities), "unknown", unknown, "replaced", replaced, "whole", s.records)
+	j.o.Logger.Error("the history is damaged", "file", j.o.Path, "lost", len(identities), "unknown", unknown,
+		"replaced", replaced, "whole", s.records)
 	if len(names) == 0 {
 		return "the history is damaged, but nothing is missing"
 	}
@@ -149,7 +154,7 @@ func (j *Journal) missing(s *scan) string {
 
 // keepDamaged keeps the damaged file under a name that was never used, before it is replaced.
 func (j *Journal) keepDamaged() error {
-	if j.damage == nil {
+	if j.lost.damage == nil {
 		return nil
 	}
 	kept, err := j.keepEvidence()
@@ -157,25 +162,27 @@ func (j *Journal) keepDamaged() error {
 		j.checkLosses()
 		return fmt.Errorf("keep the damaged history under another name: %w", err)
 	}
-	j.losses = append(j.losses, Record{Kind: loss, ID: kept, Name: j.damage.missing, Created: time.Now()})
-	j.damage = nil
+	j.lost.records = append(j.lost.records,
+		Record{Kind: loss, ID: kept, Name: j.lost.damage.missing, Created: time.Now()})
+	j.lost.damage = nil
 	j.checkLosses()
 	return nil
 }
 
 // keepEvidence returns the file that stays until users accept the loss.
 func (j *Journal) keepEvidence() (path string, err error) {
-	if j.damage.gone {
-		return j.disk.note(j.o.Path, j.damage.suffix, j.damage.missing+"\nTo accept the loss, remove this file.\n")
+	if j.lost.damage.gone {
+		return j.disk.note(j.o.Path, j.lost.damage.suffix,
+			j.lost.damage.missing+"\nTo accept the loss, remove this file.\n")
 	}
-	return j.disk.aside(j.o.Path, j.damage.suffix)
+	return j.disk.aside(j.o.Path, j.lost.damage.suffix)
 }
 
 // checkLosses reports what is missing for as long as users have not moved the damaged files away.
 func (j *Journal) checkLosses() {
 	var missing, files []string
-	present := j.losses[:0]
-	for _, r := range j.losses {
+	present := j.lost.records[:0]
+	for _, r := range j.lost.records {
 		if !j.disk.exists(r.ID) {
 			continue
 		}
@@ -186,26 +193,27 @@ func (j *Journal) checkLosses() {
 		}
 		missing = append(missing, text)
 	}
-	if len(present) < len(j.losses) { // the new file need not hold them
-		j.losses, j.replace = present, true
+	if len(present) < len(j.lost.records) { // the new file need not hold them
+		j.lost.records, j.replace = present, true
 		j.notify()
 	}
 	var problem Problem
 	switch list := strings.Join(files, " "); {
-	case j.damage != nil && j.damage.gone: // and nothing could be written yet
-		problem = Problem{Reason: j.damage.missing, NextStep: "have the history written again first"}
-	case j.damage != nil: // and the file could not be kept under another name yet
-		problem = Problem{Reason: j.damage.missing, NextStep: "have the history written again first; the damaged file is " + j.o.Path}
+	case j.lost.damage != nil && j.lost.damage.gone: // and nothing could be written yet
+		problem = Problem{Reason: j.lost.damage.missing, NextStep: "have the history written again first"}
+	case j.lost.damage != nil: // and the file could not be kept under another name yet
+		problem = Problem{Reason: j.lost.damage.missing,
+			NextStep: "have the history written again first; the damaged file is " + j.o.Path}
 	case len(files) > 0:
 		problem = Problem{
 			Reason:   strings.Join(missing, "; "),
 			NextStep: "check what is missing; then accept the loss with: rm " + list,
 		}
 	}
-	if problem == j.reported {
+	if problem == j.lost.reported {
 		return
 	}
-	j.reported = problem
+	j.lost.reported = problem
 	if problem == (Problem{}) {
 		j.o.Problem(Damage, nil)
 	} else {

@@ -145,7 +145,8 @@ func TestWhatIsAcknowledgedSurvivesAPowerCut(t *testing.T) {
 		_, next, p := openFile(left)
 		require.Nil(t, p.get(Damage))
 		for _, id := range before {
-			require.Contains(t, next.objects, (&Record{Kind: Event, ID: id}).identity(), "acknowledged before cut %d", cuts)
+			require.Contains(t, next.objects, (&Record{Kind: Event, ID: id}).identity(), "acknowledged before cut %d",
+				cuts)
 		}
 	}
 	t.Logf("%d power cuts", cuts)

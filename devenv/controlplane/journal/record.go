@@ -15,9 +15,11 @@ type Kind byte
 
 // The kinds of records.
 const (
-	// Application: Model is a model.Application, Automatic belongs to it, and Key is the JSON of the plugins that it uses.
+	// Application: Model is a model.Application, Automatic belongs to it, and Key is the JSON of the plugins that it
+	// uses.
 	Application Kind = 1
-	// Deployment: Model is a model.Deployment, with Created, Completed, Stages and the Commit of an event that led to it.
+	// Deployment: Model is a model.Deployment, with Created, Completed, Stages and the Commit of an event that led to
+	// it.
 	Deployment Kind = 2
 	// Log: blocks that were added to the log of stage Name of deployment ID.
 	Log Kind = 3
@@ -40,8 +42,10 @@ const (
 )
 
 var kindNames = map[Kind]string{
-	Application: "application", Deployment: "deployment", Log: "part of the log of stage", Command: "command", Event: "event",
-	Chain: "deployment chain", Cluster: "identity of", Object: "shared object of application", loss: "note of an earlier loss",
+	Application: "application", Deployment: "deployment", Log: "part of the log of stage", Command: "command",
+	Event: "event",
+	Chain: "deployment chain", Cluster: "identity of", Object: "shared object of application",
+	loss:  "note of an earlier loss",
 	Piped: "piped", Analysis: "analysis result of application",
 }
 

@@ -26,10 +26,11 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 		make func(t *testing.T, path string)
 		want string
 	}{
-		"a directory":     {func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, "mv "},
-		"a named pipe":    {func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, "mv "},
-		"a socket":        {socket, "mv "},
-		"a symbolic link": {func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".real", path)) }, "mv "},
+		"a directory":  {func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, "mv "},
+		"a named pipe": {func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, "mv "},
+		"a socket":     {socket, "mv "},
+		"a symbolic link": {func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".real", path)) },
+			"mv "},
 		"not readable":    {unreadable, "chmod"},
 		"of another user": {foreign, "mv "},
 	} {
@@ -95,7 +96,8 @@ func TestWhatTakesThePlaceOfAHistoryInUseIsReplaced(t *testing.T) {
 	}
 }
 
-// socket leaves a Unix socket. It is created in a directory with a short name, because the addresses of sockets are short.
+// socket leaves a Unix socket. It is created in a directory with a short name, because the addresses of sockets are
+// short.
 func socket(t *testing.T, path string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")

@@ -29,6 +29,8 @@ func (j *Journal) restoreOne(data []byte) {
 		at += 8 + length
 	}
 	if at < len(data) {
-		j.damage = &damage{"damaged", fmt.Sprintf("the history of an earlier version is damaged; missing: its last %d of %d bytes", len(data)-at, len(data)), false}
+		j.lost.damage = &damage{"damaged",
+			fmt.Sprintf("the history of an earlier version is damaged; missing: its last %d of %d bytes", len(data)-at,
+				len(data)), false}
 	}
 }

@@ -34,17 +34,23 @@ func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 }
 
 // ReportApplicationPlugins stores which plugins applications use.
-func (a *Agent) ReportApplicationPlugins(ctx context.Context, r *agentv1.ReportApplicationPluginsRequest) (*agentv1.ReportApplicationPluginsResponse, error) {
+func (a *Agent) ReportApplicationPlugins(
+	ctx context.Context, r *agentv1.ReportApplicationPluginsRequest,
+) (*agentv1.ReportApplicationPluginsResponse, error) {
 	return reply(&agentv1.ReportApplicationPluginsResponse{},
 		a.store.Applications.ReportPlugins(auth.Piped(ctx), r.GetApplications()))
 }
 
 // ReportHealth replaces the piped's problems. The call itself is its heartbeat.
-func (a *Agent) ReportHealth(ctx context.Context, r *agentv1.ReportHealthRequest) (*agentv1.ReportHealthResponse, error) {
+func (a *Agent) ReportHealth(
+	ctx context.Context, r *agentv1.ReportHealthRequest,
+) (*agentv1.ReportHealthResponse, error) {
 	return reply(&agentv1.ReportHealthResponse{}, a.store.Pipeds.ReportHealth(auth.Piped(ctx), r.GetProblems()))
 }
 
 // ReportPlugins replaces what is known of the piped's plugin processes.
-func (a *Agent) ReportPlugins(ctx context.Context, r *agentv1.ReportPluginsRequest) (*agentv1.ReportPluginsResponse, error) {
+func (a *Agent) ReportPlugins(
+	ctx context.Context, r *agentv1.ReportPluginsRequest,
+) (*agentv1.ReportPluginsResponse, error) {
 	return reply(&agentv1.ReportPluginsResponse{}, a.store.Pipeds.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))
 }

@@ -24,7 +24,9 @@ type openPosition struct {
 
 // ListNotCompletedDeployments answers with a page of them, the oldest first. Pages are as large as pipeds take: older
 // ones of PipeCD's read the first page only, and get the rest as its deployments end.
-func (s *Server) ListNotCompletedDeployments(ctx context.Context, r *ps.ListNotCompletedDeploymentsRequest) (*ps.ListNotCompletedDeploymentsResponse, error) {
+func (s *Server) ListNotCompletedDeployments(
+	ctx context.Context, r *ps.ListNotCompletedDeploymentsRequest,
+) (*ps.ListNotCompletedDeploymentsResponse, error) {
 	var at openPosition
 	if err := decodeCursor(r.GetCursor(), &at); err != nil {
 		return nil, err
@@ -38,51 +40,72 @@ func (s *Server) ListNotCompletedDeployments(ctx context.Context, r *ps.ListNotC
 }
 
 // CreateDeployment stores a new deployment.
-func (s *Server) CreateDeployment(ctx context.Context, r *ps.CreateDeploymentRequest) (*ps.CreateDeploymentResponse, error) {
+func (s *Server) CreateDeployment(
+	ctx context.Context, r *ps.CreateDeploymentRequest,
+) (*ps.CreateDeploymentResponse, error) {
 	return reply(&ps.CreateDeploymentResponse{}, s.store.Deployments.Create(auth.Piped(ctx), r.GetDeployment()))
 }
 
 // ReportDeploymentPlanned stores the plan.
-func (s *Server) ReportDeploymentPlanned(ctx context.Context, r *ps.ReportDeploymentPlannedRequest) (*ps.ReportDeploymentPlannedResponse, error) {
+func (s *Server) ReportDeploymentPlanned(
+	ctx context.Context, r *ps.ReportDeploymentPlannedRequest,
+) (*ps.ReportDeploymentPlannedResponse, error) {
 	return reply(&ps.ReportDeploymentPlannedResponse{}, s.store.Deployments.ReportPlanned(auth.Piped(ctx), r))
 }
 
 // ReportDeploymentStatusChanged stores RUNNING or ROLLING_BACK.
-func (s *Server) ReportDeploymentStatusChanged(ctx context.Context, r *ps.ReportDeploymentStatusChangedRequest) (*ps.ReportDeploymentStatusChangedResponse, error) {
+func (s *Server) ReportDeploymentStatusChanged(
+	ctx context.Context, r *ps.ReportDeploymentStatusChangedRequest,
+) (*ps.ReportDeploymentStatusChangedResponse, error) {
 	return reply(&ps.ReportDeploymentStatusChangedResponse{},
 		s.store.Deployments.ReportStatus(auth.Piped(ctx), r.GetDeploymentId(), r.GetStatus(), r.GetStatusReason()))
 }
 
 // ReportDeploymentCompleted ends a deployment.
-func (s *Server) ReportDeploymentCompleted(ctx context.Context, r *ps.ReportDeploymentCompletedRequest) (*ps.ReportDeploymentCompletedResponse, error) {
+func (s *Server) ReportDeploymentCompleted(
+	ctx context.Context, r *ps.ReportDeploymentCompletedRequest,
+) (*ps.ReportDeploymentCompletedResponse, error) {
 	return reply(&ps.ReportDeploymentCompletedResponse{}, s.store.Deployments.ReportCompleted(auth.Piped(ctx), r))
 }
 
 // SaveDeploymentMetadata merges the notes of PipeCD v0.
-func (s *Server) SaveDeploymentMetadata(ctx context.Context, r *ps.SaveDeploymentMetadataRequest) (*ps.SaveDeploymentMetadataResponse, error) {
+func (s *Server) SaveDeploymentMetadata(
+	ctx context.Context, r *ps.SaveDeploymentMetadataRequest,
+) (*ps.SaveDeploymentMetadataResponse, error) {
 	return reply(&ps.SaveDeploymentMetadataResponse{},
 		s.store.Deployments.MergeMetadata(auth.Piped(ctx), r.GetDeploymentId(), r.GetMetadata()))
 }
 
 // SaveDeploymentSharedMetadata merges the notes that every plugin can read.
-func (s *Server) SaveDeploymentSharedMetadata(ctx context.Context, r *ps.SaveDeploymentSharedMetadataRequest) (*ps.SaveDeploymentSharedMetadataResponse, error) {
+func (s *Server) SaveDeploymentSharedMetadata(
+	ctx context.Context, r *ps.SaveDeploymentSharedMetadataRequest,
+) (*ps.SaveDeploymentSharedMetadataResponse, error) {
 	return reply(&ps.SaveDeploymentSharedMetadataResponse{},
 		s.store.Deployments.MergeSharedMetadata(auth.Piped(ctx), r.GetDeploymentId(), r.GetMetadata()))
 }
 
 // SaveDeploymentPluginMetadata merges the notes of one plugin.
-func (s *Server) SaveDeploymentPluginMetadata(ctx context.Context, r *ps.SaveDeploymentPluginMetadataRequest) (*ps.SaveDeploymentPluginMetadataResponse, error) {
+func (s *Server) SaveDeploymentPluginMetadata(
+	ctx context.Context, r *ps.SaveDeploymentPluginMetadataRequest,
+) (*ps.SaveDeploymentPluginMetadataResponse, error) {
 	return reply(&ps.SaveDeploymentPluginMetadataResponse{},
-		s.store.Deployments.MergePluginMetadata(auth.Piped(ctx), r.GetDeploymentId(), r.GetPluginName(), r.GetMetadata()))
+		s.store.Deployments.MergePluginMetadata(auth.Piped(ctx), r.GetDeploymentId(), r.GetPluginName(),
+			r.GetMetadata()))
 }
 
 // CreateDeploymentChain stores a chain and its first deployment.
-func (s *Server) CreateDeploymentChain(ctx context.Context, r *ps.CreateDeploymentChainRequest) (*ps.CreateDeploymentChainResponse, error) {
+func (s *Server) CreateDeploymentChain(
+	ctx context.Context, r *ps.CreateDeploymentChainRequest,
+) (*ps.CreateDeploymentChainResponse, error) {
 	return reply(&ps.CreateDeploymentChainResponse{}, s.store.Deployments.CreateChain(auth.Piped(ctx), r))
 }
 
 // InChainDeploymentPlannable says whether the turn of a chain's deployment has come.
-func (s *Server) InChainDeploymentPlannable(ctx context.Context, r *ps.InChainDeploymentPlannableRequest) (*ps.InChainDeploymentPlannableResponse, error) {
-	v, err := s.store.Deployments.InChainPlannable(auth.Piped(ctx), r.GetDeploymentId(), r.GetDeploymentChainId(), r.GetDeploymentChainBlockIndex())
-	return reply(&ps.InChainDeploymentPlannableResponse{Plannable: v.Plannable, Cancel: v.Cancel, CancelReason: v.CancelReason}, err)
+func (s *Server) InChainDeploymentPlannable(
+	ctx context.Context, r *ps.InChainDeploymentPlannableRequest,
+) (*ps.InChainDeploymentPlannableResponse, error) {
+	v, err := s.store.Deployments.InChainPlannable(auth.Piped(ctx), r.GetDeploymentId(), r.GetDeploymentChainId(),
+		r.GetDeploymentChainBlockIndex())
+	return reply(&ps.InChainDeploymentPlannableResponse{Plannable: v.Plannable, Cancel: v.Cancel,
+		CancelReason: v.CancelReason}, err)
 }

@@ -40,7 +40,8 @@ func decodeCursor(cursor string, position any) error {
 		err = json.Unmarshal(data, position)
 	}
 	if err != nil {
-		return status.Errorf(codes.InvalidArgument, "invalid cursor %q; use the one of the previous answer, or none", cursor)
+		return status.Errorf(codes.InvalidArgument, "invalid cursor %q; use the one of the previous answer, or none",
+			cursor)
 	}
 	return nil
 }

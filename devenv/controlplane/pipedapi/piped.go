@@ -13,7 +13,9 @@ import (
 )
 
 // ReportPipedMeta stores what a starting piped says of itself.
-func (s *Server) ReportPipedMeta(ctx context.Context, r *ps.ReportPipedMetaRequest) (*ps.ReportPipedMetaResponse, error) {
+func (s *Server) ReportPipedMeta(
+	ctx context.Context, r *ps.ReportPipedMetaRequest,
+) (*ps.ReportPipedMetaResponse, error) {
 	name, err := s.store.Pipeds.ReportMeta(auth.Piped(ctx), r)
 	return reply(&ps.ReportPipedMetaResponse{Name: name}, err)
 }
@@ -24,7 +26,9 @@ func (s *Server) ReportStat(context.Context, *ps.ReportStatRequest) (*ps.ReportS
 }
 
 // GetDesiredVersion answers with the version that a launcher should run.
-func (s *Server) GetDesiredVersion(ctx context.Context, _ *ps.GetDesiredVersionRequest) (*ps.GetDesiredVersionResponse, error) {
+func (s *Server) GetDesiredVersion(
+	ctx context.Context, _ *ps.GetDesiredVersionRequest,
+) (*ps.GetDesiredVersionResponse, error) {
 	p, err := s.store.Pipeds.Get(auth.Piped(ctx))
 	return reply(&ps.GetDesiredVersionResponse{Version: p.GetDesiredVersion()}, err)
 }
@@ -47,7 +51,8 @@ func (a *Agent) PageEvents(_ context.Context, r *agentv1.PageEventsRequest) (*ag
 	if err := decodeCursor(r.GetCursor(), &at); err != nil {
 		return nil, err
 	}
-	events, more, err := a.store.Events.List(listed(r.GetList()), r.GetList().GetOrder() == ps.ListOrder_DESC, at.ID, page)
+	events, more, err := a.store.Events.List(listed(r.GetList()), r.GetList().GetOrder() == ps.ListOrder_DESC, at.ID,
+		page)
 	if err != nil || !more {
 		return reply(&agentv1.PageEventsResponse{Events: events}, err)
 	}
@@ -70,7 +75,9 @@ func (s *Server) GetLatestEvent(_ context.Context, r *ps.GetLatestEventRequest) 
 }
 
 // ReportEventStatuses stores what became of events.
-func (s *Server) ReportEventStatuses(_ context.Context, r *ps.ReportEventStatusesRequest) (*ps.ReportEventStatusesResponse, error) {
+func (s *Server) ReportEventStatuses(
+	_ context.Context, r *ps.ReportEventStatusesRequest,
+) (*ps.ReportEventStatusesResponse, error) {
 	for _, e := range r.GetEvents() {
 		if err := s.store.Events.ReportStatus(e.GetId(), e.GetStatus(), e.GetStatusDescription()); err != nil {
 			return nil, err

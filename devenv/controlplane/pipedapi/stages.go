@@ -12,39 +12,55 @@ import (
 )
 
 // ReportStageStatusChanged stores the status of a stage.
-func (s *Server) ReportStageStatusChanged(ctx context.Context, r *ps.ReportStageStatusChangedRequest) (*ps.ReportStageStatusChangedResponse, error) {
+func (s *Server) ReportStageStatusChanged(
+	ctx context.Context, r *ps.ReportStageStatusChangedRequest,
+) (*ps.ReportStageStatusChangedResponse, error) {
 	return reply(&ps.ReportStageStatusChangedResponse{}, s.store.Deployments.ReportStage(auth.Piped(ctx), r))
 }
 
 // SaveStageMetadata merges the notes of a stage.
-func (s *Server) SaveStageMetadata(ctx context.Context, r *ps.SaveStageMetadataRequest) (*ps.SaveStageMetadataResponse, error) {
+func (s *Server) SaveStageMetadata(
+	ctx context.Context, r *ps.SaveStageMetadataRequest,
+) (*ps.SaveStageMetadataResponse, error) {
 	return reply(&ps.SaveStageMetadataResponse{},
 		s.store.Deployments.MergeStageMetadata(auth.Piped(ctx), r.GetDeploymentId(), r.GetStageId(), r.GetMetadata()))
 }
 
 // ReportStageLogs adds blocks to the log of a stage.
-func (s *Server) ReportStageLogs(ctx context.Context, r *ps.ReportStageLogsRequest) (*ps.ReportStageLogsResponse, error) {
+func (s *Server) ReportStageLogs(
+	ctx context.Context, r *ps.ReportStageLogsRequest,
+) (*ps.ReportStageLogsResponse, error) {
 	return reply(&ps.ReportStageLogsResponse{}, s.store.Deployments.AppendLog(auth.Piped(ctx), store.LogReport{
 		DeploymentID: r.GetDeploymentId(), StageID: r.GetStageId(), Attempt: r.GetRetriedCount(), Blocks: r.GetBlocks(),
 	}))
 }
 
 // ReportStageLogsFromLastCheckpoint adds what was not reported yet, and may complete the log.
-func (s *Server) ReportStageLogsFromLastCheckpoint(ctx context.Context, r *ps.ReportStageLogsFromLastCheckpointRequest) (*ps.ReportStageLogsFromLastCheckpointResponse, error) {
-	return reply(&ps.ReportStageLogsFromLastCheckpointResponse{}, s.store.Deployments.AppendLog(auth.Piped(ctx), store.LogReport{
-		DeploymentID: r.GetDeploymentId(), StageID: r.GetStageId(), Attempt: r.GetRetriedCount(), Blocks: r.GetBlocks(),
-		Checkpoint: true, Completed: r.GetCompleted(),
-	}))
+func (s *Server) ReportStageLogsFromLastCheckpoint(
+	ctx context.Context, r *ps.ReportStageLogsFromLastCheckpointRequest,
+) (*ps.ReportStageLogsFromLastCheckpointResponse, error) {
+	return reply(&ps.ReportStageLogsFromLastCheckpointResponse{},
+		s.store.Deployments.AppendLog(auth.Piped(ctx), store.LogReport{
+			DeploymentID: r.GetDeploymentId(), StageID: r.GetStageId(), Attempt: r.GetRetriedCount(),
+			Blocks:     r.GetBlocks(),
+			Checkpoint: true, Completed: r.GetCompleted(),
+		}))
 }
 
 // ListUnhandledCommands answers with the commands that wait for the caller.
-func (s *Server) ListUnhandledCommands(ctx context.Context, _ *ps.ListUnhandledCommandsRequest) (*ps.ListUnhandledCommandsResponse, error) {
+func (s *Server) ListUnhandledCommands(
+	ctx context.Context, _ *ps.ListUnhandledCommandsRequest,
+) (*ps.ListUnhandledCommandsResponse, error) {
 	return &ps.ListUnhandledCommandsResponse{Commands: s.store.Commands.Waiting(auth.Piped(ctx))}, nil
 }
 
 // ReportCommandHandled stores the answer to a command.
-func (s *Server) ReportCommandHandled(ctx context.Context, r *ps.ReportCommandHandledRequest) (*ps.ReportCommandHandledResponse, error) {
-	return reply(&ps.ReportCommandHandledResponse{}, s.store.Commands.ReportHandled(auth.Piped(ctx), store.HandledCommand{
-		ID: r.GetCommandId(), Status: r.GetStatus(), Metadata: r.GetMetadata(), HandledAt: r.GetHandledAt(), Output: r.GetOutput(),
-	}))
+func (s *Server) ReportCommandHandled(
+	ctx context.Context, r *ps.ReportCommandHandledRequest,
+) (*ps.ReportCommandHandledResponse, error) {
+	return reply(&ps.ReportCommandHandledResponse{},
+		s.store.Commands.ReportHandled(auth.Piped(ctx), store.HandledCommand{
+			ID: r.GetCommandId(), Status: r.GetStatus(), Metadata: r.GetMetadata(), HandledAt: r.GetHandledAt(),
+			Output: r.GetOutput(),
+		}))
 }

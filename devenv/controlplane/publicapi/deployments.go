@@ -48,9 +48,10 @@ func (s *Server) ListDeployments(_ context.Context, r *as.ListDeploymentsRequest
 			(r.GetApplicationName() == "" || d.GetApplicationName() == r.GetApplicationName()) &&
 			store.HasLabels(d.GetLabels(), r.GetLabels())
 	}
-	page, cursor, err := paginate(r.GetLimit(), r.GetCursor(), func(after store.Position, b store.Bounds) ([]*model.Deployment, bool) {
-		return s.store.Deployments.List(match, after, b)
-	})
+	page, cursor, err := paginate(r.GetLimit(), r.GetCursor(),
+		func(after store.Position, b store.Bounds) ([]*model.Deployment, bool) {
+			return s.store.Deployments.List(match, after, b)
+		})
 	return reply(&as.ListDeploymentsResponse{Deployments: page, Cursor: cursor}, err)
 }
 
@@ -76,7 +77,8 @@ func (s *Server) GetCommand(_ context.Context, r *as.GetCommandRequest) (*as.Get
 // RegisterEvent stores an event for the event watchers.
 func (s *Server) RegisterEvent(_ context.Context, r *as.RegisterEventRequest) (*as.RegisterEventResponse, error) {
 	id, err := s.store.Events.Register(&model.Event{
-		Name: r.GetName(), Data: r.GetData(), Labels: r.GetLabels(), Contexts: r.GetContexts(), TriggerCommitHash: r.GetCommitHash(),
+		Name: r.GetName(), Data: r.GetData(), Labels: r.GetLabels(), Contexts: r.GetContexts(),
+		TriggerCommitHash: r.GetCommitHash(),
 	}, eventCommit(r))
 	return reply(&as.RegisterEventResponse{EventId: id}, err)
 }
@@ -95,6 +97,7 @@ func eventCommit(r *as.RegisterEventRequest) *model.Commit {
 		message = body
 	}
 	return &model.Commit{
-		Hash: r.GetCommitHash(), Message: message, Author: r.GetCommitAuthor(), Url: r.GetCommitUrl(), CreatedAt: r.GetCommitTimestamp(),
+		Hash: r.GetCommitHash(), Message: message, Author: r.GetCommitAuthor(), Url: r.GetCommitUrl(),
+		CreatedAt: r.GetCommitTimestamp(),
 	}
 }

@@ -32,7 +32,8 @@ func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptRe
 	encryption := p.GetSecretEncryption()
 	if encryption.GetType() != "KEY_PAIR" {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"piped %s has no key pair for secrets; set spec.secretManagement with type KEY_PAIR in its configuration and restart it", p.GetName())
+			"piped %s has no key pair for secrets; set spec.secretManagement with type KEY_PAIR in its "+
+				"configuration and restart it", p.GetName())
 	}
 	text := r.GetPlaintext()
 	if r.GetBase64Encoding() {
@@ -40,7 +41,8 @@ func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptRe
 	}
 	sealed, err := seal([]byte(encryption.GetPublicKey()), []byte(text))
 	if err != nil {
-		return nil, status.Errorf(codes.FailedPrecondition, "encrypt with the public key of piped %s: %v", p.GetName(), err)
+		return nil, status.Errorf(codes.FailedPrecondition, "encrypt with the public key of piped %s: %v", p.GetName(),
+			err)
 	}
 	return &as.EncryptResponse{Ciphertext: sealed}, nil
 }

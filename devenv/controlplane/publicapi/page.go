@@ -33,7 +33,9 @@ type position struct {
 }
 
 // paginate returns the page behind the cursor and the cursor of the next one; empty at the end.
-func paginate[T listed](limit int32, cursor string, list func(after store.Position, b store.Bounds) ([]T, bool)) ([]T, string, error) {
+func paginate[T listed](
+	limit int32, cursor string, list func(after store.Position, b store.Bounds) ([]T, bool),
+) ([]T, string, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
@@ -63,7 +65,8 @@ func decodeCursor(cursor string) (store.Position, error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil || p.ID == "" {
-		return store.Position{}, status.Errorf(codes.InvalidArgument, "invalid cursor %q; use the one of the previous answer, or none", cursor)
+		return store.Position{}, status.Errorf(codes.InvalidArgument,
+			"invalid cursor %q; use the one of the previous answer, or none", cursor)
 	}
 	return store.Position(p), nil
 }

@@ -25,8 +25,11 @@ const (
 
 // RequestPlanPreview asks every piped that watches the base branch of the repository. An empty
 // answer says that none does.
-func (s *Server) RequestPlanPreview(_ context.Context, r *as.RequestPlanPreviewRequest) (*as.RequestPlanPreviewResponse, error) {
-	targets := s.store.Pipeds.PlanPreviewTargets(r.GetRepoRemoteUrl(), r.GetHeadBranch(), r.GetHeadCommit(), r.GetBaseBranch(),
+func (s *Server) RequestPlanPreview(
+	_ context.Context, r *as.RequestPlanPreviewRequest,
+) (*as.RequestPlanPreviewResponse, error) {
+	targets := s.store.Pipeds.PlanPreviewTargets(r.GetRepoRemoteUrl(), r.GetHeadBranch(), r.GetHeadCommit(),
+		r.GetBaseBranch(),
 		time.Duration(r.GetTimeout())*time.Second)
 	answer := &as.RequestPlanPreviewResponse{}
 	for _, c := range targets {
@@ -41,7 +44,9 @@ func (s *Server) RequestPlanPreview(_ context.Context, r *as.RequestPlanPreviewR
 
 // GetPlanPreviewResults answers NotFound while a piped that is online still works on a command;
 // pipectl asks again then.
-func (s *Server) GetPlanPreviewResults(_ context.Context, r *as.GetPlanPreviewResultsRequest) (*as.GetPlanPreviewResultsResponse, error) {
+func (s *Server) GetPlanPreviewResults(
+	_ context.Context, r *as.GetPlanPreviewResultsRequest,
+) (*as.GetPlanPreviewResultsResponse, error) {
 	timeout := defaultHandleTimeout
 	if seconds := r.GetCommandHandleTimeout(); seconds > 0 {
 		timeout = time.Duration(seconds) * time.Second
@@ -79,13 +84,15 @@ func (s *Server) planPreviewResult(id string, timeout time.Duration) (*model.Pla
 		case age > timeout:
 			result.Error = fmt.Sprintf("Timed out, maybe the Piped did not handle the command within %v.", timeout)
 		default:
-			return nil, status.Errorf(codes.NotFound, "Waiting for result of command %s from piped %s", id, c.GetPipedId())
+			return nil, status.Errorf(codes.NotFound, "Waiting for result of command %s from piped %s", id,
+				c.GetPipedId())
 		}
 		result.PipedName = p.GetName()
 		return result, nil
 	}
 	if now.Sub(time.Unix(c.GetHandledAt(), 0)) > resultsKeptFor {
-		return nil, status.Error(codes.FailedPrecondition, "The output of the command is gone: it was handled more than a day ago")
+		return nil, status.Error(codes.FailedPrecondition,
+			"The output of the command is gone: it was handled more than a day ago")
 	}
 	if result, err = store.DecodePlanPreview(c, output); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ func placeOf(pipedID string, path *model.ApplicationGitPath) place {
 	return place{pipedID, path.GetRepo().GetId(), path.GetPath(), path.GetConfigFilename()}
 }
 
-// applicationIndex finds applications by id, by place and by piped. It has no lock: it belongs to the holder of the lock
-// of Applications, which files each application whose place, piped or deletion has changed.
+// applicationIndex finds applications by id, by place and by piped. It has no lock: it belongs to the holder of the
+// lock of Applications, which files each application whose place, piped or deletion has changed.
 type applicationIndex struct {
 	byID map[string]*application
 	// places has deleted applications, too: they stay deleted although Git still holds them.

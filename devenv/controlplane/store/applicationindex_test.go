@@ -57,18 +57,21 @@ func TestApplicationsFollowTheRepositoryOfTheirPiped(t *testing.T) {
 	before := applicationsOf(s, "legacy")[0]
 	repo := proto.CloneOf(before.GetGitPath().GetRepo())
 	repo.Remote, repo.Branch = "https://git.example.com/team/apps.git", "release"
-	_, err = s.Pipeds.ReportMeta("legacy", &pipedservice.ReportPipedMetaRequest{Repositories: []*model.ApplicationGitRepository{repo}})
+	_, err = s.Pipeds.ReportMeta("legacy",
+		&pipedservice.ReportPipedMetaRequest{Repositories: []*model.ApplicationGitRepository{repo}})
 	require.NoError(t, err)
 	after := applicationsOf(s, "legacy")
 	require.Len(t, after, 1)
 	require.Equal(t, before.GetId(), after[0].GetId())
 	require.Equal(t, "https://git.example.com/team/apps.git", after[0].GetGitPath().GetRepo().GetRemote())
 	require.Equal(t, "release", after[0].GetGitPath().GetRepo().GetBranch())
-	require.Equal(t, "https://git.example.com/team/apps/tree/release/"+after[0].GetGitPath().GetPath(), after[0].GetGitPath().GetUrl())
+	require.Equal(t, "https://git.example.com/team/apps/tree/release/"+after[0].GetGitPath().GetPath(),
+		after[0].GetGitPath().GetUrl())
 
 	_, err = s.Pipeds.ReportMeta("legacy", &pipedservice.ReportPipedMetaRequest{})
 	require.NoError(t, err)
-	require.Equal(t, "release", applicationsOf(s, "legacy")[0].GetGitPath().GetRepo().GetBranch(), "it stays when the repository is not reported")
+	require.Equal(t, "release", applicationsOf(s, "legacy")[0].GetGitPath().GetRepo().GetBranch(),
+		"it stays when the repository is not reported")
 }
 
 func TestAHundredPipedsRegisterTenThousandApplications(t *testing.T) {

@@ -85,7 +85,8 @@ func (a *Applications) List(
 		}
 	}
 	slices.SortFunc(found, func(a, b *application) int {
-		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()),
+			cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
 	return pageOf(found, func(one *application) *model.Application { return proto.CloneOf(one.model) }, b)
 }
@@ -195,7 +196,8 @@ func (a *Applications) remove(id string) error {
 	return nil
 }
 
-// undeploy has no application deployed any more to the deploy targets of a name, and returns the enabled ones that were.
+// undeploy has no application deployed any more to the deploy targets of a name, and returns the enabled ones that
+// were.
 func (a *Applications) undeploy(target string) (enabled []*model.Application) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

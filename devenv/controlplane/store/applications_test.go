@@ -28,7 +28,8 @@ func reportMeta(t *testing.T, s *store.Store, r *pipedservice.ReportPipedMetaReq
 }
 
 func info(name string) *model.ApplicationInfo {
-	return &model.ApplicationInfo{Name: name, RepoId: "repo", Path: name, ConfigFilename: "app.pipecd.yaml", PipedId: piped}
+	return &model.ApplicationInfo{Name: name, RepoId: "repo", Path: name, ConfigFilename: "app.pipecd.yaml",
+		PipedId: piped}
 }
 
 func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
@@ -43,7 +44,8 @@ func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names, "it is there already")
 	b := store.ApplicationID(piped, "repo", "b", "app.pipecd.yaml")
-	require.NoError(t, s.Applications.SetDeployTargets(b, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
+	require.NoError(t, s.Applications.SetDeployTargets(b,
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"mine"}}}))
 
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
 	apps := applicationsOf(s, piped)
@@ -58,19 +60,23 @@ func TestAnApplicationChoosesItsTargetByALabel(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	reportMeta(t, s, meta("/srv/repo",
-		&model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"dev", "prod"}}, &model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
+		&model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"dev", "prod"}},
+		&model.Piped_Plugin{Name: "ecs", DeployTargets: []string{"aws"}}))
 	chosen, mistaken := info("a"), info("b")
-	chosen.Labels, mistaken.Labels = map[string]string{store.TargetLabel: "prod"}, map[string]string{store.TargetLabel: "prdo"}
+	chosen.Labels, mistaken.Labels = map[string]string{store.TargetLabel: "prod"},
+		map[string]string{store.TargetLabel: "prdo"}
 	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{chosen, mistaken})
 	require.NoError(t, err)
 	apps := applicationsOf(s, piped)
 	require.Equal(t, []string{"prod"}, apps[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
-	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets(), "no other platform is meant")
+	require.Equal(t, []string{"aws"}, apps[0].GetDeployTargetsByPlugin()["ecs"].GetDeployTargets(),
+		"no other platform is meant")
 	require.Empty(t, apps[1].GetDeployTargetsByPlugin(), "a typing mistake deploys nowhere")
 
 	mistaken.Id, mistaken.Labels = apps[1].GetId(), map[string]string{store.TargetLabel: "dev"}
 	require.NoError(t, s.Applications.UpdateInfo(piped, []*model.ApplicationInfo{mistaken}))
-	require.Equal(t, []string{"dev"}, applicationsOf(s, piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Equal(t, []string{"dev"}, applicationsOf(s,
+		piped)[1].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 }
 
 func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.T) {
@@ -85,9 +91,11 @@ func TestAnApplicationAddedByPipectlIsDeployedToTheTargetsOfItsPiped(t *testing.
 	stored, err := s.Applications.Get(id)
 	require.NoError(t, err)
 	require.Empty(t, stored.GetDeployTargetsByPlugin(), "as PipeCD stores it")
-	require.Equal(t, []string{"local"}, applicationsOf(s, piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
+	require.Equal(t, []string{"local"},
+		applicationsOf(s, piped)[0].GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 	_, err = s.Applications.Add(&model.Application{
-		Name: "a", PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "other"}, Path: "a"},
+		Name: "a", PipedId: piped,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "other"}, Path: "a"},
 	})
 	requireCode(t, codes.NotFound, err)
 }
@@ -108,7 +116,8 @@ func TestAnApplicationCanMoveAndItsOldPlaceBeTakenAgain(t *testing.T) {
 	reportMeta(t, s, meta("/srv/repo"))
 	add := func(path string) string {
 		id, err := s.Applications.Add(&model.Application{
-			Name: path, PipedId: piped, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: path},
+			Name: path, PipedId: piped,
+			GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: path},
 		})
 		require.NoError(t, err)
 		return id
@@ -157,7 +166,8 @@ func TestSharedObjectsAreKeptPerApplicationAndBounded(t *testing.T) {
 	require.Equal(t, "87654321", string(got))
 	require.NoError(t, s.DeleteApplication("a"))
 	importApplication(s, "b", nil)
-	require.NoError(t, s.Objects.Put(piped, "b", "p", "k", []byte("1234567890")), "a deleted application frees its room")
+	require.NoError(t, s.Objects.Put(piped, "b", "p", "k", []byte("1234567890")),
+		"a deleted application frees its room")
 }
 
 func TestEventsOfAnOlderPipedChangeTheLiveState(t *testing.T) {
@@ -165,12 +175,15 @@ func TestEventsOfAnOlderPipedChangeTheLiveState(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	event := func(id string, kind model.KubernetesResourceStateEvent_Type) *model.KubernetesResourceStateEvent {
-		return &model.KubernetesResourceStateEvent{Id: "e-" + id, ApplicationId: "a", Type: kind, State: &model.KubernetesResourceState{Id: id}}
+		return &model.KubernetesResourceStateEvent{Id: "e-" + id, ApplicationId: "a", Type: kind,
+			State: &model.KubernetesResourceState{Id: id}}
 	}
 	added := event("r2", model.KubernetesResourceStateEvent_ADD_OR_UPDATED)
-	require.Equal(t, []string{"e-r2"}, s.LiveStates.Apply(piped, []*model.KubernetesResourceStateEvent{added}), "there is no snapshot yet")
+	require.Equal(t, []string{"e-r2"}, s.LiveStates.Apply(piped, []*model.KubernetesResourceStateEvent{added}),
+		"there is no snapshot yet")
 	require.NoError(t, s.LiveStates.Report(piped, &model.ApplicationLiveStateSnapshot{
-		ApplicationId: "a", Kubernetes: &model.KubernetesApplicationLiveState{Resources: []*model.KubernetesResourceState{{Id: "r1"}}},
+		ApplicationId: "a",
+		Kubernetes:    &model.KubernetesApplicationLiveState{Resources: []*model.KubernetesResourceState{{Id: "r1"}}},
 	}))
 	require.Empty(t, s.LiveStates.Apply(piped, []*model.KubernetesResourceStateEvent{
 		added, event("r1", model.KubernetesResourceStateEvent_DELETED),

@@ -33,7 +33,8 @@ func BenchmarkStageReports(b *testing.B) {
 	ctx, index := context.Background(), int64(0)
 	for b.Loop() {
 		for _, status := range []model.StageStatus{model.StageStatus_STAGE_RUNNING, model.StageStatus_STAGE_SUCCESS} {
-			require.NoError(b, s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "3", Status: status}))
+			require.NoError(b, s.Deployments.ReportStage(piped,
+				&pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "3", Status: status}))
 		}
 		index++
 		require.NoError(b, s.Deployments.AppendLog(piped, store.LogReport{

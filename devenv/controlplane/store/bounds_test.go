@@ -55,10 +55,13 @@ func TestADeploymentIsBoundedWhateverIsReported(t *testing.T) {
 	large.Labels = map[string]string{"x": strings.Repeat("x", bound)}
 	requireCode(t, codes.InvalidArgument, s.Deployments.Create(piped, large))
 	require.NoError(t, s.Deployments.Create(piped, newDeployment("d", "a")))
-	requireCode(t, codes.InvalidArgument, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
-		DeploymentId: "d", Stages: []*model.PipelineStage{{Id: "s", Name: "WAIT", Desc: strings.Repeat("x", bound)}},
-	}))
-	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, strings.Repeat("ä", bound)))
+	requireCode(t, codes.InvalidArgument,
+		s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{
+			DeploymentId: "d", Stages: []*model.PipelineStage{{Id: "s", Name: "WAIT",
+				Desc: strings.Repeat("x", bound)}},
+		}))
+	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING,
+		strings.Repeat("ä", bound)))
 	d, err := s.Deployments.OfPiped(piped, "d")
 	require.NoError(t, err)
 	require.Less(t, proto.Size(d), bound, "a long reason is cut")

@@ -46,7 +46,9 @@ func newChains(l *ledger, a *Applications, s *signals) *chains {
 func (c *chains) clear() { c.byID, c.order = map[string]*chain{}, nil }
 
 // begin adds a chain that begins with an application's deployment, and has a block for every matcher.
-func (c *chains) begin(id, application string, matchers []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher) error {
+func (c *chains) begin(
+	id, application string, matchers []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher,
+) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID[id] != nil {

@@ -99,7 +99,8 @@ func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
 	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 	for _, c := range s.Commands.Waiting(piped) {
 		if c.GetApplicationId() == "web2" {
-			require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1}))
+			require.NoError(t, s.Commands.ReportHandled(piped,
+				store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1}))
 		}
 	}
 	require.True(t, verdict(t, s, chainID, "web1", 1).Cancel)

@@ -145,7 +145,8 @@ func (c *Commands) Approvals(deploymentID, stageID string) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.waiting {
-		if w.GetType() == model.Command_APPROVE_STAGE && w.GetDeploymentId() == deploymentID && w.GetStageId() == stageID {
+		if w.GetType() == model.Command_APPROVE_STAGE && w.GetDeploymentId() == deploymentID &&
+			w.GetStageId() == stageID {
 			names = append(names, w.GetCommander())
 		}
 	}

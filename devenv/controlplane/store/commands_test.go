@@ -42,7 +42,8 @@ func TestCommandsAreBounded(t *testing.T) {
 	for range 5 {
 		id, err := s.Commands.Add(syncCommand())
 		require.NoError(t, err)
-		require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Output: []byte("1234")}))
+		require.NoError(t, s.Commands.ReportHandled(piped,
+			store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Output: []byte("1234")}))
 		ids = append(ids, id)
 	}
 	for i, id := range ids {
@@ -68,10 +69,14 @@ func TestTheFirstAnswerToACommandCounts(t *testing.T) {
 	s.Pipeds.Add("other", "p2", "", store.KeyHash{})
 	id, err := s.Commands.Add(syncCommand())
 	require.NoError(t, err)
-	requireCode(t, codes.PermissionDenied, s.Commands.ReportHandled("other", store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
+	requireCode(t, codes.PermissionDenied,
+		s.Commands.ReportHandled("other", store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
 	requireCode(t, codes.NotFound, s.Commands.ReportHandled(piped, store.HandledCommand{ID: "nope"}))
-	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED, Metadata: map[string]string{"k": "v"}}))
-	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
+	require.NoError(t, s.Commands.ReportHandled(piped,
+		store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_SUCCEEDED,
+			Metadata: map[string]string{"k": "v"}}))
+	require.NoError(t, s.Commands.ReportHandled(piped,
+		store.HandledCommand{ID: id, Status: model.CommandStatus_COMMAND_FAILED}))
 	c, _, err := s.Commands.Get(id)
 	require.NoError(t, err)
 	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, c.GetStatus())

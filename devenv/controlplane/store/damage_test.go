@@ -86,7 +86,8 @@ func history(t *testing.T) (data []byte, holds map[string]string) {
 		id := fmt.Sprint("more", i)
 		stage := run(t, s, id, "a")
 		for n := range 4 {
-			require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(int64(n), 1, "a line")}))
+			require.NoError(t, s.Deployments.AppendLog(piped,
+				store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(int64(n), 1, "a line")}))
 		}
 		require.NoError(t, s.Deployments.ReportStage(piped, stageReport(id, stage, model.StageStatus_STAGE_SUCCESS, 0)))
 		if i%3 > 0 {
@@ -173,14 +174,16 @@ func TestADeploymentWhoseLastStateIsLostIsCancelled(t *testing.T) {
 	s, j := reopen(t, path, store.Limits{})
 	importApplication(s, "a", nil)
 	stage := run(t, s, "d", "a")
-	command, err := s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage, Commander: "alice"})
+	command, err := s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_APPROVE_STAGE, DeploymentId: "d",
+		StageId: stage, Commander: "alice"})
 	require.NoError(t, err)
 	kept(t, j)
 	before := j.Size()
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 0)))
 	kept(t, j)
 	between := j.Size()
-	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: command, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
+	require.NoError(t, s.Commands.ReportHandled(piped,
+		store.HandledCommand{ID: command, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
 	kept(t, j)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -214,8 +217,10 @@ func TestWhatIsRecognisedBeforeTheHistoryIsReadCountsAfterwards(t *testing.T) {
 	s.Watching("/one")
 	require.Zero(t, s.Recognise("local", "uid-1"))
 	importApplication(s, "a", nil)
-	require.NoError(t, s.Applications.SetDeployTargets("a", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
-	require.NoError(t, s.Applications.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
+	require.NoError(t, s.Applications.SetDeployTargets("a",
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, s.Applications.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		&model.ApplicationDeploymentReference{DeploymentId: "d"}))
 	kept(t, j)
 
 	other := filepath.Join(t.TempDir(), "history")
@@ -225,7 +230,8 @@ func TestWhatIsRecognisedBeforeTheHistoryIsReadCountsAfterwards(t *testing.T) {
 	require.Zero(t, next.Recognise("local", "uid-2"))
 	replaceBy(t, other, path)
 	require.Eventually(t, late.Loaded, waitFor, tick)
-	require.Eventually(t, func() bool { return len(next.Commands.Waiting(piped)) == 1 }, waitFor, tick, "it is another cluster")
+	require.Eventually(t, func() bool { return len(next.Commands.Waiting(piped)) == 1 }, waitFor, tick,
+		"it is another cluster")
 
 	third := filepath.Join(t.TempDir(), "history")
 	require.NoError(t, os.Symlink(path, third))
@@ -233,7 +239,8 @@ func TestWhatIsRecognisedBeforeTheHistoryIsReadCountsAfterwards(t *testing.T) {
 	next.Watching("/two")
 	replaceBy(t, third, path)
 	require.Eventually(t, late.Loaded, waitFor, tick)
-	require.Eventually(t, func() bool { _, err := next.Applications.Get("a"); return err != nil }, waitFor, tick, "it is another repository")
+	require.Eventually(t, func() bool { _, err := next.Applications.Get("a"); return err != nil }, waitFor, tick,
+		"it is another repository")
 }
 
 // The record of the plan is damaged, the logs that follow it are not.
@@ -245,10 +252,13 @@ func TestLogsDoNotNeedTheRecordBeforeThem(t *testing.T) {
 	require.NoError(t, s.Deployments.Create(piped, newDeployment("d", "a")))
 	kept(t, j)
 	before := j.Size()
-	require.NoError(t, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{{Id: "s", Name: "WAIT"}}}))
+	require.NoError(t, s.Deployments.ReportPlanned(piped,
+		&pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d",
+			Stages: []*model.PipelineStage{{Id: "s", Name: "WAIT"}}}))
 	kept(t, j)
 	damaged := (before + j.Size()) / 2
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: "s", Blocks: blocks(0, 3, "x")}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "d", StageID: "s", Blocks: blocks(0, 3, "x")}))
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", "s", model.StageStatus_STAGE_RUNNING, 0)))
 	kept(t, j)
 	data, err := os.ReadFile(path)

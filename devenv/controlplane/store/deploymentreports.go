@@ -43,7 +43,8 @@ func (d *Deployments) ReportPlanned(pipedID string, r *pipedservice.ReportDeploy
 func (d *Deployments) ReportStatus(pipedID, id string, status model.DeploymentStatus, reason string) error {
 	return d.change(pipedID, id, func(running *deployment) error {
 		if running.model.GetStatus() > status {
-			return precondition("deployment %s is %s already and cannot become %s", id, running.model.GetStatus(), status)
+			return precondition("deployment %s is %s already and cannot become %s", id, running.model.GetStatus(),
+				status)
 		}
 		running.model.Status, running.model.StatusReason = status, shortReason(reason)
 		return nil

@@ -67,7 +67,8 @@ func (d *Deployments) CreateChain(pipedID string, r *pipedservice.CreateDeployme
 	}
 	for _, command := range d.chains.confirm(id) {
 		if _, err := d.commands.Add(command); err != nil {
-			return fmt.Errorf("ask for the deployment of application %s in chain %s: %w", command.GetApplicationId(), id, err)
+			return fmt.Errorf("ask for the deployment of application %s in chain %s: %w", command.GetApplicationId(),
+				id, err)
 		}
 	}
 	return nil
@@ -159,7 +160,8 @@ func (d *Deployments) List(
 		}
 	}
 	slices.SortFunc(found, func(a, b *deployment) int {
-		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()), cmp.Compare(a.model.GetId(), b.model.GetId()))
+		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()),
+			cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
 	return pageOf(found, func(one *deployment) *model.Deployment { return proto.CloneOf(one.model) }, b)
 }

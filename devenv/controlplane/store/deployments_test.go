@@ -16,7 +16,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-func stageReport(deployment, stage string, status model.StageStatus, attempt int32) *pipedservice.ReportStageStatusChangedRequest {
+func stageReport(
+	deployment, stage string, status model.StageStatus, attempt int32,
+) *pipedservice.ReportStageStatusChangedRequest {
 	return &pipedservice.ReportStageStatusChangedRequest{
 		DeploymentId: deployment, StageId: stage, Status: status, RetriedCount: attempt, CompletedAt: 5,
 	}
@@ -33,7 +35,8 @@ func TestStageTimesAreThoseOfTheReports(t *testing.T) {
 	d, err := s.Deployments.Get("d")
 	require.NoError(t, err)
 	require.Equal(t, store.StageTimes{Started: started}, d.Stages[stage])
-	require.EqualValues(t, 5, d.Model.GetStages()[0].GetCompletedAt(), "kept for piped, which reads its first start there")
+	require.EqualValues(t, 5, d.Model.GetStages()[0].GetCompletedAt(),
+		"kept for piped, which reads its first start there")
 	c.advance(time.Second)
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_FAILURE, 0)))
 	d, err = s.Deployments.Get("d")
@@ -51,11 +54,15 @@ func TestStatusesDoNotGoBack(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	run(t, s, "d", "a")
-	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, "again"), "a resumed deployment is reported once more")
-	requireCode(t, codes.FailedPrecondition, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d"}))
+	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, "again"),
+		"a resumed deployment is reported once more")
+	requireCode(t, codes.FailedPrecondition,
+		s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d"}))
 	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, ""))
-	requireCode(t, codes.FailedPrecondition, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, ""))
-	requireCode(t, codes.InvalidArgument, s.Deployments.ReportStage(piped, stageReport("d", "nope", model.StageStatus_STAGE_RUNNING, 0)))
+	requireCode(t, codes.FailedPrecondition,
+		s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, ""))
+	requireCode(t, codes.InvalidArgument,
+		s.Deployments.ReportStage(piped, stageReport("d", "nope", model.StageStatus_STAGE_RUNNING, 0)))
 	requireCode(t, codes.AlreadyExists, s.Deployments.Create(piped, newDeployment("d", "a")))
 	requireCode(t, codes.NotFound, s.Deployments.Create(piped, newDeployment("e", "nope")))
 }
@@ -105,9 +112,11 @@ func TestStagesOfAnOlderPipedGetTheirOperations(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	require.NoError(t, s.Deployments.Create(piped, newDeployment("d", "a")))
-	require.NoError(t, s.Deployments.ReportPlanned(piped, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{
-		{Id: "1", Name: "ANALYSIS"}, {Id: "2", Name: "WAIT_APPROVAL", Metadata: map[string]string{"Approvers": "alice, bob"}},
-	}}))
+	require.NoError(t, s.Deployments.ReportPlanned(piped,
+		&pipedservice.ReportDeploymentPlannedRequest{DeploymentId: "d", Stages: []*model.PipelineStage{
+			{Id: "1", Name: "ANALYSIS"}, {Id: "2", Name: "WAIT_APPROVAL",
+				Metadata: map[string]string{"Approvers": "alice, bob"}},
+		}}))
 	d, err := s.Deployments.OfPiped(piped, "d")
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_SKIP, d.GetStages()[0].GetAvailableOperation())

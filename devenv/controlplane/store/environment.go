@@ -29,8 +29,9 @@ type Environment struct {
 
 func newEnvironment(l *ledger, ownPiped string) *Environment {
 	return &Environment{
-		ledger: l, ownPiped: ownPiped, components: map[string]*deckv1.Component{}, problems: map[string]*deckv1.Problem{},
-		shown: map[string]*deckv1.Problem{}, causes: map[string]string{},
+		ledger: l, ownPiped: ownPiped, components: map[string]*deckv1.Component{},
+		problems: map[string]*deckv1.Problem{},
+		shown:    map[string]*deckv1.Problem{}, causes: map[string]string{},
 	}
 }
 
@@ -75,7 +76,8 @@ func (e *Environment) judgeComponent(c *deckv1.Component) {
 	switch c.GetState() {
 	case deckv1.Component_STATE_FAILED:
 		e.setProblem(&deckv1.Problem{
-			Id: failureOf(c.GetName()), Part: c.GetName(), Component: c.GetName(), Reason: c.GetDetail(), NextStep: c.GetHint(),
+			Id: failureOf(c.GetName()), Part: c.GetName(), Component: c.GetName(), Reason: c.GetDetail(),
+			NextStep: c.GetHint(),
 		})
 	case deckv1.Component_STATE_READY, deckv1.Component_STATE_STOPPED:
 		e.clearProblem(failureOf(c.GetName()))

@@ -53,7 +53,8 @@ func EventKey(name string, labels map[string]string) string {
 // status and times are filled in. The commit is the one that caused it, in any repository; nil for none.
 func (v *Events) Register(e *model.Event, commit *model.Commit) (string, error) {
 	if size, limit := proto.Size(e)+proto.Size(commit), v.ledger.limits.EventBytes; size > limit {
-		return "", invalid("event %s has %d bytes with its data, labels and contexts; at most %d are kept", e.GetName(), size, limit)
+		return "", invalid("event %s has %d bytes with its data, labels and contexts; at most %d are kept", e.GetName(),
+			size, limit)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -184,7 +185,8 @@ func (v *Events) keep(e *model.Event) {
 }
 
 func (v *Events) record(e *model.Event) journal.Record {
-	return journal.Record{Kind: journal.Event, ID: e.GetId(), Model: encode(e), Commit: encodeCommit(v.commits[e.GetId()])}
+	return journal.Record{Kind: journal.Event, ID: e.GetId(), Model: encode(e),
+		Commit: encodeCommit(v.commits[e.GetId()])}
 }
 
 // records emits what the journal keeps. The store is frozen.

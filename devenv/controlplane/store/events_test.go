@@ -30,7 +30,9 @@ func TestEventsAreFoundByNameAndLabelsAndBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "2", latest.GetData())
 	require.NoError(t, s.Events.ReportStatus(second, model.EventStatus_EVENT_SUCCESS, "done"))
-	open, more, err := s.Events.List(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED }, false, "", everything)
+	open, more,
+		err := s.Events.List(func(e *model.Event) bool { return e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED },
+		false, "", everything)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Len(t, open, 2)

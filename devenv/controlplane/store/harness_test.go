@@ -63,7 +63,8 @@ func run(t testing.TB, s *store.Store, id, application string) (stage string) {
 
 func finish(t testing.TB, s *store.Store, id string, status model.DeploymentStatus) {
 	t.Helper()
-	require.NoError(t, s.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: id, Status: status, CompletedAt: 1}))
+	require.NoError(t, s.Deployments.ReportCompleted(piped,
+		&pipedservice.ReportDeploymentCompletedRequest{DeploymentId: id, Status: status, CompletedAt: 1}))
 }
 
 func blocks(from, n int64, text string) []*model.LogBlock {

@@ -19,7 +19,8 @@ const (
 	// silentAfter is the time without a call after which a piped counts as not working. Ours reports its health every
 	// 5 s; PipeCD's asks for commands every 5 s.
 	silentAfter = 12 * time.Second
-	// refusedFor is how long a refused call of a piped counts that was never let in: one that tries again does so sooner.
+	// refusedFor is how long a refused call of a piped counts that was never let in: one that tries again does so
+	// sooner.
 	refusedFor = time.Minute
 	// HeartbeatCheck is how often Check should be called.
 	HeartbeatCheck = time.Second
@@ -104,7 +105,8 @@ func (p *Pipeds) judge(one *piped) {
 		problem.NextStep = "see whether its process runs and what its log says; end it if it hangs: " +
 			"it goes on where it was after a start"
 		if id == p.own && p.ownPID != 0 {
-			problem.NextStep = fmt.Sprintf("end its process, which is started again by itself and goes on where it was: kill -9 %d",
+			problem.NextStep = fmt.Sprintf("end its process, which is started again by itself and goes on where it "+
+				"was: kill -9 %d",
 				p.ownPID)
 		}
 	default:

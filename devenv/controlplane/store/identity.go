@@ -72,8 +72,10 @@ func (s *Store) recognise(name, identity string) (again int) {
 	}
 	for _, a := range s.Applications.undeploy(name) {
 		_, err := s.Commands.Add(&model.Command{
-			PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: "pipedeck", Type: model.Command_SYNC_APPLICATION,
-			SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: model.SyncStrategy_AUTO},
+			PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: "pipedeck",
+			Type: model.Command_SYNC_APPLICATION,
+			SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(),
+				SyncStrategy: model.SyncStrategy_AUTO},
 		})
 		if err == nil {
 			again++

@@ -30,7 +30,9 @@ func full(b *testing.B) (*store.Store, *journal.Journal) {
 		}
 		require.NoError(b, s.Deployments.Create(piped, newDeployment(id, app)))
 		require.NoError(b, s.Deployments.ReportPlanned(piped, plan))
-		require.NoError(b, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: id + "-0", Blocks: blocks(0, 100, "a line of a log as scripts write them")}))
+		require.NoError(b, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: id, StageID: id + "-0",
+				Blocks: blocks(0, 100, "a line of a log as scripts write them")}))
 		if i < 999 {
 			require.NoError(b, s.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{
 				DeploymentId: id, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1,
@@ -45,7 +47,9 @@ func full(b *testing.B) (*store.Store, *journal.Journal) {
 func BenchmarkStageReportKept(b *testing.B) {
 	s, j := full(b)
 	for b.Loop() {
-		require.NoError(b, s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		require.NoError(b, s.Deployments.ReportStage(piped,
+			&pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3",
+				Status: model.StageStatus_STAGE_RUNNING}))
 		kept(b, j)
 	}
 }
@@ -55,7 +59,9 @@ func BenchmarkSnapshot(b *testing.B) {
 	s, j := full(b)
 	for b.Loop() {
 		j.Replace()
-		require.NoError(b, s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3", Status: model.StageStatus_STAGE_RUNNING}))
+		require.NoError(b, s.Deployments.ReportStage(piped,
+			&pipedservice.ReportStageStatusChangedRequest{DeploymentId: "d999", StageId: "d999-3",
+				Status: model.StageStatus_STAGE_RUNNING}))
 		kept(b, j)
 	}
 	b.ReportMetric(float64(j.Size())/(1<<20), "MiB")

@@ -80,7 +80,8 @@ func (l *LiveStates) Apply(pipedID string, events []*model.KubernetesResourceSta
 	defer l.mu.Unlock()
 	for _, e := range events {
 		live := l.byApplication[e.GetApplicationId()]
-		if live == nil || live.snapshot.GetKubernetes() == nil || l.applications.owned(pipedID, e.GetApplicationId()) != nil {
+		if live == nil || live.snapshot.GetKubernetes() == nil ||
+			l.applications.owned(pipedID, e.GetApplicationId()) != nil {
 			failed = append(failed, e.GetId())
 			continue
 		}

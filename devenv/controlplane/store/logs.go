@@ -96,8 +96,9 @@ func (d *Deployments) findLog(deploymentID, stageID string, position int) (LogPa
 	}
 	stage := found.stage(stageID)
 	if stage == nil {
-		return LogPage{}, logPart{}, notFound("deployment %s has no stage %s; its stages are known once it has been planned",
-			deploymentID, stageID)
+		return LogPage{}, logPart{},
+			notFound("deployment %s has no stage %s; its stages are known once it has been planned",
+				deploymentID, stageID)
 	}
 	log := found.log(stageID)
 	part := log.from(position, pageBytes)

@@ -22,10 +22,13 @@ func TestALongStageLogLosesItsOldestBlocks(t *testing.T) {
 	stage := run(t, s, "d", "a")
 	text := strings.Repeat("x", 100)
 	for i := range int64(100) {
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: blocks(i*20, 20, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: "d", StageID: stage, Blocks: blocks(i*20, 20, text)}))
 	}
 	// A checkpoint repeats blocks that are gone; they do not come back.
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2000, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true,
+			Blocks: blocks(0, 2000, text)}))
 	page, err := s.Deployments.ReadLog("d", stage, 0)
 	require.NoError(t, err)
 	require.True(t, page.Truncated)
@@ -44,11 +47,13 @@ func TestLogsOfOldDeploymentsGoFirst(t *testing.T) {
 	stages := map[string]string{}
 	for _, d := range []string{"old", "new"} {
 		stages[d] = run(t, s, d, "a")
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: d, StageID: stages[d], Blocks: blocks(0, 20, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: d, StageID: stages[d], Blocks: blocks(0, 20, text)}))
 		finish(t, s, d, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 	}
 	stages["now"] = run(t, s, "now", "a")
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(0, 20, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(0, 20, text)}))
 	for d, want := range map[string]int{"old": 0, "new": 20, "now": 20} {
 		page, err := s.Deployments.ReadLog(d, stages[d], 0)
 		require.NoError(t, err)
@@ -56,7 +61,8 @@ func TestLogsOfOldDeploymentsGoFirst(t *testing.T) {
 		require.Equal(t, want == 0, page.Truncated, d)
 	}
 	// One that is too long by itself is cut as well.
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(20, 60, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "now", StageID: stages["now"], Blocks: blocks(20, 60, text)}))
 	page, err := s.Deployments.ReadLog("now", stages["now"], 0)
 	require.NoError(t, err)
 	require.Less(t, len(page.Blocks), 50)
@@ -67,12 +73,15 @@ func TestAttemptsHaveLogsOfTheirOwn(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	stage := run(t, s, "d", "a")
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true, Blocks: blocks(0, 2, "first")}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "d", StageID: stage, Checkpoint: true, Completed: true,
+			Blocks: blocks(0, 2, "first")}))
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 1)))
 	page, err := s.Deployments.ReadLog("d", stage, 0)
 	require.NoError(t, err)
 	require.False(t, page.Completed, "the second attempt goes on")
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Attempt: 1, Blocks: blocks(0, 2, "second")}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "d", StageID: stage, Attempt: 1, Blocks: blocks(0, 2, "second")}))
 	select {
 	case <-page.Changed:
 	default:
@@ -99,11 +108,14 @@ func TestALogOfHundredsOfThousandsOfLinesIsKeptWholeInLittleMemory(t *testing.T)
 		for i := range lines {
 			fmt.Fprintf(&text, "line %07d of the log of a stage, as long as they are\n", report*lines+i)
 			if (i+1)%100 == 0 {
-				list = append(list, &model.LogBlock{Index: int64(report*lines + i), Log: text.String(), CreatedAt: 1, Severity: model.LogSeverity_SUCCESS})
+				list = append(list, &model.LogBlock{Index: int64(report*lines + i), Log: text.String(), CreatedAt: 1,
+					Severity: model.LogSeverity_SUCCESS})
 				text.Reset()
 			}
 		}
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: stage, Blocks: list, Completed: report == reports-1, Checkpoint: true}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: "d", StageID: stage, Blocks: list, Completed: report == reports-1,
+				Checkpoint: true}))
 	}
 	for report := range reports {
 		appendLines(report)
@@ -154,11 +166,14 @@ func TestAWatcherThatIsSlowMissesNoLineAndLearnsOfTheEndLast(t *testing.T) {
 	defer sub.Close()
 	text := strings.Repeat("x", 1000)
 	for i := range int64(500) { // in turn
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "d", StageID: one, Blocks: blocks(i*2, 2, text)}))
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(i, 1, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: "d", StageID: one, Blocks: blocks(i*2, 2, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(i, 1, text)}))
 	}
 	finish(t, s, "d", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(500, 1, text)}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "e", StageID: two, Blocks: blocks(500, 1, text)}))
 	changes, err := sub.Next(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, &store.LogChange{DeploymentID: "d", StageID: one, From: 0, To: 1000}, changes[0].Log)

@@ -59,7 +59,8 @@ func (o *Objects) Put(pipedID, application, plugin, key string, object []byte) e
 		return err
 	}
 	if limit := o.ledger.limits.SharedObjectBytes; len(object) > limit {
-		return invalid("the shared object %q of plugin %s has %d bytes; at most %d are kept", key, plugin, len(object), limit)
+		return invalid("the shared object %q of plugin %s has %d bytes; at most %d are kept", key, plugin, len(object),
+			limit)
 	}
 	k := objectKey{application, plugin, key}
 	if limit := o.ledger.limits.ObjectBytes; o.bytes+len(object)-len(o.objects[k]) > limit {

@@ -145,7 +145,8 @@ func (o *offer) platformProvider(kind model.ApplicationKind, labels map[string]s
 // remote has no such form.
 func directoryURL(repo *model.ApplicationGitRepository, path string) string {
 	remote := strings.TrimSuffix(repo.GetRemote(), ".git")
-	if user, rest, found := strings.Cut(remote, "@"); found && !strings.Contains(remote, "://") && !strings.Contains(user, "/") {
+	if user, rest, found := strings.Cut(remote, "@"); found && !strings.Contains(remote, "://") &&
+		!strings.Contains(user, "/") {
 		remote = "https://" + strings.Replace(rest, ":", "/", 1)
 	}
 	u, err := url.Parse(remote)

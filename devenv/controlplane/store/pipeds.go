@@ -60,7 +60,8 @@ type piped struct {
 }
 
 func newPipeds(l *ledger, own string, o *offers, s *signals, a *Applications, e *Environment) *Pipeds {
-	return &Pipeds{ledger: l, own: own, offers: o, signals: s, applications: a, environment: e, byID: map[string]*piped{}}
+	return &Pipeds{ledger: l, own: own, offers: o, signals: s, applications: a, environment: e,
+		byID: map[string]*piped{}}
 }
 
 // Add makes a piped known. An existing one of that id gets the name, description and key.
@@ -181,7 +182,8 @@ func (p *Pipeds) Watch(id string) (*PipedWatch, error) {
 		return nil, err
 	}
 	w := &PipedWatch{
-		pipeds: p, signals: p.signals, id: id, lists: Dirty{Applications: true, Commands: true, Deployments: true, Events: true},
+		pipeds: p, signals: p.signals, id: id,
+		lists:    Dirty{Applications: true, Commands: true, Deployments: true, Events: true},
 		restarts: map[string]struct{}{}, wake: make(chan struct{}, 1),
 	}
 	w.wake <- struct{}{}

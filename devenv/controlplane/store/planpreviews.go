@@ -86,14 +86,17 @@ func DecodePlanPreview(c *model.Command, output []byte) (*model.PlanPreviewComma
 		result.Error = "The piped did not report a result; its log says why."
 	default:
 		if err := json.Unmarshal(output, result); err != nil {
-			return nil, status.Errorf(codes.Internal, "read the result of command %s that the piped reported: %v", c.GetId(), err)
+			return nil, status.Errorf(codes.Internal, "read the result of command %s that the piped reported: %v",
+				c.GetId(), err)
 		}
 	}
 	// What a piped says of itself is not asked.
 	result.CommandId, result.PipedId = c.GetId(), c.GetPipedId()
-	result.Results = slices.DeleteFunc(result.Results, func(a *model.ApplicationPlanPreviewResult) bool { return a == nil })
+	result.Results = slices.DeleteFunc(result.Results,
+		func(a *model.ApplicationPlanPreviewResult) bool { return a == nil })
 	for _, a := range result.GetResults() {
-		a.PluginPlanResults = slices.DeleteFunc(a.PluginPlanResults, func(r *model.PluginPlanPreviewResult) bool { return r == nil })
+		a.PluginPlanResults = slices.DeleteFunc(a.PluginPlanResults,
+			func(r *model.PluginPlanPreviewResult) bool { return r == nil })
 		a.PlanSummary = bytes.ToValidUTF8(a.GetPlanSummary(), replacement)
 		for _, one := range a.GetPluginPlanResults() {
 			one.PlanSummary = bytes.ToValidUTF8(one.GetPlanSummary(), replacement)

@@ -44,7 +44,8 @@ func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 	case len(running) == 0:
 		return notFound("no plugin is named %q; the plugins pane and `pipedeck plugins` list their names", name)
 	case len(running) > 1:
-		return precondition("%d pipeds run a plugin %q; name the piped, for example %s", len(running), name, running[0].model.GetName())
+		return precondition("%d pipeds run a plugin %q; name the piped, for example %s", len(running), name,
+			running[0].model.GetName())
 	case !p.signals.restart(running[0].model.GetId(), name):
 		return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
 			"plugins; wait until piped is back, or restart piped", name)

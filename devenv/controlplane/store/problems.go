@@ -44,7 +44,8 @@ func (e *Environment) SetProblem(p Problem) {
 	defer e.mu.Unlock()
 	component := cmp.Or(p.Component, e.componentOf(p.Part))
 	e.causes[p.Part] = p.Cause
-	e.setProblem(&deckv1.Problem{Id: p.Part, Part: p.Part, Reason: p.Reason, NextStep: p.NextStep, Component: component})
+	e.setProblem(&deckv1.Problem{Id: p.Part, Part: p.Part, Reason: p.Reason, NextStep: p.NextStep,
+		Component: component})
 }
 
 // ClearProblem removes the problem of a part, if there is one.

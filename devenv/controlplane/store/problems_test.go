@@ -31,7 +31,8 @@ func components(s *store.Store) map[string]*deckv1.Component {
 
 func ready(s *store.Store, names ...string) {
 	for i, name := range names {
-		s.Environment.SetComponent(&deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_READY, Detail: "fine"})
+		s.Environment.SetComponent(&deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_READY,
+			Detail: "fine"})
 	}
 }
 
@@ -41,10 +42,12 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 	ready(s, "kubernetes", "kubernetes b", "piped")
 	sub, _ := s.Subscribe(false)
 	defer sub.Close()
-	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer\nfrom its API", NextStep: "start it"})
+	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer\nfrom its API",
+		NextStep: "start it"})
 	since := clock.now()
 	clock.advance(time.Minute)
-	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer; from its API", NextStep: "start it"})
+	s.Environment.SetProblem(store.Problem{Part: "kubernetes b", Reason: "no answer; from its API",
+		NextStep: "start it"})
 
 	changes, err := sub.Next(t.Context())
 	require.NoError(t, err)
@@ -56,8 +59,10 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 	require.Equal(t, "start it", changes[1].Component.GetHint())
 	require.Equal(t, deckv1.Component_STATE_READY, components(s)["kubernetes"].GetState())
 
-	s.Environment.SetComponent(&deckv1.Component{Name: "kubernetes b", State: deckv1.Component_STATE_READY, Detail: "still fine"})
-	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["kubernetes b"].GetState(), "its problem is still there")
+	s.Environment.SetComponent(&deckv1.Component{Name: "kubernetes b", State: deckv1.Component_STATE_READY,
+		Detail: "still fine"})
+	require.Equal(t, deckv1.Component_STATE_DEGRADED, components(s)["kubernetes b"].GetState(),
+		"its problem is still there")
 	require.Len(t, s.Environment.Problems(), 1)
 	s.Environment.ClearProblem("kubernetes b")
 	require.Empty(t, s.Environment.Problems())
@@ -67,11 +72,13 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 func TestAFailedComponentIsAProblemUntilItIsReady(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
-	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_FAILED, Detail: "main.go:3: undefined: y", Hint: "fix it and save"})
+	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_FAILED,
+		Detail: "main.go:3: undefined: y", Hint: "fix it and save"})
 	require.Equal(t, "main.go:3: undefined: y", s.Environment.Problems()[0].GetReason())
 	require.Equal(t, "fix it and save", s.Environment.Problems()[0].GetNextStep())
 	require.Equal(t, deckv1.Component_STATE_FAILED, components(s)["plugin x"].GetState())
-	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_STARTING, Detail: "compiling"})
+	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_STARTING,
+		Detail: "compiling"})
 	require.Len(t, s.Environment.Problems(), 1, "nothing is better before it compiles")
 	s.Environment.SetComponent(&deckv1.Component{Name: "plugin x", State: deckv1.Component_STATE_READY})
 	require.Empty(t, s.Environment.Problems())
@@ -108,7 +115,8 @@ func TestProblemsOfAPipedAreReplacedByItsNextReport(t *testing.T) {
 	}
 	report(piped, "plugin wait", "repository sample")
 	report("piped-2", "plugin wait")
-	require.Equal(t, []string{"plugin wait <piped>", "repository sample <repository>", "plugin wait of piped other <>"}, parts())
+	require.Equal(t, []string{"plugin wait <piped>", "repository sample <repository>", "plugin wait of piped other <>"},
+		parts())
 	report(piped, "repository sample")
 	require.Equal(t, []string{"repository sample <repository>", "plugin wait of piped other <>"}, parts())
 	require.Equal(t, deckv1.Component_STATE_READY, components(s)["piped"].GetState())
@@ -207,12 +215,14 @@ func TestAFullDiskIsOneProblem(t *testing.T) {
 		}
 		return found
 	}
-	history := store.Problem{Part: "history", Reason: "cannot write the history: no space left on device", Cause: store.PartDisk}
+	history := store.Problem{Part: "history", Reason: "cannot write the history: no space left on device",
+		Cause: store.PartDisk}
 	s.Environment.SetProblem(history)
 	require.Equal(t, []string{"history"}, parts(), "nothing explains it yet")
 	require.NoError(t, s.Pipeds.ReportHealth(piped, []*agentv1.Problem{
 		{Part: "disk", Reason: "the disk of piped is full"},
-		{Part: "trigger", Reason: "not everything could be triggered: rpc error: code = Unavailable desc = " + history.Reason},
+		{Part: "trigger", Reason: "not everything could be triggered: rpc error: code = Unavailable desc = " +
+			history.Reason},
 		{Part: "plugin wait", Reason: "it ended"},
 	}))
 	require.ElementsMatch(t, []string{"history", "disk", "plugin wait"}, parts())
@@ -245,6 +255,8 @@ func TestAFullDiskIsOneProblem(t *testing.T) {
 func TestALineThatAnnouncesTheNextOneIsJoinedWithIt(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
-	s.Environment.SetProblem(store.Problem{Part: "a", Reason: "go: cannot find main module\n\tto create a module there, run:\n\tgo mod init\n\nnext"})
-	require.Equal(t, "go: cannot find main module; to create a module there, run: go mod init; next", s.Environment.Problems()[0].GetReason())
+	s.Environment.SetProblem(store.Problem{Part: "a",
+		Reason: "go: cannot find main module\n\tto create a module there, run:\n\tgo mod init\n\nnext"})
+	require.Equal(t, "go: cannot find main module; to create a module there, run: go mod init; next",
+		s.Environment.Problems()[0].GetReason())
 }

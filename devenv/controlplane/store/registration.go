@@ -36,7 +36,8 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 	}
 	for _, info := range found {
 		path, err := a.offers.complete(pipedID, &model.ApplicationGitPath{
-			Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(), ConfigFilename: info.GetConfigFilename(),
+			Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(),
+			ConfigFilename: info.GetConfigFilename(),
 		})
 		if err != nil || a.index.places[placeOf(pipedID, path)] != nil {
 			continue
@@ -92,7 +93,8 @@ func agrees(there, wanted *model.Application) error {
 	if there.GetKind() == wanted.GetKind() && (has == "" || wants == "" || has == wants) {
 		return nil
 	}
-	return alreadyExists("application %s (%s) is registered at this place already, with kind %s and platform provider %q; "+
+	return alreadyExists("application %s (%s) is registered at this place already, with kind %s and platform "+
+		"provider %q; "+
 		"delete it first, with: pipectl application delete --app-id=%s",
 		there.GetName(), there.GetId(), there.GetKind(), has, there.GetId())
 }
@@ -194,7 +196,8 @@ func (a *Applications) ReportPlugins(pipedID string, applications []*agentv1.App
 	uses := a.uses[pipedID]
 	for _, reported := range applications {
 		at := place{
-			pipedID, reported.GetRepoId(), reported.GetPath(), cmp.Or(reported.GetConfigFilename(), defaultConfigFilename),
+			pipedID, reported.GetRepoId(), reported.GetPath(),
+			cmp.Or(reported.GetConfigFilename(), defaultConfigFilename),
 		}
 		if _, known := uses[at]; !known && len(uses) >= a.ledger.limits.Applications {
 			return exhausted("the plugins of %d applications are known already", len(uses))
@@ -219,7 +222,8 @@ func (a *Applications) use(one *application) {
 func (a *Applications) create(id, name, pipedID string, path *model.ApplicationGitPath) *application {
 	now := a.ledger.now().Unix()
 	one := &application{model: &model.Application{
-		Id: id, Name: name, PipedId: pipedID, ProjectId: a.ledger.project, GitPath: path, CreatedAt: now, UpdatedAt: now,
+		Id: id, Name: name, PipedId: pipedID, ProjectId: a.ledger.project, GitPath: path, CreatedAt: now,
+		UpdatedAt: now,
 	}}
 	a.index.put(one)
 	return one

@@ -46,7 +46,8 @@ func text(records ...journal.Record) (b []byte) {
 func parse(b []byte) (records []journal.Record) {
 	for len(b) >= 3 {
 		r := journal.Record{
-			Kind: journal.Kind(b[0]), Automatic: b[1]&1 > 0, Sealed: b[1]&2 > 0, Attempt: int32(int8(b[2])), Created: time.Unix(1, 0),
+			Kind: journal.Kind(b[0]), Automatic: b[1]&1 > 0, Sealed: b[1]&2 > 0, Attempt: int32(int8(b[2])),
+			Created: time.Unix(1, 0),
 		}
 		b = b[3:]
 		var parts [5][]byte
@@ -57,7 +58,8 @@ func parse(b []byte) (records []journal.Record) {
 			n := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
 			parts[i], b = b[2:2+n], b[2+n:]
 		}
-		r.ID, r.Name, r.Key, r.Model, r.Commit = string(parts[0]), string(parts[1]), string(parts[2]), parts[3], parts[4]
+		r.ID, r.Name, r.Key, r.Model, r.Commit = string(parts[0]), string(parts[1]), string(parts[2]), parts[3],
+			parts[4]
 		if r.Kind == journal.Log {
 			r.Model, r.Blocks = nil, [][]byte{parts[3]}
 		}
@@ -86,20 +88,23 @@ func FuzzRestore(f *testing.F) {
 	// Objects without their parts.
 	for kind, m := range map[journal.Kind]proto.Message{
 		journal.Application: &model.Application{Id: "a", ProjectId: project, PipedId: piped},
-		journal.Command:     &model.Command{Id: "c", ProjectId: project, PipedId: piped, Type: model.Command_CHAIN_SYNC_APPLICATION},
-		journal.Event:       &model.Event{Id: "e", ProjectId: project},
-		journal.Piped:       &model.Piped{Id: "other", ProjectId: project},
+		journal.Command: &model.Command{Id: "c", ProjectId: project, PipedId: piped,
+			Type: model.Command_CHAIN_SYNC_APPLICATION},
+		journal.Event: &model.Event{Id: "e", ProjectId: project},
+		journal.Piped: &model.Piped{Id: "other", ProjectId: project},
 	} {
 		data, err := proto.Marshal(m)
 		require.NoError(f, err)
 		f.Add(text(journal.Record{Kind: kind, Key: strings.Repeat("00", 32), Model: data}))
 	}
-	bare, err := proto.Marshal(&model.Deployment{Id: "d", ProjectId: project, PipedId: piped, ApplicationId: "a", Stages: []*model.PipelineStage{{Id: "s"}}})
+	bare, err := proto.Marshal(&model.Deployment{Id: "d", ProjectId: project, PipedId: piped, ApplicationId: "a",
+		Stages: []*model.PipelineStage{{Id: "s"}}})
 	require.NoError(f, err)
 	f.Add(text(journal.Record{Kind: journal.Deployment, ID: "d", Model: bare}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		defer time.AfterFunc(20*time.Second, func() { panic("the store hangs") }).Stop()
-		s, _ := newStore(store.Limits{Deployments: 20, DeploymentsPerApplication: 5, Chains: 3, Events: 5, StageLogBytes: 1 << 12, LogBytes: 1 << 14})
+		s, _ := newStore(store.Limits{Deployments: 20, DeploymentsPerApplication: 5, Chains: 3, Events: 5,
+			StageLogBytes: 1 << 12, LogBytes: 1 << 14})
 		for _, r := range parse(data) {
 			_ = s.Restore(r)
 		}
@@ -142,7 +147,8 @@ func look(s *store.Store) {
 			_, _ = s.Deployments.ReadLog(m.GetId(), stage.GetId(), 0)
 			s.Commands.Approvals(m.GetId(), stage.GetId())
 		}
-		_, _ = s.Deployments.InChainPlannable(m.GetPipedId(), m.GetId(), m.GetDeploymentChainId(), m.GetDeploymentChainBlockIndex())
+		_, _ = s.Deployments.InChainPlannable(m.GetPipedId(), m.GetId(), m.GetDeploymentChainId(),
+			m.GetDeploymentChainBlockIndex())
 	}
 	openOf(s, piped)
 	allEvents(s)
@@ -169,14 +175,16 @@ func report(t *testing.T, s *store.Store, r journal.Record) {
 		_, _, _ = s.Commands.Get(m.GetId())
 		_, _ = s.Commands.Await(m.GetId())
 		_, _ = s.Commands.Add(m)
-		_ = s.Commands.ReportHandled(m.GetPipedId(), store.HandledCommand{ID: m.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
+		_ = s.Commands.ReportHandled(m.GetPipedId(),
+			store.HandledCommand{ID: m.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
 		_, _ = store.DecodePlanPreview(m, []byte("{}"))
 	case journal.Event:
 		_ = s.Events.ReportStatus(r.ID, model.EventStatus_EVENT_SUCCESS, "")
 	case journal.Piped:
 		_ = s.Pipeds.Update(r.ID, "n", "d")
 		_ = s.Pipeds.SetDisabled(r.ID, false)
-		_, _ = s.Pipeds.ReportMeta(r.ID, meta("/srv/repo", &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
+		_, _ = s.Pipeds.ReportMeta(r.ID, meta("/srv/repo",
+			&model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}))
 		_ = s.Pipeds.ReportPlugins(r.ID, []*agentv1.Plugin{{Name: "kubernetes"}})
 		_ = s.Pipeds.ReportHealth(r.ID, []*agentv1.Problem{{Part: "git"}})
 		_ = s.Pipeds.RestartPlugin(r.ID, "kubernetes")
@@ -199,16 +207,20 @@ func reportApplication(s *store.Store, m *model.Application) {
 	path := &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "new"}
 	_ = s.Applications.ReportSyncState(owner, id, &model.ApplicationSyncState{})
 	_ = s.Applications.ReportDeploying(owner, id, true)
-	_ = s.Applications.ReportMostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"})
+	_ = s.Applications.ReportMostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		&model.ApplicationDeploymentReference{DeploymentId: "d"})
 	_, _ = s.Applications.MostRecentDeployment(owner, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 	_ = s.LiveStates.Report(owner, &model.ApplicationLiveStateSnapshot{ApplicationId: id})
 	s.LiveStates.Apply(owner, []*model.KubernetesResourceStateEvent{{ApplicationId: id}})
 	_, _ = s.LiveStates.Get(id)
 	_, _, _ = s.LiveStates.Resources(id)
 	_ = s.Applications.UpdateInfo(owner, []*model.ApplicationInfo{{Id: id, Name: "n"}})
-	_ = s.Applications.ReportPlugins(owner, []*agentv1.ApplicationPlugins{{RepoId: m.GetGitPath().GetRepo().GetId(), Path: m.GetGitPath().GetPath(), Plugins: []string{"wait"}}})
+	_ = s.Applications.ReportPlugins(owner,
+		[]*agentv1.ApplicationPlugins{{RepoId: m.GetGitPath().GetRepo().GetId(), Path: m.GetGitPath().GetPath(),
+			Plugins: []string{"wait"}}})
 	_, _ = s.Applications.Register(owner, []*model.ApplicationInfo{info("new")})
-	_ = s.Applications.SetDeployTargets(id, map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}})
+	_ = s.Applications.SetDeployTargets(id,
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}})
 	_ = s.Applications.RenameConfigFile([]string{id}, "other.pipecd.yaml")
 	_ = s.Applications.Move(id, owner, "p", path)
 	_ = s.Applications.SetDisabled(id, true)
@@ -226,17 +238,22 @@ func reportDeployment(s *store.Store, m *model.Deployment) {
 	stages := append(m.GetStages(), &model.PipelineStage{Id: "none"})
 	_, _ = s.Deployments.OfPiped(owner, id)
 	_ = s.Deployments.Create(owner, m)
-	_ = s.Deployments.ReportPlanned(owner, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages, SyncStrategy: model.SyncStrategy_PIPELINE})
+	_ = s.Deployments.ReportPlanned(owner,
+		&pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages,
+			SyncStrategy: model.SyncStrategy_PIPELINE})
 	_ = s.Deployments.ReportStatus(owner, id, model.DeploymentStatus_DEPLOYMENT_RUNNING, "")
 	_ = s.Deployments.MergeMetadata(owner, id, map[string]string{"k": "v"})
 	_ = s.Deployments.MergeSharedMetadata(owner, id, map[string]string{"k": "v"})
 	_ = s.Deployments.MergePluginMetadata(owner, id, "p", map[string]string{"k": "v"})
 	for _, stage := range stages {
 		_ = s.Deployments.MergeStageMetadata(owner, id, stage.GetId(), map[string]string{"k": "v"})
-		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Blocks: blocks(0, 3, "x")})
+		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(),
+			Blocks: blocks(0, 3, "x")})
 		_ = s.Deployments.ReportStage(owner, stageReport(id, stage.GetId(), model.StageStatus_STAGE_RUNNING, 1))
-		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Attempt: 1, Checkpoint: true, Completed: true})
-		_, _ = s.Commands.Add(&model.Command{PipedId: owner, Type: model.Command_APPROVE_STAGE, DeploymentId: id, StageId: stage.GetId()})
+		_ = s.Deployments.AppendLog(owner, store.LogReport{DeploymentID: id, StageID: stage.GetId(), Attempt: 1,
+			Checkpoint: true, Completed: true})
+		_, _ = s.Commands.Add(&model.Command{PipedId: owner, Type: model.Command_APPROVE_STAGE, DeploymentId: id,
+			StageId: stage.GetId()})
 	}
 	statuses := map[string]model.StageStatus{}
 	for _, stage := range stages {

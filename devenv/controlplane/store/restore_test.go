@@ -75,7 +75,8 @@ func requireSame(t *testing.T, want, got []store.Change) {
 			require.True(t, a.Created.Equal(b.Created) && a.Completed.Equal(b.Completed))
 			require.Len(t, b.Stages, len(a.Stages))
 			for id, times := range a.Stages {
-				require.True(t, times.Started.Equal(b.Stages[id].Started) && times.Completed.Equal(b.Stages[id].Completed))
+				require.True(t, times.Started.Equal(b.Stages[id].Started) &&
+					times.Completed.Equal(b.Stages[id].Completed))
 			}
 		}
 		if a, b := want[i].Log, got[i].Log; a != nil {
@@ -94,24 +95,30 @@ func live(t testing.TB, s *store.Store) (command string) {
 	require.NoError(t, s.Applications.SetDisabled("b", true))
 	stage := run(t, s, "done", "a")
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("done", stage, model.StageStatus_STAGE_RUNNING, 0)))
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "done", StageID: stage, Blocks: blocks(1, 3, "x")}))
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "done", StageID: stage, Checkpoint: true, Completed: true}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "done", StageID: stage, Blocks: blocks(1, 3, "x")}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "done", StageID: stage, Checkpoint: true, Completed: true}))
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("done", stage, model.StageStatus_STAGE_SUCCESS, 0)))
 	finish(t, s, "done", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
-	require.NoError(t, s.Applications.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "done"}))
+	require.NoError(t, s.Applications.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		&model.ApplicationDeploymentReference{DeploymentId: "done"}))
 
 	stage = run(t, s, "open", "a")
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("open", stage, model.StageStatus_STAGE_RUNNING, 2)))
 	require.NoError(t, s.Deployments.MergeStageMetadata(piped, "open", stage, map[string]string{"startTime": "7"}))
 	require.NoError(t, s.Deployments.MergePluginMetadata(piped, "open", "p", map[string]string{"k": "v"}))
-	require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "open", StageID: stage, Attempt: 2, Blocks: blocks(1, 2, "y")}))
+	require.NoError(t, s.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "open", StageID: stage, Attempt: 2, Blocks: blocks(1, 2, "y")}))
 	require.NoError(t, s.Objects.Put(piped, "a", "p", "k", []byte("object")))
 	_, err := s.Events.Register(&model.Event{Name: "e"}, nil)
 	require.NoError(t, err)
 	handled, err := s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_SYNC_APPLICATION})
 	require.NoError(t, err)
-	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{ID: handled, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
-	command, err = s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "open"})
+	require.NoError(t, s.Commands.ReportHandled(piped,
+		store.HandledCommand{ID: handled, Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1}))
+	command, err = s.Commands.Add(&model.Command{PipedId: piped, Type: model.Command_CANCEL_DEPLOYMENT,
+		DeploymentId: "open"})
 	require.NoError(t, err)
 	return command
 }
@@ -161,7 +168,8 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 	check(fourth)
 
 	// It goes on: repeated log blocks are known, the deployment ends.
-	require.NoError(t, fourth.Deployments.AppendLog(piped, store.LogReport{DeploymentID: "open", StageID: "open-stage", Attempt: 2, Blocks: blocks(1, 3, "y")}))
+	require.NoError(t, fourth.Deployments.AppendLog(piped,
+		store.LogReport{DeploymentID: "open", StageID: "open-stage", Attempt: 2, Blocks: blocks(1, 3, "y")}))
 	page, err := fourth.Deployments.ReadLog("open", "open-stage", 0)
 	require.NoError(t, err)
 	require.Len(t, page.Blocks, 3)
@@ -195,8 +203,10 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	require.Empty(t, third.Commands.Waiting(piped))
 
 	importApplication(third, "a", nil)
-	require.NoError(t, third.Applications.SetDeployTargets("a", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
-	require.NoError(t, third.Applications.ReportMostRecentDeployment(piped, "a", model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
+	require.NoError(t, third.Applications.SetDeployTargets("a",
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, third.Applications.ReportMostRecentDeployment(piped, "a",
+		model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
 	require.Equal(t, 1, third.Recognise("local", "uid-2"), "which cluster it was is known all the same")
 }
 
@@ -208,10 +218,13 @@ func TestAnotherClusterGetsItsApplicationsAgain(t *testing.T) {
 	for _, id := range []string{"a", "elsewhere", "never"} {
 		importApplication(first, id, nil)
 	}
-	require.NoError(t, first.Applications.SetDeployTargets("a", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
-	require.NoError(t, first.Applications.SetDeployTargets("never", map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, first.Applications.SetDeployTargets("a",
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
+	require.NoError(t, first.Applications.SetDeployTargets("never",
+		map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}}))
 	for _, id := range []string{"a", "elsewhere"} {
-		require.NoError(t, first.Applications.ReportMostRecentDeployment(piped, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
+		require.NoError(t, first.Applications.ReportMostRecentDeployment(piped, id,
+			model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: "d"}))
 	}
 	kept(t, j)
 	second, _ := reopen(t, path, store.Limits{})
@@ -236,7 +249,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	for i := range 40 {
 		id := string(rune('A' + i))
 		stage := run(t, s, id, "a")
-		require.NoError(t, s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(0, 20, text)}))
+		require.NoError(t, s.Deployments.AppendLog(piped,
+			store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(0, 20, text)}))
 		finish(t, s, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 		kept(t, j)
 	}
@@ -268,7 +282,9 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 	verdict, err := next.Deployments.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
 	require.NoError(t, err)
 	require.Equal(t, store.ChainVerdict{}, verdict, "it waits")
-	require.NoError(t, next.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{DeploymentId: "first", Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1}))
+	require.NoError(t, next.Deployments.ReportCompleted(piped,
+		&pipedservice.ReportDeploymentCompletedRequest{DeploymentId: "first",
+			Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS, CompletedAt: 1}))
 	kept(t, j)
 	last, _ := reopen(t, path, store.Limits{})
 	verdict, err = last.Deployments.InChainPlannable(piped, "second", chain.GetDeploymentChainId(), 1)
@@ -288,7 +304,8 @@ func TestTheNextControlPlaneKnowsRegisteredPipedsAndCommitsOfEvents(t *testing.T
 	require.NoError(t, first.Pipeds.SetDisabled(piped, true))
 	_, err = first.Applications.Register("second", []*model.ApplicationInfo{info("a")})
 	require.NoError(t, err)
-	commit := &model.Commit{Hash: "cafe", Message: "Release 2\n\nWith words.", Author: "Ada", Url: "https://example.com/cafe", CreatedAt: 7}
+	commit := &model.Commit{Hash: "cafe", Message: "Release 2\n\nWith words.", Author: "Ada",
+		Url: "https://example.com/cafe", CreatedAt: 7}
 	_, err = first.Events.Register(&model.Event{Name: "image", Data: "2", TriggerCommitHash: "cafe"}, commit)
 	require.NoError(t, err)
 	deploy := func(s *store.Store, id string) {

@@ -44,6 +44,7 @@ func TestSignalsReachTheWatchesOfTheirPipedOnly(t *testing.T) {
 	s.markAll(allChanged)
 	dirty, err := other.Next(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, Dirty{Applications: true, Commands: true, Deployments: true, Events: true, RestartPlugins: nil}, dirty)
+	require.Equal(t, Dirty{Applications: true, Commands: true, Deployments: true, Events: true, RestartPlugins: nil},
+		dirty)
 	require.Equal(t, Dirty{}, one.lists, "it is not connected any more")
 }

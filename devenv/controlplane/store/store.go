@@ -77,7 +77,8 @@ func New(o Options) *Store {
 	}
 	s.Deployments = newDeployments(ledger, applications, s.Events, s.Commands, chains)
 	s.locks = []sync.Locker{
-		&s.mu, &s.Deployments.mu, &s.Commands.mu, &s.chains.mu, &s.Events.mu, &s.Objects.mu, &s.LiveStates.mu, &s.Pipeds.mu,
+		&s.mu, &s.Deployments.mu, &s.Commands.mu, &s.chains.mu, &s.Events.mu, &s.Objects.mu, &s.LiveStates.mu,
+		&s.Pipeds.mu,
 		&s.Applications.mu, &s.Environment.mu,
 	}
 	return s

@@ -5,6 +5,7 @@ package store_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -26,14 +27,45 @@ func TestCallsOfAllPartsAtTheSameTimeDoNotWaitForEachOther(t *testing.T) {
 	s, j := reopen(t, filepath.Join(t.TempDir(), "history"), store.Limits{Events: 10, Deployments: 20, Chains: 5})
 	importApplication(s, "a", map[string]string{"chain": "yes"})
 	importApplication(s, "b", nil)
-	calls := map[string]func(i int){
+	calls := deploymentCalls(t, s)
+	maps.Copy(calls, otherCalls(t, s))
+	calls["snapshots"] = func(int) {
+		sub, _ := s.Subscribe(true)
+		sub.Resync()
+		sub.Close()
+		j.Replace()
+	}
+	var group sync.WaitGroup
+	for _, call := range calls {
+		group.Go(func() {
+			for i := range rounds {
+				call(i)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("calls wait for each other")
+	}
+	kept(t, j)
+}
+
+func deploymentCalls(t *testing.T, s *store.Store) map[string]func(i int) {
+	return map[string]func(i int){
 		"deployments": func(i int) {
 			id := fmt.Sprint("d", i)
 			stage := run(t, s, id, "a")
 			_ = s.Deployments.ReportStage(piped, &pipedservice.ReportStageStatusChangedRequest{
 				DeploymentId: id, StageId: stage, Status: model.StageStatus_STAGE_RUNNING,
 			})
-			_ = s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage, Blocks: blocks(0, 3, "x")})
+			_ = s.Deployments.AppendLog(piped, store.LogReport{DeploymentID: id, StageID: stage,
+				Blocks: blocks(0, 3, "x")})
 			_, _ = s.Deployments.ReadLog(id, stage, 0)
 			finish(t, s, id, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
 		},
@@ -49,9 +81,15 @@ func TestCallsOfAllPartsAtTheSameTimeDoNotWaitForEachOther(t *testing.T) {
 		},
 		"commands": func(int) {
 			for _, c := range s.Commands.Waiting(piped) {
-				_ = s.Commands.ReportHandled(piped, store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
+				_ = s.Commands.ReportHandled(piped,
+					store.HandledCommand{ID: c.GetId(), Status: model.CommandStatus_COMMAND_FAILED})
 			}
 		},
+	}
+}
+
+func otherCalls(t *testing.T, s *store.Store) map[string]func(i int) {
+	return map[string]func(i int){
 		"events": func(i int) {
 			id, err := s.Events.Register(&model.Event{Name: "e"}, nil)
 			require.NoError(t, err)
@@ -84,30 +122,5 @@ func TestCallsOfAllPartsAtTheSameTimeDoNotWaitForEachOther(t *testing.T) {
 			s.Environment.SetComponent(&deckv1.Component{Name: "piped", State: deckv1.Component_State(i % 4)})
 			s.Recognise("local", fmt.Sprint("cluster ", i))
 		},
-		"snapshots": func(int) {
-			sub, _ := s.Subscribe(true)
-			sub.Resync()
-			sub.Close()
-			j.Replace()
-		},
 	}
-	var group sync.WaitGroup
-	for _, call := range calls {
-		group.Go(func() {
-			for i := range rounds {
-				call(i)
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() {
-		group.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("calls wait for each other")
-	}
-	kept(t, j)
 }

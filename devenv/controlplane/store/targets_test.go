@@ -22,7 +22,8 @@ func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
 	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}
 	reportMeta(t, s, meta("/srv/repo", kubernetes, &model.Piped_Plugin{Name: "wait"}))
 	uses := func(path string, plugins ...string) {
-		require.NoError(t, s.Applications.ReportPlugins(piped, []*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
+		require.NoError(t, s.Applications.ReportPlugins(piped,
+			[]*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Plugins: plugins}}))
 	}
 	uses("waits", "wait")
 	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("unknown"), info("waits"), info("web")})
@@ -55,7 +56,8 @@ func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 		reportMeta(t, s, r)
 	}
 	report(
-		&model.Piped_PlatformProvider{Name: "tf", Type: "TERRAFORM"}, &model.Piped_PlatformProvider{Name: "one", Type: "KUBERNETES"},
+		&model.Piped_PlatformProvider{Name: "tf", Type: "TERRAFORM"},
+		&model.Piped_PlatformProvider{Name: "one", Type: "KUBERNETES"},
 		&model.Piped_PlatformProvider{Name: "two", Type: "KUBERNETES"},
 	)
 	chosen, terraform := info("chosen"), info("terraform")
@@ -77,6 +79,7 @@ func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"plain": "one", "chosen": "two", "terraform": "tf", "x": "mine"}, providers())
 	report(&model.Piped_PlatformProvider{Name: "new", Type: "KUBERNETES"})
-	require.Equal(t, map[string]string{"plain": "new", "chosen": "", "terraform": "", "x": "mine"}, providers(), "they follow its configuration")
+	require.Equal(t, map[string]string{"plain": "new", "chosen": "", "terraform": "", "x": "mine"}, providers(),
+		"they follow its configuration")
 	require.NotEmpty(t, byHand)
 }

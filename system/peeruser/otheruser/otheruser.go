@@ -33,7 +33,9 @@ func Dial(t *testing.T, address string, send ...string) (received func() string)
 	}
 	i := strings.LastIndexByte(address, ':')
 	host, port := strings.Trim(address[:i], "[]"), address[i+1:]
-	cmd := exec.CommandContext(t.Context(), bash, "-c", `exec 3<>"/dev/tcp/$1/$2" || exit 1; printf %s "$3" >&3; exec cat <&3`, "dial", host, port, strings.Join(send, ""))
+	cmd := exec.CommandContext(t.Context(), bash, "-c",
+		`exec 3<>"/dev/tcp/$1/$2" || exit 1; printf %s "$3" >&3; exec cat <&3`, "dial", host, port,
+		strings.Join(send, ""))
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: UID, Gid: UID}}
 	out, err := cmd.StdoutPipe()

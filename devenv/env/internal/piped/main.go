@@ -4,8 +4,8 @@
 // Command piped stands in for piped in the tests of package env. It appends its process id to the
 // file "piped/tmp/pids" beside its configuration, and does what the file "plan" there says: "run" until it
 // is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
-// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file), "refused" (crash after a
-// call with a wrong key, whose refusal it does not name).
+// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file), "refused" (crash
+// after a call with a wrong key, whose refusal it does not name).
 package main
 
 import (
@@ -92,8 +92,10 @@ func callWithWrongKey(file string) error {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", fmt.Sprintf("PIPED-TOKEN %s,%s,wrong", c.ProjectID, c.PipedID))
-	_, err = pipedservice.NewPipedServiceClient(conn).ListApplications(ctx, &pipedservice.ListApplicationsRequest{}, grpc.WaitForReady(true))
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization",
+		fmt.Sprintf("PIPED-TOKEN %s,%s,wrong", c.ProjectID, c.PipedID))
+	_, err = pipedservice.NewPipedServiceClient(conn).ListApplications(ctx, &pipedservice.ListApplicationsRequest{},
+		grpc.WaitForReady(true))
 	return err
 }
 
