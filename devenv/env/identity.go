@@ -32,7 +32,8 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 		var err error
 		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
 			if !clock.Pause(ctx, identityPause) {
-				e.Logger.Warn("the cluster cannot be distinguished from others; nothing is deployed again because of it",
+				e.Logger.Warn("the cluster cannot be distinguished from others; "+
+					"nothing is deployed again because of it",
 					"cluster", c.name, "error", err)
 				return
 			}

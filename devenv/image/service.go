@@ -138,7 +138,8 @@ func (s *Service) bring(
 		case err != nil:
 			return fmt.Errorf("load %s into the cluster of %s: %w", sources.Reference(), target, err)
 		case buildErr != nil:
-			progress(fmt.Sprintf("%s is not built: %v. The cluster is simulated and runs nothing, so the name is enough",
+			progress(fmt.Sprintf("%s is not built: %v. The cluster is simulated and runs nothing, "+
+				"so the name is enough",
 				sources.Reference(), buildErr))
 		default:
 			progress("Loaded " + sources.Reference())

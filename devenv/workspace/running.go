@@ -53,7 +53,8 @@ type Child struct {
 // maxRunning bounds what is read of the files that Publish writes, in bytes.
 const maxRunning = 1 << 20
 
-func (w *Workspace) runningFile() string { return w.Path("running.json") }
+// runningFile is the name of the file with what Publish writes.
+const runningFile = "running.json"
 
 // Publish writes what others need to reach the environment.
 func (w *Workspace) Publish(r Running) error {
@@ -61,7 +62,7 @@ func (w *Workspace) Publish(r Running) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(w.runningFile(), append(data, '\n')); err != nil {
+	if err := WriteFile(w.Path(runningFile), append(data, '\n')); err != nil {
 		return err
 	}
 	if err := WriteFile(w.Path(metricsFile), []byte(r.Metrics+"\n")); err != nil {
@@ -78,26 +79,26 @@ const (
 
 // LastAddress is the address of the last run, which Withdraw leaves. One that is not on the loopback
 // interface is an error.
-func (w *Workspace) LastAddress() (string, error) { return w.lastAddress(addressFile) }
+func (w *Workspace) LastAddress() (string, error) { return readAddress(w.Path(addressFile)) }
 
 // LastMetricsAddress is LastAddress for the metrics.
-func (w *Workspace) LastMetricsAddress() (string, error) { return w.lastAddress(metricsFile) }
+func (w *Workspace) LastMetricsAddress() (string, error) { return readAddress(w.Path(metricsFile)) }
 
-func (w *Workspace) lastAddress(file string) (string, error) {
-	data, err := owned.ReadFile(w.Path(file), maxRunning)
+func readAddress(path string) (string, error) {
+	data, err := owned.ReadFile(path, maxRunning)
 	if err != nil {
 		return "", err
 	}
 	last := strings.TrimSpace(string(data))
 	if parsed, err := netip.ParseAddrPort(last); err != nil || !parsed.Addr().IsLoopback() {
-		return "", fmt.Errorf("%s does not hold an address of the loopback interface", w.Path(file))
+		return "", fmt.Errorf("%s does not hold an address of the loopback interface", path)
 	}
 	return last, nil
 }
 
 // Withdraw removes what Publish wrote.
 func (w *Workspace) Withdraw() error {
-	if err := os.Remove(w.runningFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(w.Path(runningFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -105,13 +106,13 @@ func (w *Workspace) Withdraw() error {
 
 // Published returns what the last holder of the lock wrote, or os.ErrNotExist. It may be dead.
 func (w *Workspace) Published() (*Running, error) {
-	data, err := owned.ReadFile(w.runningFile(), maxRunning)
+	data, err := owned.ReadFile(w.Path(runningFile), maxRunning)
 	if err != nil {
 		return nil, err
 	}
 	var r Running
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("read %s: %w", w.runningFile(), err)
+		return nil, fmt.Errorf("read %s: %w", w.Path(runningFile), err)
 	}
 	return &r, nil
 }

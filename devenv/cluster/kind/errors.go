@@ -53,7 +53,8 @@ var known = []struct {
 	{regexp.MustCompile(`(?i)permission denied.*(docker|podman|containerd)[^ ]*\.sock`),
 		"let your user use the container engine, for example by the group docker"},
 	{regexp.MustCompile(`(?i)too many open files|inotify`),
-		"raise the limits of inotify: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512"},
+		"raise the limits of inotify: sudo sysctl fs.inotify.max_user_watches=524288 " +
+			"fs.inotify.max_user_instances=512"},
 }
 
 // taken are kind's words for a cluster of the same name.
