@@ -30,6 +30,7 @@ func TestAFullDiskOfTheEnvironmentIsAProblemUntilItIsFree(t *testing.T) {
 	require.NoError(t, os.Mkdir(w.Path("piped", "tmp"), 0o700))
 	require.NoError(t, os.WriteFile(w.Path("piped", "tmp", "plan"), []byte("run"), 0o600))
 	h := watchHealth(t, deck(t, w, up(t, options(w)).address))
+	pids(t, w, 1) // piped runs, so the environment has written all that it needs for a start
 
 	ballast := filepath.Join(disk, "ballast")
 	file, err := os.Create(ballast)
