@@ -12,12 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// patience bounds every wait of these tests.
+const patience = time.Minute
+
 func testPlaces(t *testing.T, connections int, timeout time.Duration) *places {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := newPlaces(inner, connections, timeout)
 	t.Cleanup(func() { _ = p.Close() })
+	timer := time.AfterFunc(patience, func() { _ = p.Close() }) // ends an Accept that waits for ever
+	t.Cleanup(func() { timer.Stop() })
 	return p
 }
 
@@ -30,13 +35,14 @@ func connect(t *testing.T, p *places) (client net.Conn, server *connection) {
 	accepted, err := p.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = accepted.Close() })
+	require.NoError(t, accepted.SetReadDeadline(time.Now().Add(patience)))
 	return client, accepted.(*connection)
 }
 
 // closed waits until the server has closed a connection.
 func closed(t *testing.T, client net.Conn) {
 	t.Helper()
-	require.NoError(t, client.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, client.SetReadDeadline(time.Now().Add(patience)))
 	_, err := io.Copy(io.Discard, client)
 	if timeout, ok := err.(net.Error); ok { // a reset is an end, too
 		require.False(t, timeout.Timeout(), "the connection is still open")
