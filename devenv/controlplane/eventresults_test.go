@@ -29,10 +29,19 @@ func TestResultsOfEventsAreReportedWithTheirReasons(t *testing.T) {
 		return err
 	}
 	require.NoError(t, report(model.EventStatus_EVENT_FAILURE, "main is checked out there"))
-	got := <-handled
+	next := func() *model.Event {
+		select {
+		case e := <-handled:
+			return e
+		case <-ctx.Done():
+			require.FailNow(t, "no event was handled")
+			return nil
+		}
+	}
+	got := next()
 	require.Equal(t, "image-update", got.GetName())
 	require.Equal(t, model.EventStatus_EVENT_FAILURE, got.GetStatus())
 	require.Equal(t, "main is checked out there", got.GetStatusDescription())
 	require.NoError(t, report(model.EventStatus_EVENT_SUCCESS, "pushed"))
-	require.Equal(t, model.EventStatus_EVENT_SUCCESS, (<-handled).GetStatus())
+	require.Equal(t, model.EventStatus_EVENT_SUCCESS, next().GetStatus())
 }
