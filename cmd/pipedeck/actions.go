@@ -76,10 +76,10 @@ func newApproveCommand(t *target) *cobra.Command {
 	var as string
 	cmd := action(t, &cobra.Command{
 		Use: "approve [APP] [STAGE]", Short: "Approve a waiting stage", Args: cobra.MaximumNArgs(2),
-		Long: "Approve a stage that waits for it: the only one, or the one of this application and of this name or id.\n" +
+		Long: "Approve a waiting stage: the only one, or the stage with this name or id of this application.\n" +
 			"A single argument is an application or a stage.\n" +
-			"A stage with named approvers takes the approval of these alone; --as approves in the name of one of them.\n" +
-			"The stage keeps who did that.",
+			"A stage with named approvers accepts only their approval; --as approves as one of them.\n" +
+			"The stage keeps which user approved.",
 		Example: "  pipedeck approve\n  pipedeck approve hello-world\n  pipedeck approve hello-world WAIT_APPROVAL --as alice",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
 		return approveStage(ctx, deck, s, args, as, t.flags())
@@ -112,8 +112,8 @@ func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *snapsho
 func newSkipCommand(t *target) *cobra.Command {
 	return action(t, &cobra.Command{
 		Use: "skip [APP] STAGE", Short: "End a running stage that allows it", Args: cobra.RangeArgs(1, 2),
-		Long: "End a running stage that allows it, named by its name or id; the application is needed where stages of that\n" +
-			"name run in several. An application alone is enough where one of its stages can be skipped.",
+		Long: "End a running stage that can be skipped, given by its name or id. Name the application too when\n" +
+			"stages with that name run in several. The application alone is enough when one of its stages can be skipped.",
 		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
 		w, err := s.waitingStage(args, skipping(t.flags()))
@@ -129,8 +129,8 @@ func newCancelCommand(t *target) *cobra.Command {
 	var with, without bool
 	cmd := action(t, &cobra.Command{
 		Use: "cancel DEPLOYMENT|APP", Short: "Stop a deployment that has not ended", Args: cobra.ExactArgs(1),
-		Long: "Stop a deployment, named by its id or the beginning of it, or by its application when only one of it is under way.\n" +
-			"What was done is then rolled back as the application says: planner.autoRollback, true unless it is set.",
+		Long: "Stop a deployment, given by its id or the beginning of its id, or by its application when only one is running.\n" +
+			"The deployment is then rolled back if the application has planner.autoRollback, which is the default.",
 		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
 		d, err := s.running(args[0], t.flags())

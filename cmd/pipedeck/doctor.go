@@ -19,9 +19,9 @@ func newDoctorCommand(t *target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check this machine and name the commands that fix it", Args: cobra.NoArgs,
-		Long: `Check what an environment with the given clusters needs of this machine, and what earlier ones have
-left. Nothing is changed. Exit code 0: nothing fails; 3: an environment could not start. up and ci
-make the same checks, as far as they matter, before they do anything slow.`,
+		Long: `Check what an environment with the given clusters needs from this machine, and what earlier
+environments have left. It changes nothing. Exit code 0: no check fails; 3: an environment could not
+start. up and ci first run the checks that concern their clusters.`,
 		Example: "  pipedeck doctor\n  pipedeck doctor --cluster kind\n  pipedeck doctor -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, err := t.root()

@@ -33,9 +33,9 @@ func newEncryptCommand(t *target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "encrypt [NAME]", Short: "Encrypt a secret for the environment's piped", Args: cobra.MaximumNArgs(1),
-		Long: "Encrypts what comes on standard input, or asks for it on a terminal without showing it, so that only\n" +
-			"the piped of this environment can read it. The encrypted text is printed, and on standard error what\n" +
-			"to add to app.pipecd.yaml. A line break at the end of a single line is not part of the secret.",
+		Long: "Encrypt standard input for the piped of this environment. On a terminal, the command asks for the\n" +
+			"secret without showing it. It prints the encrypted text, and on standard error the lines to add to\n" +
+			"app.pipecd.yaml. A line break at the end of a single line is not part of the secret.",
 		Example: "  pipedeck encrypt password\n  pipedeck encrypt password < password.txt\n  pipedeck encrypt tls --base64 < tls.key",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "password"

@@ -35,8 +35,8 @@ func newPlanPreviewCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan-preview", Short: "Show what merging a branch would deploy", Args: cobra.NoArgs,
 		Long: `Merge a commit of the watched repository into the branch that the environment watches, in a copy,
-and show for each application that it concerns the strategy of its deployment and what would change in
-the cluster. Nothing is merged, committed or applied. Without --branch and --commit it is what you have
+and show the strategy and the changes in the cluster for each application that the merge would deploy.
+The command merges, commits and applies nothing. Without --branch and --commit it previews what you have
 checked out.
 
 The exit code is 1 when the branches conflict, or when an application could not be deployed.`,

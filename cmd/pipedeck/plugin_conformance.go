@@ -23,11 +23,11 @@ func newPluginTestCommand() *cobra.Command {
 	var verbose bool
 	cmd := &cobra.Command{
 		Use: "test PROGRAM|DIR", Short: "Check that a plugin does what piped expects", Args: cobra.ExactArgs(1),
-		Long: `Start a plugin, in whatever language it is written, as PipeCD's piped does; ask it what piped asks; run one of
+		Long: `Start a plugin of any language as PipeCD's piped does; send the requests that piped sends; run one of
 its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
 
-A stage may fail: the protocol is checked, not what the plugin does. The stage is really run, so a plugin that
-deploys does so to the deploy targets of its configuration. It runs in an empty directory, and gets a copy of the
+A stage may fail: the command checks the protocol, not the work of the plugin. The stage really runs, so a plugin
+that deploys does so to the deploy targets of its configuration. It runs in an empty directory, and gets a copy of the
 application: files that it writes are removed. Values of its configuration are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
   pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'

@@ -43,8 +43,8 @@ func newPluginSignCommand() *cobra.Command {
 written next to it. With the oci:// URL of a plugin, the binaries of all its platforms are signed as the registry
 has them, and the signatures are put there; give the URL that push printed, with the digest.
 
---generate-key makes the key: FILE of --key, which is private, and FILE.pub. The password of a key is asked for on
-a terminal, or taken from the variable ` + passwordVariable + `; it is never an argument.`,
+--generate-key creates the key: FILE of --key, which is private, and FILE.pub. The command asks for the password of
+a key on a terminal, or reads the variable ` + passwordVariable + `; it is never an argument.`,
 		Example: `  pipedeck plugin sign --generate-key --key release.key
   pipedeck plugin sign dist/my-plugin --key release.key
   pipedeck plugin sign oci://registry.example/team/my-plugin:v1@sha256:… --key cosign.key`,

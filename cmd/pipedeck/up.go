@@ -26,10 +26,10 @@ func newUpCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up [DIR]", Short: "Start the environment, or attach to the running one", Args: cobra.MaximumNArgs(1),
 		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
-show its deployments. DIR is the repository; without it, the one you are in, which has to hold
-application configurations. --sample makes a sample repository for the purpose.
+show its deployments. DIR is the repository; the default is the repository around the current directory,
+which must hold application configurations. --sample creates a sample repository.
 
-Leaving the UI asks whether the environment goes on running. Without a terminal, Ctrl-C ends it.`,
+When you leave the UI, it asks whether to keep the environment running. Without a terminal, Ctrl-C ends it.`,
 		Example: `  pipedeck up
   pipedeck up ~/src/my-app
   pipedeck up --sample hello-world
