@@ -24,7 +24,7 @@ func newPluginCommand(t *target) *cobra.Command {
 	cmd.AddCommand(
 		newPluginNewCommand(), newPluginTestCommand(), newPluginRecordCommand(t), newPluginReplayCommand(), newPluginProtosCommand(),
 		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
-		newPluginSignCommand(),
+		newPluginSignCommand(), newPluginSchemaCommand(),
 	)
 	return cmd
 }

@@ -107,3 +107,21 @@ func TestUpRefusesKeysThatNothingReads(t *testing.T) {
 		require.Contains(t, stderr, "next step: correct the file, commit it, and run again")
 	}
 }
+
+func TestTheSchemaForEditorsHasTheOptionsOfThePluginOfAThirdParty(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "schema")
+	require.NoError(t, os.WriteFile(file, []byte(greeterSchema), 0o600))
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "schema", "--plugin", "greeter="+printing(t, file))
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, `"GREET"`)
+	require.Contains(t, stdout, `"greeter.greet": {`)
+	require.Contains(t, stdout, `"K8S_CANARY_ROLLOUT"`)
+	code, published, stderr := command(t.Context(), t.TempDir(), "plugin", "schema", "piped")
+	require.Zero(t, code, stderr)
+	want, err := os.ReadFile("../../docs/schemas/piped.json")
+	require.NoError(t, err)
+	require.Equal(t, string(want), published)
+	code, _, _ = command(t.Context(), t.TempDir(), "plugin", "schema", "other")
+	require.Equal(t, exitUsage, code)
+}
