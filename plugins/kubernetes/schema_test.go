@@ -18,6 +18,6 @@ func TestTheSchemaIsThatOfTheTypes(t *testing.T) {
 		Stages: config.StageOptions(), Sources: []string{"config"},
 		// These are for many clusters.
 		Omit: []string{"config.Input.MultiTargets", "config.QuickSyncOptions.MultiOptions"},
-		Spec: config.SpecSchema("kubernetes", config.StageTrafficRouting),
+		Spec: config.SpecSchema(),
 	})
 }

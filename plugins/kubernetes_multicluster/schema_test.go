@@ -16,6 +16,6 @@ func TestTheSchemaIsThatOfTheTypes(t *testing.T) {
 		Plugin: "kubernetes_multicluster", ID: optionschema.PublishedAt("plugins/kubernetes_multicluster/schema.json"),
 		Config: config.Plugin{}, DeployTarget: config.DeployTarget{}, Application: config.Application{},
 		Stages: config.MultiStageOptions(), Sources: []string{"../kubernetes/config"},
-		Spec: config.SpecSchema("kubernetes_multicluster", config.MultiName(config.StageTrafficRouting)),
+		Spec: config.MultiSpecSchema(),
 	})
 }

@@ -138,6 +138,69 @@ func TestSchemasTakeWhatTheDecodersTake(t *testing.T) {
 	}
 }
 
+func TestSchemasAcceptNullWhereTheDecodersDo(t *testing.T) {
+	t.Parallel()
+	const text = `apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: a
+  labels: null
+  trigger: null
+  pipeline:
+    stages:
+      - {name: K8S_CANARY_ROLLOUT, id: null, timeout: null, with: {replicas: null, suffix: null, patches: null}}
+      - {name: K8S_MULTI_SYNC, with: {failurePolicy: null, multiTargets: null}}
+      - {name: K8S_CANARY_CLEAN, with: null}
+  plugins: {kubernetes: {input: null, service: {kind: null}, workloads: null, trafficRouting: {method: null}}}
+`
+	report := config.Check([]byte(text), "app.pipecd.yaml")
+	newChecker(t).CheckOptions(report)
+	require.Empty(t, report.Errors)
+	require.NoError(t, check(t, compiled(t, "application.json"), []byte(text)))
+	require.NoError(t, check(t, compiled(t, "pipecd.json"), []byte(text)))
+}
+
+// TestOneSchemaChecksEachKind is about *.pipecd.yaml and the files in .pipe.
+func TestOneSchemaChecksEachKind(t *testing.T) {
+	t.Parallel()
+	schema := compiled(t, "pipecd.json")
+	for text, right := range map[string]bool{
+		"kind: EventWatcher\nspec: {events: [{name: a, replacements: [{file: a, regex: b}]}]}\n":                       true,
+		"kind: EventWatcher\nspec: {events: [{nmae: a}]}\n":                                                            false,
+		"kind: AnalysisTemplate\nspec: {metrics: {rate: {provider: p, query: q, interval: 1m, expected: {max: 1}}}}\n": true,
+		"kind: AnalysisTemplate\nspec: {metrics: {rate: {qurey: q}}}\n":                                                false,
+		"kind: Application\nspec: {name: a, plugins: {kubernetes: {}}}\n":                                              true,
+		"kind: Application\nspec: {name: a, events: []}\n":                                                             false,
+		"kind: Nothing\nspec: {}\n": false,
+	} {
+		err := check(t, schema, []byte("apiVersion: pipecd.dev/v1beta1\n"+text))
+		require.Equal(t, right, err == nil, "%s: %v", text, err)
+	}
+}
+
+func TestTheSchemasOfOtherFilesCheckThem(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string]map[string]bool{
+		"piped-plugin.json": {
+			"config: {prefix: a}\nlimits: {memory: 64Mi}\nstages: [A]\ndeployTargets: [{name: a}]\n": true,
+			"confg: {}\n":                false,
+			"deployTargets: [{}]\n":      false,
+			"limits: {memory: [64Mi]}\n": false,
+		},
+		"plugin-index.json": {
+			"plugins: {canary: {versions: {v1.0.0: {linux/amd64: {url: a, sha256: b}}}}}\n": true,
+			"formatVersion: 1\nplugins: {}\n":                                               true,
+			"plugins: {canary: {version: v1}}\n":                                            false,
+		},
+	} {
+		schema := compiled(t, name)
+		for text, right := range texts {
+			err := check(t, schema, []byte(text))
+			require.Equal(t, right, err == nil, "%s: %s: %v", name, text, err)
+		}
+	}
+}
+
 // TestSchemasRefuseWhatTheDecodersReport changes one line of a file with every key at a time.
 func TestSchemasRefuseWhatTheDecodersReport(t *testing.T) {
 	t.Parallel()

@@ -159,6 +159,23 @@ func TestAPluginWithoutASchemaMayHaveAnyStage(t *testing.T) {
 		`no plugin of PipeCD has the stage "HEALTH_GATE"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
 }
 
+func TestNullCountsAsNotGiven(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		pipeline("{name: K8S_CANARY_ROLLOUT, with: {replicas: null, suffix: null, createService: null, patches: null}}",
+			"{name: K8S_CANARY_CLEAN, with: null}", "{name: WAIT_APPROVAL, with: {approvers: null, minApproverNum: null}}") +
+			"  labels: null\n  plugins: {kubernetes: {input: null, service: {kind: null}, workloads: null, variantLabel: null}}\n",
+		pipeline("{name: K8S_MULTI_SYNC, with: {failurePolicy: null, multiTargets: ~}}"),
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  plugins: {kubernetes: null}\n",
+	} {
+		report := check(&options.Checker{Catalogue: catalogue(t)}, text)
+		require.Empty(t, report.Errors, text)
+		require.Empty(t, report.Warnings, text)
+	}
+	report := check(&options.Checker{Catalogue: catalogue(t)}, pipeline("{name: WAIT, with: {duration: null}}"))
+	require.ErrorContains(t, report.Errors, "spec.pipeline.stages[0].with.duration: is required")
+}
+
 func TestASchemaThatIsWrongIsAnError(t *testing.T) {
 	t.Parallel()
 	for document, says := range map[string]string{

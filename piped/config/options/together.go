@@ -56,7 +56,6 @@ func (c *Checker) deployable(report *config.Report) {
 	for _, name := range named {
 		c.plugin(report, "spec.plugins."+name, name, hasPipeline)
 	}
-	c.twice(report)
 }
 
 // stagesOnly reports whether a plugin is known not to deploy by itself.
@@ -95,28 +94,4 @@ func (c *Checker) plugin(report *config.Report, field, name string, hasPipeline 
 	default:
 		report.Add(field, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
 	}
-}
-
-// twice warns when two plugins that the catalogue knows would deploy the same manifests: those that share an input.
-func (c *Checker) twice(report *config.Report) {
-	const one, many = "kubernetes", "kubernetes_multicluster"
-	a := report.Application
-	hasPipeline := a.Pipeline != nil && len(a.Pipeline.Stages) > 0
-	first := func(plugin string) int {
-		return slices.IndexFunc(a.Pipeline.Stages, func(s config.Stage) bool {
-			found, ok := owner(c.Catalogue, s.Name)
-			return ok && found.Name == plugin
-		})
-	}
-	field := "spec.plugins." + many
-	if hasPipeline {
-		i := first(many)
-		if i < 0 || first(one) < 0 {
-			return
-		}
-		field = fmt.Sprintf("spec.pipeline.stages[%d].name", i)
-	} else if a.Plugins[one] == nil || a.Plugins[many] == nil {
-		return
-	}
-	report.Warn(field, "the plugins "+one+" and "+many+" both deploy the manifests of this application; keep one of them")
 }
