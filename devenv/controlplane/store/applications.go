@@ -67,7 +67,7 @@ func (a *Applications) Get(id string) (*model.Application, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proto.CloneOf(one.model), nil
+	return a.withProvider(one), nil
 }
 
 // List returns a page of the registered applications that match, the one updated last in front, and whether
@@ -88,7 +88,7 @@ func (a *Applications) List(
 		return cmp.Or(cmp.Compare(b.model.GetUpdatedAt(), a.model.GetUpdatedAt()),
 			cmp.Compare(a.model.GetId(), b.model.GetId()))
 	})
-	return pageOf(found, func(one *application) *model.Application { return proto.CloneOf(one.model) }, b)
+	return pageOf(found, a.withProvider, b)
 }
 
 // OfPiped returns a page of the enabled applications of a piped, with the deploy targets that they are
@@ -347,15 +347,17 @@ func (a *Applications) view(one *application) *Application {
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped
 // when no user set any, as pipectl cannot.
 func (a *Applications) effective(one *application) *model.Application {
-	m := proto.CloneOf(one.model)
-	offered, err := a.offers.of(m.GetPipedId())
-	if err != nil {
-		return m
-	}
-	if len(m.GetDeployTargetsByPlugin()) == 0 {
+	m := a.withProvider(one)
+	if offered, err := a.offers.of(m.GetPipedId()); err == nil && len(m.GetDeployTargetsByPlugin()) == 0 {
 		m.DeployTargetsByPlugin = offered.deployTargets(m.GetLabels(), one.uses)
 	}
-	if m.GetPlatformProvider() == "" {
+	return m
+}
+
+// withProvider is the application with the platform provider that it is deployed to.
+func (a *Applications) withProvider(one *application) *model.Application {
+	m := proto.CloneOf(one.model)
+	if offered, err := a.offers.of(m.GetPipedId()); err == nil && m.GetPlatformProvider() == "" {
 		m.PlatformProvider = offered.platformProvider(m.GetKind(), m.GetLabels())
 		m.CloudProvider = m.GetPlatformProvider()
 	}

@@ -74,6 +74,14 @@ func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 		for _, a := range applicationsOf(s, piped) {
 			require.Equal(t, a.GetPlatformProvider(), a.GetCloudProvider())
 			all[a.GetName()] = a.GetPlatformProvider()
+			same, err := s.Applications.Get(a.GetId())
+			require.NoError(t, err)
+			require.Equal(t, a.GetPlatformProvider(), same.GetPlatformProvider(), "pipectl shows what the piped gets")
+		}
+		listed, _ := s.Applications.List(func(*model.Application) bool { return true }, store.Position{}, store.Bounds{Items: 100, Bytes: 1 << 20})
+		require.Len(t, listed, len(all))
+		for _, a := range listed {
+			require.Equal(t, all[a.GetName()], a.GetPlatformProvider(), "pipectl lists what the piped gets")
 		}
 		return all
 	}
