@@ -53,7 +53,7 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 // applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old one, or
 // not serve it yet: then it is tried again for a while, since nothing tells when that is over.
 func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
-	begun, pause := time.Now(), firstServedPause
+	begun, pauses := time.Now(), cluster.Pauses(firstServedPause, longestServedPause)
 	for {
 		applied, how, err := r.applyOne(ctx, m)
 		refused, ok := errors.AsType[*RefusedError](err)
@@ -63,8 +63,7 @@ func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, s
 		select {
 		case <-ctx.Done():
 			return applied, how, err
-		case <-time.After(pause):
-			pause = min(2*pause, longestServedPause)
+		case <-time.After(pauses.Step()):
 		}
 	}
 }
@@ -102,7 +101,7 @@ func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 	group, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "names", "kind")
 	versions := servedVersions(crd.Live)
-	pause := firstServedPause
+	pauses := cluster.Pauses(firstServedPause, longestServedPause)
 	for {
 		_, err := a.client.Mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind}, versions...)
 		if err == nil || !meta.IsNoMatchError(err) && !cluster.Retryable(err) {
@@ -112,8 +111,7 @@ func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(pause):
-			pause = min(2*pause, longestServedPause)
+		case <-time.After(pauses.Step()):
 		}
 	}
 }

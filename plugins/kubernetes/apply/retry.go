@@ -22,7 +22,7 @@ type backoff struct {
 var defaultBackoff = backoff{first: 200 * time.Millisecond, tries: 6}
 
 func (b backoff) do(ctx context.Context, request func() error) error {
-	pause := b.first
+	pauses := cluster.Pauses(b.first, b.first<<b.tries)
 	for try := 1; ; try++ {
 		err := request()
 		if err == nil || ctx.Err() != nil || try >= b.tries || !retryable(err) {
@@ -31,8 +31,7 @@ func (b backoff) do(ctx context.Context, request func() error) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(pause):
-			pause *= 2
+		case <-time.After(pauses.Step()):
 		}
 	}
 }

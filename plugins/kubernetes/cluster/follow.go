@@ -34,7 +34,7 @@ func Named(name string) metav1.ListOptions {
 // Follow calls handle with all objects that opts select: as they are at first, then after every change of one of them.
 // It ends when handle is done or fails, when ctx ends, or when the API refuses. A connection that breaks is made anew.
 func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions, handle func([]*unstructured.Unstructured) (done bool, err error)) error {
-	pause := firstPause
+	pauses := Pauses(firstPause, longestPause)
 	for {
 		done, err := followOnce(ctx, r, opts, handle)
 		switch {
@@ -43,15 +43,14 @@ func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions, handle fu
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil, apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-			pause = firstPause
+			pauses = Pauses(firstPause, longestPause)
 		case !Retryable(err):
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(pause):
-			pause = min(2*pause, longestPause)
+		case <-time.After(pauses.Step()):
 		}
 	}
 }

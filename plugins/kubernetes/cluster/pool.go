@@ -65,7 +65,7 @@ func (p *Pool) Close() {
 func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log) (*Client, error) {
 	patience := cmp.Or(target.ConnectTimeout.Std(), p.Patience, defaultPatience)
 	w := wait{begun: time.Now(), patience: patience}
-	pause := firstPause
+	pauses := Pauses(firstPause, longestPause)
 	for {
 		client, err := p.get(target)
 		if err == nil {
@@ -98,9 +98,8 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(pauses.Step()):
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 

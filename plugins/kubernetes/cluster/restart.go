@@ -90,7 +90,7 @@ func (t *restarts) userOf(ctx context.Context) *outlasting {
 
 // RoundTrip implements http.RoundTripper.
 func (t *restarts) RoundTrip(req *http.Request) (*http.Response, error) {
-	pause, waited, asked := firstRestartPause, false, false
+	pauses, waited, asked := Pauses(firstRestartPause, longestRestartPause), false, false
 	for {
 		resp, err := t.next.RoundTrip(req)
 		t.note(req, resp, err)
@@ -106,10 +106,10 @@ func (t *restarts) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		if restarted {
-			if !user.failed(time.Now(), t.base.String(), problem) || !sleep(req.Context(), user.ctx, pause) {
+			if !user.failed(time.Now(), t.base.String(), problem) || !sleep(req.Context(), user.ctx, pauses.Step()) {
 				return resp, err
 			}
-			pause, waited = min(2*pause, longestRestartPause), true
+			waited = true
 		}
 		if resp != nil {
 			_ = resp.Body.Close()

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 )
 
@@ -90,8 +91,8 @@ func (c Client) call(ctx context.Context, b config.ImageBuilder, try func(ctx co
 	if patience == 0 {
 		patience = defaultPatience
 	}
-	last, pause := time.Now(), firstPause
-	answered := func() { last, pause = time.Now(), firstPause }
+	last, pauses := time.Now(), cluster.Pauses(firstPause, longestPause)
+	answered := func() { last, pauses = time.Now(), cluster.Pauses(firstPause, longestPause) }
 	for {
 		authorized, err := authorize(ctx, b)
 		if err != nil {
@@ -104,9 +105,8 @@ func (c Client) call(ctx context.Context, b config.ImageBuilder, try func(ctx co
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(pause):
+		case <-time.After(pauses.Step()):
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 

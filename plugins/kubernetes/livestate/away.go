@@ -6,6 +6,9 @@ package livestate
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
@@ -18,8 +21,9 @@ const (
 
 // away is a deploy target that could not be asked.
 type away struct {
-	pause time.Duration
-	// applications to tell of; nil while nobody waits.
+	// pauses are those before its cluster is asked again.
+	pauses *wait.Backoff
+	// applications are those to report as changed; nil while none waits.
 	applications map[string]bool
 }
 
@@ -34,16 +38,14 @@ func (s *Store) awaits(target stage.Target, applicationID string) {
 	case a == nil && len(s.away) == maxClusters:
 		return // the next look by the clock will do
 	case a == nil:
-		a = &away{pause: s.pause}
+		a = &away{pauses: cluster.Pauses(s.pause, longestAwayPause)}
 		s.away[target.Name] = a
 	case a.applications != nil:
 		a.applications[applicationID] = true
 		return
-	default:
-		a.pause = min(2*a.pause, longestAwayPause)
 	}
 	a.applications = map[string]bool{applicationID: true}
-	pause := a.pause
+	pause := a.pauses.Step()
 	s.runs.Go(func() {
 		select {
 		case <-s.ctx.Done():

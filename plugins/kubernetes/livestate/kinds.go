@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
 const (
@@ -116,7 +118,7 @@ func (w *watched) awaitKinds() {
 			return
 		case <-w.kinds.changed:
 		}
-		pause := firstLook
+		pauses := cluster.Pauses(firstLook, longestLook)
 		for range maxLooks {
 			w.client.Mapper.Reset()
 			if !w.foundKinds() {
@@ -125,8 +127,7 @@ func (w *watched) awaitKinds() {
 			select {
 			case <-w.ctx.Done():
 				return
-			case <-time.After(pause):
-				pause = min(2*pause, longestLook)
+			case <-time.After(pauses.Step()):
 			}
 		}
 	}
