@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -47,8 +48,8 @@ func (e *Environment) showProblems() {
 }
 
 // isExplained reports whether a problem only follows from another one: from its cause, or because the environment's own
-// piped sees the same part fail or passes on the reason for which the control plane refused a call. host are the
-// problems of SetProblem. The caller holds e.mu.
+// piped sees the same part fail, cannot write to the full disk, or passes on the reason for which the control plane
+// refused a call. host are the problems of SetProblem. The caller holds e.mu.
 func (e *Environment) isExplained(p *deckv1.Problem, host map[string]*deckv1.Problem) bool {
 	if cause := e.causes[p.GetId()]; cause != p.GetId() && host[cause] != nil {
 		return true
@@ -57,7 +58,7 @@ func (e *Environment) isExplained(p *deckv1.Problem, host map[string]*deckv1.Pro
 	if !own {
 		return false
 	}
-	if host[part] != nil {
+	if host[part] != nil || host[PartDisk] != nil && strings.Contains(p.GetReason(), syscall.ENOSPC.Error()) {
 		return true
 	}
 	for _, h := range host {

@@ -6,6 +6,7 @@ package store_test
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -223,17 +224,18 @@ func TestAFullDiskIsOneProblem(t *testing.T) {
 		{Part: "disk", Reason: "the disk of piped is full"},
 		{Part: "trigger", Reason: "not everything could be triggered: rpc error: code = Unavailable desc = " +
 			history.Reason},
+		{Part: "repository local", Reason: "copy commit: " + syscall.ENOSPC.Error()},
 		{Part: "plugin wait", Reason: "it ended"},
 	}))
-	require.ElementsMatch(t, []string{"history", "disk", "plugin wait"}, parts())
+	require.ElementsMatch(t, []string{"history", "disk", "repository local", "plugin wait"}, parts())
 	s.Environment.SetProblem(store.Problem{Part: store.PartDisk, Reason: "the disk is full"})
 	require.ElementsMatch(t, []string{"plugin wait", "disk"}, parts())
 	require.Len(t, s.Environment.Problems(), 2)
 
 	s.Environment.ClearProblem(store.PartDisk)
-	require.ElementsMatch(t, []string{"history", "disk", "plugin wait"}, parts(), "what still fails is shown again")
+	require.ElementsMatch(t, []string{"history", "disk", "repository local", "plugin wait"}, parts(), "what still fails is shown again")
 	s.Environment.ClearProblem("history")
-	require.ElementsMatch(t, []string{"disk", "trigger", "plugin wait"}, parts())
+	require.ElementsMatch(t, []string{"disk", "trigger", "repository local", "plugin wait"}, parts())
 	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))
 	require.Empty(t, s.Environment.Problems())
 
