@@ -64,10 +64,13 @@ func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look fun
 func (p *Planner) predict(ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin, sources *sources, preview *Preview) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
-	choice, err := p.chooseStrategy(ctx, d, application, plugins, sources)
-	if err == nil {
-		_, choice, err = buildStages(ctx, plugins, application, choice)
-	}
+	var choice choice
+	err := Retry(ctx, preview.Plugins, func() (err error) {
+		if choice, err = p.chooseStrategy(ctx, d, application, plugins, sources); err == nil {
+			_, choice, err = buildStages(ctx, plugins, application, choice)
+		}
+		return err
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

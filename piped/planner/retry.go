@@ -41,6 +41,22 @@ func (p *Planner) planInTime(ctx context.Context, pending *model.Deployment) (*m
 	}
 }
 
+// Retry makes an attempt at calls to plugins, and another one once they are back, while one of them ends during the
+// attempt. It returns the error of the last attempt. A plugin that does not come back ends it, too.
+func Retry(ctx context.Context, plugins []*pluginhost.Plugin, attempt func() error) error {
+	for n := 1; ; n++ {
+		err := attempt()
+		if !died(err) || ctx.Err() != nil || n >= maxAttempts {
+			return err
+		}
+		for _, plugin := range plugins {
+			if err := plugin.WaitRunning(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // timedOut reports whether the deadline of ctx has passed. A call can fail because of the deadline a moment before the
 // timer of ctx fires, so the clock decides.
 func timedOut(ctx context.Context) bool {

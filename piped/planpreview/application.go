@@ -94,10 +94,16 @@ func (m *Maker) ask(ctx context.Context, a *model.Application, p planner.Preview
 	return failed
 }
 
-func (m *Maker) askOne(ctx context.Context, plugin *pluginhost.Plugin, a *model.Application, p planner.Preview) (*api.GetPlanPreviewResponse, error) {
-	return plugin.PlanPreview().GetPlanPreview(ctx, &api.GetPlanPreviewRequest{
-		PipedId: m.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
-		DeployTargets:          a.GetDeployTargetsByPlugin()[plugin.Name()].GetDeployTargets(),
-		TargetDeploymentSource: p.Target, RunningDeploymentSource: p.Running,
+func (m *Maker) askOne(
+	ctx context.Context, plugin *pluginhost.Plugin, a *model.Application, p planner.Preview,
+) (answer *api.GetPlanPreviewResponse, err error) {
+	err = planner.Retry(ctx, []*pluginhost.Plugin{plugin}, func() error {
+		answer, err = plugin.PlanPreview().GetPlanPreview(ctx, &api.GetPlanPreviewRequest{
+			PipedId: m.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
+			DeployTargets:          a.GetDeployTargetsByPlugin()[plugin.Name()].GetDeployTargets(),
+			TargetDeploymentSource: p.Target, RunningDeploymentSource: p.Running,
+		})
+		return err
 	})
+	return answer, err
 }

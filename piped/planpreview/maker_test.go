@@ -6,6 +6,8 @@ package planpreview_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,34 @@ func TestABranchIsPreviewedAsItWouldBeAfterTheMerge(t *testing.T) {
 	require.True(t, b.GetNoChange())
 	require.Equal(t, "received", <-w.counts)
 	require.Equal(t, "COMMAND_SUCCEEDED", <-w.counts)
+}
+
+func TestAPreviewGoesOnWhenAPluginHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"DetermineStrategy", "BuildPipelineSyncStages", "GetPlanPreview"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			marker := filepath.Join(t.TempDir(), "marker")
+			w := newWorld(t, worldOptions{plugins: []config.Plugin{
+				plugin(t, "steps", map[string]any{"stages": []string{"WAIT"}}),
+				plugin(t, "deployer", map[string]any{
+					"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE", "preview": "value",
+					"planning": call, "times": 2, "marker": marker,
+				}),
+			}})
+			w.register("a", w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", withPipeline), "a/value": "1"}))
+			w.git("checkout", "-q", "-b", "feature")
+			head := w.commit(map[string]string{"a/value": "2"})
+			w.git("checkout", "-q", "main")
+			result := w.preview(command("1", head))
+			require.Len(t, result.GetResults(), 1)
+			require.Empty(t, result.GetResults()[0].GetError())
+			require.Equal(t, "-1\n+2\n", string(result.GetResults()[0].GetPluginPlanResults()[0].GetPlanDetails()))
+			ends, err := os.ReadFile(marker)
+			require.NoError(t, err)
+			require.Len(t, ends, 2)
+		})
+	}
 }
 
 func TestApplicationsComeAndGoWithABranch(t *testing.T) {
