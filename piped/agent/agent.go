@@ -137,14 +137,18 @@ func New(options Options) (_ *Agent, err error) {
 	if err := a.connect(key); err != nil {
 		return nil, err
 	}
-	if a.repos, err = openRepositories(options.Config, options.WorkDir, a.decrypter, masker, a.metrics.RepositoryUpdated, a.watched, a.mirrorDamaged, a.logger); err != nil {
+	a.repos, err = openRepositories(repositoryOptions{
+		piped: options.Config, workDir: options.WorkDir, decrypter: a.decrypter, masker: masker, logger: a.logger,
+		updated: a.metrics.RepositoryUpdated, watched: a.watched, damaged: a.mirrorDamaged,
+	})
+	if err != nil {
 		return nil, err
 	}
 	a.sources = source.NewSources(a.repos.store, a.repos.byID, a.tracer)
 	return a, a.assemble()
 }
 
-// assemble makes the parts and connects them.
+// assemble creates the parts and connects them.
 func (a *Agent) assemble() (err error) {
 	registry := pluginservice.NewRegistry()
 	if a.decrypter != nil {
@@ -164,27 +168,8 @@ func (a *Agent) assemble() (err error) {
 	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.health, a.metrics.Handler()); err != nil {
 		return err
 	}
-	binaries := fetch.BinaryDir(a.options.WorkDir)
-	if a.options.RefetchPlugins {
-		if err := os.RemoveAll(binaries); err != nil { // in the work directory, which is marked as ours
-			return fmt.Errorf("remove the copies of plugin binaries: %w", err)
-		}
-	}
-	tree, err := processtree.Keep(filepath.Join(a.options.WorkDir, processtree.FileName))
-	if err != nil {
-		return err
-	}
 	checks := newPluginOptions(a.options.Config, a.logger)
-	a.plugins, err = pluginhost.New(pluginhost.Options{
-		ProcessTree: tree,
-		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
-		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
-		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
-		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
-		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Described: checks.described,
-		Logger: a.logger,
-	})
-	if err != nil {
+	if a.plugins, err = a.hostPlugins(checks); err != nil {
 		return err
 	}
 	a.previews = a.previewMaker()
@@ -209,6 +194,29 @@ func (a *Agent) assemble() (err error) {
 	})
 	a.watchHealth()
 	return nil
+}
+
+// hostPlugins creates the host of the plugins; nothing starts before it is run.
+func (a *Agent) hostPlugins(checks *pluginOptions) (*pluginhost.Host, error) {
+	binaries := fetch.BinaryDir(a.options.WorkDir)
+	if a.options.RefetchPlugins {
+		if err := os.RemoveAll(binaries); err != nil { // in the work directory, which is marked as ours
+			return nil, fmt.Errorf("remove the copies of plugin binaries: %w", err)
+		}
+	}
+	tree, err := processtree.Keep(filepath.Join(a.options.WorkDir, processtree.FileName))
+	if err != nil {
+		return nil, err
+	}
+	return pluginhost.New(pluginhost.Options{
+		ProcessTree: tree,
+		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
+		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
+		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
+		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
+		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Described: checks.described,
+		Logger: a.logger,
+	})
 }
 
 // Run works until ctx ends or a part fails. Deployments that are under way then go on at the next start.

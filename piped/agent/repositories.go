@@ -32,18 +32,25 @@ type repositories struct {
 	store *source.Store
 }
 
-// updated is told of each look for a new commit of a repository.
-type updated func(repository string, took time.Duration, err error)
+// repositoryOptions are what repositories need.
+type repositoryOptions struct {
+	piped     *config.Piped
+	workDir   string
+	decrypter secrets.Decrypter // nil without a key
+	masker    *secrets.Masker
+	logger    *slog.Logger
+	// updated is called after each look for a new commit of a repository.
+	updated func(repository string, took time.Duration, err error)
+	// watched is called with the reason when a repository cannot be watched for changes, and with nil when it can.
+	watched func(repository string, err error)
+	// damaged is called when the mirror of a repository is damaged, and with nil when it is whole again.
+	damaged func(repository string, err error)
+}
 
-// damaged is called when the mirror of a repository is damaged, and with nil when it is whole again.
-type damaged func(repository string, err error)
-
-// watched is told whether a repository can be watched for changes.
-type watched func(repository string, err error)
-
-func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Decrypter, masker *secrets.Masker, updated updated, watched watched, damaged damaged, logger *slog.Logger) (*repositories, error) {
+func openRepositories(o repositoryOptions) (*repositories, error) {
+	piped, workDir := o.piped, o.workDir
 	store, err := source.New(source.Options{
-		Dir: filepath.Join(workDir, "sources"), Decrypter: decrypter, Masker: masker, Logger: logger,
+		Dir: filepath.Join(workDir, "sources"), Decrypter: o.decrypter, Masker: o.masker, Logger: o.logger,
 	})
 	if err != nil {
 		return nil, err
@@ -63,10 +70,10 @@ func openRepositories(piped *config.Piped, workDir string, decrypter secrets.Dec
 		repository, err := git.Open(context.Background(), git.Options{
 			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
 			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key, KnownHosts: knownHosts, Hosts: hosts,
-			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: logger,
-			Updated: func(took time.Duration, err error) { updated(c.RepoID, took, err) },
-			Watched: func(err error) { watched(c.RepoID, err) },
-			Damaged: func(err error) { damaged(c.RepoID, err) },
+			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: o.logger,
+			Updated: func(took time.Duration, err error) { o.updated(c.RepoID, took, err) },
+			Watched: func(err error) { o.watched(c.RepoID, err) },
+			Damaged: func(err error) { o.damaged(c.RepoID, err) },
 		})
 		if err != nil {
 			return nil, err

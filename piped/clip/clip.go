@@ -1,7 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clip shortens texts that others wrote, for messages and fields with a bound. It never cuts inside a character.
+// Package clip shortens texts that others wrote, for messages and fields with a bound. It never cuts inside a
+// character.
 package clip
 
 import "unicode/utf8"
