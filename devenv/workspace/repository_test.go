@@ -126,15 +126,6 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 			committed(t, dir)
 			write(t, filepath.Join(dir, ".git", "HEAD"), "garbage\n")
 		}, "is damaged or incomplete", "fsck"},
-		"no HEAD": {func(t *testing.T, dir string) {
-			committed(t, dir)
-			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
-		}, "HEAD is missing", "echo 'ref: refs/heads/main' > "},
-		"a deleted branch": {func(t *testing.T, dir string) {
-			committed(t, dir)
-			runGit(t, dir, "branch", "other")
-			runGit(t, dir, "update-ref", "-d", "refs/heads/main")
-		}, "has no branch main, which is checked out", "branch main other"},
 		"no directory": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(dir))
 		}, "is not a directory", "pipedeck up DIR"},
@@ -149,6 +140,37 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 			require.ErrorAs(t, err, &problem)
 			require.ErrorContains(t, err, c.problem)
 			require.Contains(t, problem.Hint, c.hint)
+		})
+	}
+}
+
+// TestTheHintOfADamagedRepositoryRepairsIt runs the command that each hint ends with.
+func TestTheHintOfADamagedRepositoryRepairsIt(t *testing.T) {
+	t.Parallel()
+	for problem, damage := range map[string]func(t *testing.T, dir string){
+		"HEAD is missing": func(t *testing.T, dir string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
+		},
+		"has no branch main, which is checked out": func(t *testing.T, dir string) {
+			runGit(t, dir, "branch", "other")
+			runGit(t, dir, "update-ref", "-d", "refs/heads/main")
+		},
+	} {
+		t.Run(problem, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			committed(t, dir)
+			damage(t, dir)
+			_, err := OpenRepository(filepath.Join(dir, "web"))
+			var known *RepositoryError
+			require.ErrorAs(t, err, &known)
+			require.Contains(t, known.Problem, problem)
+			_, command, _ := strings.Cut(known.Hint, ": ")
+			out, err := exec.Command("sh", "-c", command).CombinedOutput()
+			require.NoError(t, err, "%s: %s", command, out)
+			repository, err := OpenRepository(dir)
+			require.NoError(t, err)
+			require.Equal(t, "main", repository.Branch)
 		})
 	}
 }
