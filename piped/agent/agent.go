@@ -214,8 +214,8 @@ func (a *Agent) hostPlugins(checks *pluginOptions) (*pluginhost.Host, error) {
 		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
-		Mask: a.maskLine, Calls: a.calls, Started: a.tracer.PluginStarted, Described: checks.described,
-		Logger: a.logger,
+		Mask: a.maskLine, Logger: a.logger,
+		Observer: pluginhost.Observer{Calls: a.calls, Started: a.tracer.PluginStarted, Described: checks.described},
 	})
 }
 

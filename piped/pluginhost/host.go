@@ -57,13 +57,8 @@ type Options struct {
 	HangTimeout time.Duration
 	// NoReload leaves a plugin running when its binary changes, until it is restarted.
 	NoReload bool
-	// Calls looks at the calls to a plugin; nil for nobody.
-	Calls func(plugin string) grpc.UnaryClientInterceptor
-	// Started is told how each start of a process ended; nil for nobody.
-	Started func(plugin string, began time.Time, err error)
-	// Described gets the JSON Schema of the options of a plugin whose process has just answered; empty when the plugin
-	// ships none. It must return at once. It may be nil.
-	Described func(plugin string, schema []byte)
+	// Observer sees what plugins do.
+	Observer Observer
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Echo writes each line of output to Logger, too, with the plugin's name.
@@ -71,6 +66,17 @@ type Options struct {
 	// Mask hides secrets in what plugins write; nil hides none.
 	Mask   Mask
 	Logger *slog.Logger
+}
+
+// Observer sees what plugins do. Each function may be nil.
+type Observer struct {
+	// Calls returns what sees the calls to a plugin.
+	Calls func(plugin string) grpc.UnaryClientInterceptor
+	// Started gets the outcome of each start of a process.
+	Started func(plugin string, began time.Time, err error)
+	// Described gets the JSON Schema of the options of a plugin whose process has just answered; empty when the plugin
+	// ships none. It must return at once.
+	Described func(plugin string, schema []byte)
 }
 
 // Mask hides secrets in a line of output, which may be cut off.

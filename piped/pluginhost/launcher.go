@@ -67,7 +67,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 		return nil, permanentError{err}
 	}
 	proc.release = l.serve(proc)
-	if proc.conn, err = dial(proc, l.options.StartTimeout, l.options.Calls); err != nil {
+	if proc.conn, err = dial(proc, l.options.StartTimeout, l.options.Observer.Calls); err != nil {
 		proc.stop(0)
 		proc.close()
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)}
@@ -125,8 +125,8 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 	case a := <-answered:
 		switch {
 		case a.err == nil:
-			if l.options.Described != nil {
-				l.options.Described(l.config.Name, a.schema)
+			if l.options.Observer.Described != nil {
+				l.options.Observer.Described(l.config.Name, a.schema)
 			}
 			return a.abilities, nil
 		case errors.Is(context.Cause(ctx), errStartTimeout):

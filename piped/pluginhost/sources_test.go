@@ -36,7 +36,7 @@ func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
 	described := map[string]string{}
 	var mu sync.Mutex
 	host := start(t, func(o *pluginhost.Options) {
-		o.Described = func(plugin string, schema []byte) {
+		o.Observer.Described = func(plugin string, schema []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			described[plugin] = string(schema)

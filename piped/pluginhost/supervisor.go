@@ -153,8 +153,9 @@ func (s *supervisor) first(ctx context.Context, lifeline *os.File) (*process, er
 	able, err := s.launcher.awaitReady(ctx, proc)
 	close(ready)
 	<-watched
-	if s.options.Started != nil && !errors.Is(context.Cause(ctx), context.Canceled) { // which is piped's own end
-		s.options.Started(s.plugin, proc.started, err)
+	// A cancelled start is piped's own end.
+	if s.options.Observer.Started != nil && !errors.Is(context.Cause(ctx), context.Canceled) {
+		s.options.Observer.Started(s.plugin, proc.started, err)
 	}
 	if err != nil {
 		proc.stop(min(s.options.GracePeriod, startGrace)) // it has no work to finish
