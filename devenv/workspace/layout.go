@@ -111,6 +111,8 @@ var pipedLayout = []item{
 // clusterLayout lists what is stored about one cluster.
 var clusterLayout = []item{
 	{pattern: "kind.json"},
+	{pattern: "auto.json"},
+	{pattern: ".auto.json-*"},
 	{pattern: "lock"},
 	{pattern: "port"},
 	{pattern: ".port.*"},

@@ -40,7 +40,7 @@ func filled(t *testing.T) *Workspace {
 		"plugins/wait.bin", "plugins/wait.bin.new",
 		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key",
 		"cluster/local/port", "cluster/local/.port.12",
-		"cluster/prod/kind.json", ".kubeconfig.99", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
+		"cluster/prod/kind.json", "cluster/local/auto.json", "cluster/local/.auto.json-1", ".kubeconfig.99", "logs/host.log", "logs/plugins/wait.log.1", "secrets/.api.key-99",
 		"piped/.pipedeck", "piped/lock", "piped/process-tree", "piped/sources/1/x", "piped/repositories/local/HEAD",
 		"piped/repositories/local/objects/pack/x",
 		"piped/repositories/local/incoming-1/HEAD", "piped/spool/0123456789abcdef/for.txt",
