@@ -167,24 +167,35 @@ func (s *Schema) checkStage(name string, report *config.Report, at string) {
 
 // deprecated warns of keys that the schema marks as deprecated.
 func (s *Schema) deprecated(schema *jsonschema.Schema, value config.Value) {
-	s.walk(s.lookup(schema.Location), value.Any(), nil, func(path []string, description string) {
-		value.Warning(path, true, description)
-	})
+	w := &walk{schema: s, visit: func(path []string, description string) { value.Warning(path, true, description) }}
+	w.at(s.lookup(schema.Location), value.Any(), nil, 0)
 }
 
-// walk visits the keys of a value that the document marks as deprecated. It follows properties, entries of lists and
+// Bounds of a walk, because a schema may refer to itself without end: its depth, and its steps.
+const (
+	deepestWalk = 100
+	longestWalk = 100_000
+)
+
+// walk visits the keys of a value that the schema marks as deprecated. It follows properties, entries of lists and
 // references within the document.
-func (s *Schema) walk(document map[string]any, value any, path []string, visit func([]string, string)) {
-	const deepest = 50 // the schema may refer to itself without end
-	if document == nil || len(path) > deepest {
+type walk struct {
+	schema *Schema
+	visit  func(path []string, description string)
+	steps  int
+}
+
+func (w *walk) at(document map[string]any, value any, path []string, depth int) {
+	w.steps++
+	if document == nil || depth > deepestWalk || w.steps > longestWalk {
 		return
 	}
-	if reference, _ := document["$ref"].(string); reference != "" && reference != "#" {
-		s.walk(s.lookup(reference), value, path, visit)
+	if reference, _ := document["$ref"].(string); reference != "" {
+		w.at(w.schema.lookup(reference), value, path, depth+1)
 		return
 	}
 	for _, part := range asList(document["allOf"]) {
-		s.walk(asObject(part), value, path, visit)
+		w.at(asObject(part), value, path, depth+1)
 	}
 	switch value := value.(type) {
 	case map[string]any:
@@ -196,13 +207,13 @@ func (s *Schema) walk(document map[string]any, value any, path []string, visit f
 			below := append(slices.Clone(path), name)
 			if asObject(property)["deprecated"] == true {
 				description, _ := asObject(property)["description"].(string)
-				visit(below, description)
+				w.visit(below, description)
 			}
-			s.walk(asObject(property), inner, below, visit)
+			w.at(asObject(property), inner, below, depth+1)
 		}
 	case []any:
 		for i, item := range value {
-			s.walk(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), visit)
+			w.at(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), depth+1)
 		}
 	}
 }

@@ -30,8 +30,13 @@ type finding struct {
 	message string
 }
 
-// findings returns what is wrong in a value.
-func (s *Schema) findings(schema *jsonschema.Schema, value config.Value) []finding {
+// findings returns what is wrong in a value; nothing when the schema cannot be used for it.
+func (s *Schema) findings(schema *jsonschema.Schema, value config.Value) (list []finding) {
+	defer func() {
+		if recover() != nil { // Anyone may have written the schema, and piped goes on.
+			list = nil
+		}
+	}()
 	invalid, is := errors.AsType[*jsonschema.ValidationError](schema.Validate(value.Any()))
 	if !is {
 		return nil
