@@ -27,7 +27,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 )
 
-// These tests run without the race detector: compiling kube-apiserver with it takes as long again as without, which is minutes.
+// These tests run without the race detector: compiling kube-apiserver with it takes as long again as without, which is
+// minutes.
 
 // TestARunningCluster shares one server among its parts, which keep to objects of their own names.
 func TestARunningCluster(t *testing.T) {
@@ -101,7 +102,9 @@ func TestARunningCluster(t *testing.T) {
 		t.Parallel()
 		create(t, client, deployment("logs", corev1.PodTemplateSpec{Spec: podSpec("nginx:1.27")}))
 		awaitAvailable(t, client, "logs")
-		stream, err := client.CoreV1().Pods("default").GetLogs(podsOf(t, client, "logs")[0].Name, &corev1.PodLogOptions{}).Stream(t.Context())
+		stream, err := client.CoreV1().Pods("default").GetLogs(
+			podsOf(t, client, "logs")[0].Name, &corev1.PodLogOptions{},
+		).Stream(t.Context())
 		require.NoError(t, err)
 		defer stream.Close()
 		text, err := io.ReadAll(stream)
@@ -147,11 +150,13 @@ func testSimulatedFailures(t *testing.T, client kubernetes.Interface) {
 		mode  kubelet.Mode
 		shown func(corev1.Pod) bool
 	}{
-		"annotated-pull": {image: "nginx:1.27", mode: kubelet.ImagePullError, shown: waiting("ErrImagePull", "ImagePullBackOff")},
-		"reserved-host":  {image: "registry.invalid/app:v1", shown: waiting("ErrImagePull", "ImagePullBackOff")},
-		"missing-tag":    {image: "nginx:does-not-exist", shown: waiting("ErrImagePull", "ImagePullBackOff")},
-		"no-reference":   {image: "Not A Reference", shown: waiting("InvalidImageName")},
-		"crash-loop":     {image: "nginx:1.27", mode: kubelet.CrashLoop, shown: waiting("CrashLoopBackOff")},
+		"annotated-pull": {
+			image: "nginx:1.27", mode: kubelet.ImagePullError, shown: waiting("ErrImagePull", "ImagePullBackOff"),
+		},
+		"reserved-host": {image: "registry.invalid/app:v1", shown: waiting("ErrImagePull", "ImagePullBackOff")},
+		"missing-tag":   {image: "nginx:does-not-exist", shown: waiting("ErrImagePull", "ImagePullBackOff")},
+		"no-reference":  {image: "Not A Reference", shown: waiting("InvalidImageName")},
+		"crash-loop":    {image: "nginx:1.27", mode: kubelet.CrashLoop, shown: waiting("CrashLoopBackOff")},
 		"never-ready": {image: "nginx:1.27", mode: kubelet.NeverReady, shown: func(pod corev1.Pod) bool {
 			return pod.Status.Phase == corev1.PodRunning && !pod.Status.ContainerStatuses[0].Ready
 		}},

@@ -11,8 +11,8 @@ import (
 // startMemory bounds the heap while garbage is not collected, in bytes: beyond it the collector runs all the same.
 const startMemory = 600 << 20
 
-// withoutGarbageCollection lets garbage lie until collect is called. Starting Kubernetes allocates a lot, most of it to stay; marking it
-// again and again would take about a third of the start-up's processor time.
+// withoutGarbageCollection lets garbage lie until collect is called. Starting Kubernetes allocates a lot, most of it to
+// stay; marking it again and again would take about a third of the start-up's processor time.
 func withoutGarbageCollection() (collect func()) {
 	percent := debug.SetGCPercent(-1)
 	limit := debug.SetMemoryLimit(startMemory)

@@ -35,11 +35,18 @@ func main() {
 func run() int {
 	var config cluster.Config
 	flags := flag.NewFlagSet("embeddedk8s", flag.ContinueOnError)
-	flags.StringVar(&config.DataDir, "data-dir", "", "directory of the cluster's data; made when it does not exist (required)")
+	flags.StringVar(
+		&config.DataDir, "data-dir", "", "directory of the cluster's data; made when it does not exist (required)",
+	)
 	flags.StringVar(&config.Kubeconfig, "kubeconfig", "", "kubeconfig file to write (required)")
-	flags.IntVar(&config.SecurePort, "secure-port", 0, "port of the API on 127.0.0.1; 0: that of the last run if it is free, else any")
+	flags.IntVar(
+		&config.SecurePort, "secure-port", 0,
+		"port of the API on 127.0.0.1; 0: that of the last run if it is free, else any",
+	)
 	flags.StringVar(&config.NodeName, "node-name", "embedded", "name of the one, simulated, node")
-	withStdin := flags.Bool("exit-with-stdin", false, "stop when standard input ends, as it does when the parent process dies")
+	withStdin := flags.Bool(
+		"exit-with-stdin", false, "stop when standard input ends, as it does when the parent process dies",
+	)
 	showVersion := flags.Bool("version", false, "print the version of Kubernetes and exit")
 	switch err := flags.Parse(os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
@@ -58,7 +65,8 @@ func run() int {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	// A parent that died took the other ends of the pipes with it. That is no reason to die of a write: see --exit-with-stdin.
+	// A parent that died took the other ends of the pipes with it. That is no reason to die of a write: see
+	// --exit-with-stdin.
 	signal.Ignore(syscall.SIGPIPE)
 	if *withStdin {
 		ctx = untilEOF(ctx, os.Stdin)
@@ -103,7 +111,8 @@ func check(flags *flag.FlagSet, config cluster.Config) string {
 	return ""
 }
 
-// untilEOF is ctx, ended when input ends too. The goroutine that reads ends with the process: a read cannot be called back.
+// untilEOF is ctx, ended when input ends too. The goroutine that reads ends with the process: a read cannot be called
+// back.
 func untilEOF(ctx context.Context, input io.Reader) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startTime is when this process was started; now when that cannot be found out. It is earlier than the first statement of main by the
-// time that initialising the Kubernetes packages takes.
+// startTime is when this process was started; now when that cannot be found out. It is earlier than the first statement
+// of main by the time that initialising the Kubernetes packages takes.
 func startTime(now time.Time) time.Time {
 	process, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {

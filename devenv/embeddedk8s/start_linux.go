@@ -15,14 +15,15 @@ import (
 // ticksPerSecond is the unit of process times in /proc. Linux shows user space 100 on every architecture Go runs on.
 const ticksPerSecond = 100
 
-// startTime is when this process was started, to a hundredth of a second; now when that cannot be found out. It is earlier than the first
-// statement of main by the time that initialising the Kubernetes packages takes.
+// startTime is when this process was started, to a hundredth of a second; now when that cannot be found out. It is
+// earlier than the first statement of main by the time that initialising the Kubernetes packages takes.
 func startTime(now time.Time) time.Time {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return now
 	}
-	// The fields after the command, which is in parentheses and may hold anything. The 20th of them is the start since boot.
+	// The fields after the command, which is in parentheses and may hold anything. The 20th of them is the start since
+	// boot.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return now

@@ -94,7 +94,10 @@ const probe = `          readinessProbe: {httpGet: {path: /healthz, port: http},
 `
 
 func (w *world) deploy(more string) {
-	w.create(deployments, w.namespace, strings.NewReplacer("ID", w.namespace, "IMAGE", os.Getenv("PIPEDECK_TEST_IMAGE")).Replace(`
+	w.create(
+		deployments,
+		w.namespace,
+		strings.NewReplacer("ID", w.namespace, "IMAGE", os.Getenv("PIPEDECK_TEST_IMAGE")).Replace(`
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, labels: {pipecd.dev/application: ID}}
@@ -109,7 +112,8 @@ spec:
           image: IMAGE
           ports: [{name: http, containerPort: 8080}]
           env: [{name: VERSION, value: one}]
-`+more))
+`+more),
+	)
 }
 
 func (w *world) serve(port string) {

@@ -199,8 +199,14 @@ func (p *place) create(resource schema.GroupVersionResource, text string) {
 // service makes the service "web" with the ports and no pod behind it.
 func (p *place) service(ports string) {
 	p.t.Helper()
-	p.create(serviceResource, `{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default, labels: {pipecd.dev/application: app-1}}, spec: {ports: [`+ports+`]}}`)
-	p.create(sliceResource, `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, namespace: default, labels: {kubernetes.io/service-name: web}}}`)
+	p.create(
+		serviceResource,
+		`{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default, labels: {pipecd.dev/application: app-1}}, spec: {ports: [`+ports+`]}}`,
+	)
+	p.create(
+		sliceResource,
+		`{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, namespace: default, labels: {kubernetes.io/service-name: web}}}`,
+	)
 }
 
 // pod makes a ready pod, with whatever answers at address; "" refuses connections.

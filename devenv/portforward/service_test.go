@@ -17,7 +17,11 @@ const owned = "pipecd.dev/application: app-1"
 func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 	t.Parallel()
 	service := func(name, more, ports string) string {
-		return fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: default, labels: {%s%s}}, spec: {ports: [%s]}}", name, owned, more, ports)
+		return fmt.Sprintf(
+			"{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: default, labels: {%s%s}}, spec: {ports: "+
+				"[%s]}}",
+			name, owned, more, ports,
+		)
 	}
 	web := service("web", "", httpPort+", {name: admin, port: 81, appProtocol: https}")
 	canary := service("a-canary", ", pipecd.dev/variant: canary", httpPort)
@@ -50,12 +54,21 @@ func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 			`web has no service "db"; leave --port out to see the ones it has`},
 		"nothing": {nil, "",
 			"nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
-		"services outside of the cluster alone": {[]string{"{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default, labels: {" + owned + "}}, spec: {type: ExternalName, externalName: example.com, ports: [" + httpPort + "]}}"}, "", "nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
+		"services outside of the cluster alone": {
+			[]string{
+				"{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default, labels: {" + owned + "}}, spec: {type: ExternalName, externalName: example.com, ports: [" + httpPort + "]}}",
+			},
+			"", "nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, testLimits)
-			p.create(serviceResource, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: default, labels: {pipecd.dev/application: app-2}}, spec: {ports: ["+httpPort+"]}}")
+			p.create(
+				serviceResource,
+				"{apiVersion: v1, kind: Service, metadata: {name: other, namespace: default, labels: "+
+					"{pipecd.dev/application: app-2}}, spec: {ports: ["+httpPort+"]}}",
+			)
 			for _, s := range c.services {
 				p.create(serviceResource, s)
 			}
@@ -73,7 +86,11 @@ func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 func TestWithoutAServiceThePodsOfTheWorkloadAreMeant(t *testing.T) {
 	t.Parallel()
 	deployment := func(name, ports string) string {
-		return fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: default, labels: {%s}}, spec: {selector: {matchLabels: {app: x}}, template: {spec: {containers: [{name: c, ports: [%s]}]}}}}", name, owned, ports)
+		return fmt.Sprintf(
+			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: default, labels: {%s}}, spec: "+
+				"{selector: {matchLabels: {app: x}}, template: {spec: {containers: [{name: c, ports: [%s]}]}}}}",
+			name, owned, ports,
+		)
 	}
 	for name, c := range map[string]struct{ ports, port, is string }{
 		"the first port": {"{name: web, containerPort: 3000}", "", "Deployment default/web web http"},

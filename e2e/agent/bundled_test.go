@@ -21,7 +21,9 @@ import (
 // newBundled is an environment with the bundled plugins and one application with these stages.
 func newBundled(t *testing.T, stages string) *environment {
 	t.Helper()
-	e := newEnvironment(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline:\n    stages:\n"+stages)
+	e := newEnvironment(
+		t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline:\n    stages:\n"+stages,
+	)
 	text, err := os.ReadFile(e.config)
 	require.NoError(t, err)
 	lines := string(text)
@@ -44,7 +46,10 @@ func TestApprovalsAreShownAsTheyComeAndOutlastPiped(t *testing.T) {
 	require.True(t, d.GetStages()[0].GetCanApprove())
 	user := e.user(t)
 	approve := func(name string) {
-		_, err := user.ApproveStage(t.Context(), &deckv1.ApproveStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: name})
+		_, err := user.ApproveStage(
+			t.Context(),
+			&deckv1.ApproveStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: name},
+		)
 		require.NoError(t, err)
 	}
 	approve("alice")
@@ -55,7 +60,9 @@ func TestApprovalsAreShownAsTheyComeAndOutlastPiped(t *testing.T) {
 	first.terminate(t)
 
 	e.start(t)
-	e.deck.await(t, 0, "the second attempt", func(d *deckv1.Deployment) bool { return d.GetStages()[0].GetRetries() == 1 })
+	e.deck.await(
+		t, 0, "the second attempt", func(d *deckv1.Deployment) bool { return d.GetStages()[0].GetRetries() == 1 },
+	)
 	approve("bob")
 	d = e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
@@ -67,11 +74,17 @@ func TestASkippedStageLetsTheNextStart(t *testing.T) {
 	e := newBundled(t, "      - {name: WAIT, with: {duration: 1h}}\n      - {name: SCRIPT_RUN, with: {run: 'true'}}\n")
 	e.start(t)
 	d := e.deck.awaitStage(t, 0, deckv1.StageStatus_STAGE_STATUS_RUNNING)
-	_, err := e.user(t).SkipStage(t.Context(), &deckv1.SkipStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: "carol"})
+	_, err := e.user(t).SkipStage(
+		t.Context(),
+		&deckv1.SkipStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: "carol"},
+	)
 	require.NoError(t, err)
 	d = e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
-	require.Equal(t, "WAIT RUNNING 0, WAIT SKIPPED 0, SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0", strings.Join(e.deck.historyOf(d), ", "))
+	require.Equal(
+		t, "WAIT RUNNING 0, WAIT SKIPPED 0, SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0",
+		strings.Join(e.deck.historyOf(d), ", "),
+	)
 }
 
 // Each of the two scripts waits for the other: one after the other they would never end.
@@ -97,11 +110,19 @@ func TestScriptsSideBySideMeet(t *testing.T) {
 func TestALongLogArrivesWhole(t *testing.T) {
 	t.Parallel()
 	const lines = 200_000
-	e := newBundled(t, fmt.Sprintf("      - {name: SCRIPT_RUN, with: {run: \"seq 1 %d | sed 's/$/ and some more text to the line/'\"}}\n", lines))
+	e := newBundled(
+		t,
+		fmt.Sprintf(
+			"      - {name: SCRIPT_RUN, with: {run: \"seq 1 %d | sed 's/$/ and some more text to the line/'\"}}\n",
+			lines,
+		),
+	)
 	e.start(t)
 	d := e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
-	stream, err := e.user(t).WatchStageLog(t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()})
+	stream, err := e.user(t).WatchStageLog(
+		t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()},
+	)
 	require.NoError(t, err)
 	next := 1
 	for {

@@ -43,7 +43,10 @@ func startChain(t *testing.T, gate *failpointtest.Gate, then string, refuses boo
 		return len(e.deck.of("web1")) == 2 && len(e.deck.of("web2")) == 2 && (refuses || len(e.deck.of("last")) == 2)
 	})
 	for _, name := range []string{"web1", "web2"} {
-		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING, e.deck.of(name)[1].GetStatus(), "%s waits for its block", name)
+		require.Equal(
+			t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING, e.deck.of(name)[1].GetStatus(),
+			"%s waits for its block", name,
+		)
 	}
 	return e, p
 }
@@ -67,7 +70,9 @@ func TestAChainDeploysItsBlocksInOrder(t *testing.T) {
 	e.deck.awaitAll(t, "the chain", func() bool { return e.ended(2, "app", "web1", "web2", "last") })
 	end := func(name string) *deckv1.Deployment { return e.deck.of(name)[1] }
 	for _, name := range []string{"web1", "web2"} {
-		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end(name).GetStatus(), end(name).GetStatusReason())
+		require.Equal(
+			t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end(name).GetStatus(), end(name).GetStatusReason(),
+		)
 		require.True(t, end(name).GetStages()[0].GetStartedAt().AsTime().After(end("app").GetCompletedAt().AsTime()))
 		require.True(t, end("last").GetStages()[0].GetStartedAt().AsTime().After(end(name).GetCompletedAt().AsTime()))
 	}
@@ -105,10 +110,15 @@ func TestACancelledMemberCancelsThoseAfterIt(t *testing.T) {
 	gate := failpointtest.NewGate(t)
 	e, _ := startChain(t, gate, "", false)
 	user := e.user(t)
-	_, err := user.CancelDeployment(t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: e.deck.of("web1")[1].GetId()})
+	_, err := user.CancelDeployment(
+		t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: e.deck.of("web1")[1].GetId()},
+	)
 	require.NoError(t, err)
 	e.deck.awaitAll(t, "the others", func() bool { return e.ended(2, "web1", "web2", "last") })
-	require.True(t, strings.HasPrefix(e.deck.of("web1")[1].GetStatusReason(), "Cancelled by "), e.deck.of("web1")[1].GetStatusReason())
+	require.True(
+		t, strings.HasPrefix(e.deck.of("web1")[1].GetStatusReason(), "Cancelled by "),
+		e.deck.of("web1")[1].GetStatusReason(),
+	)
 	for _, name := range []string{"web2", "last"} {
 		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED, e.deck.of(name)[1].GetStatus(), name)
 	}

@@ -43,7 +43,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	pipedBinary, pluginBinary = filepath.Join(dir, "piped"), filepath.Join(dir, "testplugin")
-	sources := map[string]string{pipedBinary: "../../cmd/piped", pluginBinary: "../../piped/pluginhost/internal/testplugin"}
+	sources := map[string]string{
+		pipedBinary: "../../cmd/piped", pluginBinary: "../../piped/pluginhost/internal/testplugin",
+	}
 	for name := range bundled {
 		bundled[name] = filepath.Join(dir, name)
 		sources[bundled[name]] = "../../plugins/" + name
@@ -75,7 +77,11 @@ func newEnvironment(t *testing.T, application string) *environment {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server, err := controlplane.New(controlplane.Config{ProjectID: "project", PipedID: "piped", PipedName: "piped", PipedKey: pipedKey, APIKey: apiKey})
+	server, err := controlplane.New(
+		controlplane.Config{
+			ProjectID: "project", PipedID: "piped", PipedName: "piped", PipedKey: pipedKey, APIKey: apiKey,
+		},
+	)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -113,7 +119,10 @@ func (e *environment) write(t *testing.T, name, text string) string {
 
 func (e *environment) git(t *testing.T, args ...string) {
 	t.Helper()
-	command := exec.Command("git", append([]string{"-C", e.repository, "-c", "user.name=dev", "-c", "user.email=dev@example.com"}, args...)...)
+	command := exec.Command(
+		"git",
+		append([]string{"-C", e.repository, "-c", "user.name=dev", "-c", "user.email=dev@example.com"}, args...)...,
+	)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
@@ -239,7 +248,9 @@ func (d *deck) remember(before, after *deckv1.Deployment) {
 		if was.GetStatus() != stage.GetStatus() || was.GetRetries() != stage.GetRetries() {
 			status := strings.TrimPrefix(stage.GetStatus().String(), "STAGE_STATUS_")
 			if status != "NOT_STARTED" {
-				d.history[after.GetId()] = append(d.history[after.GetId()], fmt.Sprintf("%s %s %d", stage.GetName(), status, stage.GetRetries()))
+				d.history[after.GetId()] = append(
+					d.history[after.GetId()], fmt.Sprintf("%s %s %d", stage.GetName(), status, stage.GetRetries()),
+				)
 			}
 		}
 	}
@@ -308,7 +319,9 @@ func (d *deck) await(t *testing.T, index int, what string, wanted func(*deckv1.D
 
 func (d *deck) awaitEnd(t *testing.T, index int) *deckv1.Deployment {
 	t.Helper()
-	return d.await(t, index, "the end of the deployment", func(d *deckv1.Deployment) bool { return d.GetCompletedAt() != nil })
+	return d.await(
+		t, index, "the end of the deployment", func(d *deckv1.Deployment) bool { return d.GetCompletedAt() != nil },
+	)
 }
 
 func (d *deck) awaitStage(t *testing.T, stage int, status deckv1.StageStatus) *deckv1.Deployment {
@@ -350,12 +363,18 @@ func (e *environment) start(t *testing.T, args ...string) *pipedProcess {
 // startWith starts piped with failpoints.
 func (e *environment) startWith(t *testing.T, failpoints string, args ...string) *pipedProcess {
 	t.Helper()
-	return execute(t, []string{failpoint.Variable + "=" + failpoints}, append(e.flags("run"), append([]string{"--config-file", e.config}, args...)...)...)
+	return execute(
+		t, []string{failpoint.Variable + "=" + failpoints},
+		append(e.flags("run"), append([]string{"--config-file", e.config}, args...)...)...,
+	)
 }
 
 // flags begin a command line that fits the environment; the configuration is to follow.
 func (e *environment) flags(command string) []string {
-	return []string{command, "--insecure", "--admin-port", "0", "--plugin-service-port", "0", "--grace-period", "3s", "--work-dir", filepath.Join(e.dir, "work")}
+	return []string{
+		command, "--insecure", "--admin-port", "0", "--plugin-service-port", "0", "--grace-period", "3s", "--work-dir",
+		filepath.Join(e.dir, "work"),
+	}
 }
 
 // execute starts piped with variables and a whole command line.

@@ -38,7 +38,8 @@ func (e *environment) registerEvent(t *testing.T, value string) {
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	_, err = apiservice.NewAPIServiceClient(conn).RegisterEvent(t.Context(), &apiservice.RegisterEventRequest{
-		Name: "image", Data: value, Labels: map[string]string{"env": "dev"}, CommitHash: "0123456789012345678901234567890123456789",
+		Name: "image", Data: value, Labels: map[string]string{"env": "dev"},
+		CommitHash: "0123456789012345678901234567890123456789",
 	})
 	require.NoError(t, err)
 }

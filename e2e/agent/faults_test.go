@@ -60,11 +60,15 @@ func TestKilledProcesses(t *testing.T) {
 				k := startKilling(t, m.point)
 				c.kill(t, k)
 				end := k.environment.deck.awaitEnd(t, 0)
-				require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end.GetStatus(), end.GetStatusReason())
+				require.Equal(
+					t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, end.GetStatus(), end.GetStatusReason(),
+				)
 				require.Equal(t, m.want.history, strings.Join(k.environment.deck.historyOf(end), ", "))
 				calls, err := os.ReadFile(k.calls)
 				require.NoError(t, err)
-				require.Equal(t, m.want.calls, strings.Join(strings.Split(strings.TrimSpace(string(calls)), "\n"), ", "))
+				require.Equal(
+					t, m.want.calls, strings.Join(strings.Split(strings.TrimSpace(string(calls)), "\n"), ", "),
+				)
 			})
 		}
 	}
@@ -130,7 +134,9 @@ func killControlPlane(t *testing.T, k *killing) {
 	k.gate.Open()
 	k.letReport(t)
 	failed := "call=ReportStageStatusChanged"
-	require.Eventually(t, func() bool { return strings.Contains(k.piped.output.String(), failed) }, wait, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return strings.Contains(k.piped.output.String(), failed) }, wait, time.Millisecond,
+	)
 	k.front.back(t)
 }
 
@@ -140,7 +146,10 @@ func kill9(t *testing.T, e *environment, p *pipedProcess) {
 	plugin := e.deck.pluginPID()
 	require.NoError(t, p.Process.Kill())
 	p.exit(t)
-	require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
+	require.Eventually(
+		t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond,
+		"the plugin ends with piped",
+	)
 	e.start(t)
 }
 
@@ -181,5 +190,8 @@ func TestARollbackOutlastsTheAgentAndKeepsTheFirstReason(t *testing.T) {
 	end := e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, end.GetStatus())
 	require.Equal(t, "Stage A failed: the moon is missing", end.GetStatusReason())
-	require.Equal(t, "A RUNNING 0, A FAILURE 0, ROLLBACK RUNNING 0, ROLLBACK RUNNING 1, ROLLBACK SUCCESS 1", strings.Join(e.deck.historyOf(end), ", "))
+	require.Equal(
+		t, "A RUNNING 0, A FAILURE 0, ROLLBACK RUNNING 0, ROLLBACK RUNNING 1, ROLLBACK SUCCESS 1",
+		strings.Join(e.deck.historyOf(end), ", "),
+	)
 }

@@ -40,7 +40,9 @@ func TestAWebhookHearsOfAllThatHappens(t *testing.T) {
 				} `json:"deployment"`
 			}
 		}
-		if json.NewDecoder(r.Body).Decode(&event) == nil && (event.Type >= 100 || event.Metadata.Deployment.Name == "app") && r.Header.Get("PipeCD-Signature") == "s" {
+		if json.NewDecoder(r.Body).Decode(&event) == nil &&
+			(event.Type >= 100 || event.Metadata.Deployment.Name == "app") &&
+			r.Header.Get("PipeCD-Signature") == "s" {
 			types <- event.Type
 		}
 	}))
@@ -87,7 +89,9 @@ func TestApprovalsAndCancellationsAreToldWithTheirNames(t *testing.T) {
 kind: Application
 spec:
   name: app
-  notification: {mentions: [{event: DEPLOYMENT_WAIT_APPROVAL, slackusers: [U1]}, {event: DEPLOYMENT_CANCELLED, slackusers: [U2]}]}
+  notification: {
+	mentions: [{event: DEPLOYMENT_WAIT_APPROVAL, slackusers: [U1]}, {event: DEPLOYMENT_CANCELLED, slackusers: [U2]}],
+}
   pipeline:
     stages:
       - {name: WAIT_APPROVAL, with: {approvers: [ada]}}
@@ -117,11 +121,16 @@ spec:
 
 	require.Equal(t, []string{"U1"}, next(7).Metadata.Accounts)
 	d := e.deck.awaitStage(t, 0, deckv1.StageStatus_STAGE_STATUS_RUNNING)
-	_, err = user.ApproveStage(t.Context(), &deckv1.ApproveStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: "ada"})
+	_, err = user.ApproveStage(
+		t.Context(),
+		&deckv1.ApproveStageRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId(), Commander: "ada"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "ada", next(2).Metadata.Approver)
 	next(7)
-	_, err = user.CancelDeployment(t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: d.GetId(), Commander: "bob"})
+	_, err = user.CancelDeployment(
+		t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: d.GetId(), Commander: "bob"},
+	)
 	require.NoError(t, err)
 	cancelled := next(6)
 	require.Equal(t, "bob", cancelled.Metadata.Commander)

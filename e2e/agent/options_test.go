@@ -22,7 +22,9 @@ import (
 func TestTheLaunchersCommandLineWorks(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))
-	args := append(e.flags("piped"), "--config-file="+e.config, "--launcher-version=v0.57.1", "--metrics=true", "--log-encoding=json",
+	args := append(e.flags(
+		"piped",
+	), "--config-file="+e.config, "--launcher-version=v0.57.1", "--metrics=true", "--log-encoding=json",
 		"--log-level=info", "--add-login-user-to-passwd=false", "--enable-default-kubernetes-cloud-provider=false")
 	p := execute(t, nil, args...)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 0).GetStatus())
@@ -53,7 +55,11 @@ func TestNoSourceOfTheConfigurationEndsWithCode2AndTheNextStep(t *testing.T) {
 	t.Parallel()
 	p := execute(t, nil, "run")
 	require.Equal(t, 2, p.exit(t))
-	require.Contains(t, p.output.String(), "give --config-file FILE (or one of --config-data, --config-gcp-secret, --config-aws-secret, --config-aws-ssm-parameter)")
+	require.Contains(
+		t, p.output.String(),
+		"give --config-file FILE (or one of --config-data, --config-gcp-secret, --config-aws-secret, "+
+			"--config-aws-ssm-parameter)",
+	)
 }
 
 func TestWithoutMetricsThereAreNone(t *testing.T) {

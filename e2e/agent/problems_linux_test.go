@@ -69,7 +69,9 @@ func (e *environment) limited(t *testing.T, limit string) *pipedProcess {
 		t.Skipf("limits of a user namespace cannot be set here: %v: %s", err, out)
 	}
 	args := append(e.flags("run"), "--config-file", e.config)
-	command := append([]string{"--user", "--map-root-user", "sh", "-c", limit + "; exec \"$0\" \"$@\"", pipedBinary}, args...)
+	command := append(
+		[]string{"--user", "--map-root-user", "sh", "-c", limit + "; exec \"$0\" \"$@\"", pipedBinary}, args...,
+	)
 	return executeProgram(t, "unshare", []string{failpoint.Variable + "="}, command...)
 }
 

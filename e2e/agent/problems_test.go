@@ -156,7 +156,9 @@ func TestAPluginThatKeepsEndingIsAProblemUntilItIsFixed(t *testing.T) {
 	require.Contains(t, problem.GetNextStep(), "pipedeck restart p")
 	install(good)
 	e.deck.awaitNoProblem(t)
-	require.Eventually(t, func() bool { status, _ := p.admin(t, "/healthz"); return status == 200 }, wait, 10*time.Millisecond)
+	require.Eventually(
+		t, func() bool { status, _ := p.admin(t, "/healthz"); return status == 200 }, wait, 10*time.Millisecond,
+	)
 }
 
 func TestAListThatIsTooLongIsAProblem(t *testing.T) {

@@ -24,7 +24,9 @@ func TestApplicationsAtTheTopInShortDirectoriesAndOfSeveralBranchesAreDeployed(t
 	e.commitAll(t, "second", map[string]string{".": named("top"), "b": named("short")})
 	e.git(t, "update-index", "--add", "--cacheinfo", "160000,0123456789012345678901234567890123456789,b/module")
 	e.git(t, "commit", "-q", "-m", "A submodule")
-	e.reconfigure(t, "repositories: [", `repositories: [{repoId: other, remote: "file://`+e.repository+`", branch: other}, `)
+	e.reconfigure(
+		t, "repositories: [", `repositories: [{repoId: other, remote: "file://`+e.repository+`", branch: other}, `,
+	)
 	e.start(t)
 	deployed := func(application string, count int) *deckv1.Deployment {
 		var last *deckv1.Deployment

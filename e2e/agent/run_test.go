@@ -59,7 +59,10 @@ func TestStoppedPipedLeavesDeploymentsToTheNext(t *testing.T) {
 			require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, wait, time.Millisecond)
 			plugin := e.deck.pluginPID()
 			end(t, first)
-			require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
+			require.Eventually(
+				t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond,
+				"the plugin ends with piped",
+			)
 			d := e.deck.awaitStage(t, 1, deckv1.StageStatus_STAGE_STATUS_RUNNING)
 			require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, d.GetStatus())
 
@@ -82,19 +85,24 @@ func TestMistakesInTheConfigurationEndWithCode2AndThePlace(t *testing.T) {
 		text string
 		want string
 	}{
-		"wrong type":    {nil, strings.Replace(string(good), "port: 0", "port: many", 1), "bad.yaml:10:"},
-		"missing file":  {[]string{"--config-file", "/no/such/file"}, "", "/no/such/file"},
-		"unknown flag":  {[]string{"--no-such-flag"}, "", "--no-such-flag"},
-		"two sources":   {[]string{"--config-data", "e30="}, "", "exclude each other"},
-		"log level":     {[]string{"--log-level", "loud"}, "", "want debug, info, warn or error"},
-		"log encoding":  {[]string{"--log-encoding", "xml"}, "", "want json, humanize or console"},
-		"secret beside": {[]string{"--config-gcp-secret", "x"}, "", "--config-file and --config-gcp-secret exclude each other"},
-		"profiler":      {[]string{"--profile"}, "", "not offered; leave the flag out"},
-		"v0 provider":   {[]string{"--enable-default-kubernetes-cloud-provider"}, "", "a flag of PipeCD v0: name the cluster as a deploy target"},
-		"v0 cache":      {[]string{"--app-manifest-cache-count=150"}, "", "a flag of PipeCD v0"},
-		"message size":  {[]string{"--max-recv-msg-size", "0"}, "", "want a number of bytes above 0"},
-		"port":          {[]string{"--admin-port", "70000"}, "", "--admin-port is 70000, want 0 to 65535"},
-		"grace":         {[]string{"--grace-period", "-1s"}, "", "--grace-period is -1s, want more than 0"},
+		"wrong type":   {nil, strings.Replace(string(good), "port: 0", "port: many", 1), "bad.yaml:10:"},
+		"missing file": {[]string{"--config-file", "/no/such/file"}, "", "/no/such/file"},
+		"unknown flag": {[]string{"--no-such-flag"}, "", "--no-such-flag"},
+		"two sources":  {[]string{"--config-data", "e30="}, "", "exclude each other"},
+		"log level":    {[]string{"--log-level", "loud"}, "", "want debug, info, warn or error"},
+		"log encoding": {[]string{"--log-encoding", "xml"}, "", "want json, humanize or console"},
+		"secret beside": {
+			[]string{"--config-gcp-secret", "x"}, "", "--config-file and --config-gcp-secret exclude each other",
+		},
+		"profiler": {[]string{"--profile"}, "", "not offered; leave the flag out"},
+		"v0 provider": {
+			[]string{"--enable-default-kubernetes-cloud-provider"}, "",
+			"a flag of PipeCD v0: name the cluster as a deploy target",
+		},
+		"v0 cache":     {[]string{"--app-manifest-cache-count=150"}, "", "a flag of PipeCD v0"},
+		"message size": {[]string{"--max-recv-msg-size", "0"}, "", "want a number of bytes above 0"},
+		"port":         {[]string{"--admin-port", "70000"}, "", "--admin-port is 70000, want 0 to 65535"},
+		"grace":        {[]string{"--grace-period", "-1s"}, "", "--grace-period is -1s, want more than 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := c.args

@@ -125,7 +125,8 @@ spec:
 func requireNoSecret(t *testing.T, where, text string) {
 	t.Helper()
 	for _, form := range []string{
-		password, base64.StdEncoding.EncodeToString([]byte(password)), strings.ReplaceAll(password, `"`, `\"`), "staple/42", "correct-horse",
+		password, base64.StdEncoding.EncodeToString([]byte(password)), strings.ReplaceAll(password, `"`, `\"`),
+		"staple/42", "correct-horse",
 	} {
 		require.False(t, strings.Contains(text, form), "%s shows %s", where, form)
 	}
@@ -155,8 +156,12 @@ func TestASecretReachesTheScriptAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	require.NoError(t, err)
-	e.configure(t, fmt.Sprintf("  secretManagement: {type: KEY_PAIR, config: {privateKeyFile: %q, publicKeyFile: %q}}\n",
-		e.write(t, "private", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))),
+	e.configure(t, fmt.Sprintf("  secretManagement: {type: KEY_PAIR, config: {privateKeyFile: %q, publicKeyFile: "+
+		"%q}}\n",
+		e.write(
+			t, "private",
+			string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+		),
 		e.write(t, "public", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))))
 	logs := filepath.Join(e.dir, "logs")
 	p := e.start(t, "--log-level", "debug", "--log-file-dir", logs)
@@ -212,7 +217,9 @@ stat -c 'mode %%a' run.sh 2>/dev/null || stat -f 'mode %%Lp' run.sh
 // stageLog is the log of the first stage.
 func (e *environment) stageLog(t *testing.T, d *deckv1.Deployment) string {
 	t.Helper()
-	stream, err := e.user(t).WatchStageLog(t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()})
+	stream, err := e.user(t).WatchStageLog(
+		t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()},
+	)
 	require.NoError(t, err)
 	var log strings.Builder
 	for {
@@ -232,15 +239,27 @@ func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
 	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
 	identity, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
-	e.configure(t, fmt.Sprintf("  secretManagement: {type: AGE, config: {identityFile: %q}}\n", e.write(t, "identity", identity.String()+"\n")))
+	e.configure(
+		t,
+		fmt.Sprintf(
+			"  secretManagement: {type: AGE, config: {identityFile: %q}}\n",
+			e.write(t, "identity", identity.String()+"\n"),
+		),
+	)
 	p := e.start(t)
 	e.deck.awaitEnd(t, 0)
 
-	e.addFile(t, "run.sh", "test '{{ .encryptedSecrets.password }}' = '"+strings.ReplaceAll(password, "battery", "'battery'")+"'")
+	e.addFile(
+		t, "run.sh",
+		"test '{{ .encryptedSecrets.password }}' = '"+strings.ReplaceAll(password, "battery", "'battery'")+"'",
+	)
 	e.commit(t, "plain text in place of a secret", withSecret("my password!", "sh ./run.sh", "run.sh"))
 	d := e.deck.awaitEnd(t, 1)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, d.GetStatus())
-	require.Contains(t, d.GetStatusReason(), "app/app.pipecd.yaml: spec.encryption.encryptedSecrets.password: cannot be decrypted: it is not base64")
+	require.Contains(
+		t, d.GetStatusReason(),
+		"app/app.pipecd.yaml: spec.encryption.encryptedSecrets.password: cannot be decrypted: it is not base64",
+	)
 	require.Empty(t, d.GetStages())
 
 	e.commit(t, "with an age file", withSecret(encryptFor(t, identity), "sh ./run.sh", "run.sh"))
@@ -269,7 +288,13 @@ func encryptFor(t *testing.T, identity *age.X25519Identity) string {
 func TestAMistakeInTheKeysEndsPiped(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))
-	e.configure(t, fmt.Sprintf("  secretManagement: {type: AGE, config: {identityFile: %q}}\n", e.write(t, "identity", "AGE-SECRET-KEY-1SESAME\n")))
+	e.configure(
+		t,
+		fmt.Sprintf(
+			"  secretManagement: {type: AGE, config: {identityFile: %q}}\n",
+			e.write(t, "identity", "AGE-SECRET-KEY-1SESAME\n"),
+		),
+	)
 	p := e.start(t)
 	require.Equal(t, 1, p.exit(t))
 	require.Contains(t, p.output.String(), "spec.secretManagement.config.identityFile: it holds no age identities")
@@ -281,7 +306,13 @@ func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
 	identity, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
-	e.configure(t, fmt.Sprintf("  secretManagement: {type: AGE, config: {identityFile: %q}}\n", e.write(t, "identity", identity.String()+"\n")))
+	e.configure(
+		t,
+		fmt.Sprintf(
+			"  secretManagement: {type: AGE, config: {identityFile: %q}}\n",
+			e.write(t, "identity", identity.String()+"\n"),
+		),
+	)
 	first := e.start(t)
 	e.deck.awaitEnd(t, 0)
 
@@ -289,10 +320,18 @@ func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 	started, door := filepath.Join(dir, "started"), filepath.Join(dir, "door")
 	require.NoError(t, syscall.Mkfifo(door, 0o600))
 	e.addFile(t, "secret.txt", "{{ .encryptedSecrets.password }}")
-	e.commit(t, "with a secret", withSecret(encryptFor(t, identity), fmt.Sprintf("pwd > %[1]s.new && mv %[1]s.new %[1]s && read line < %[2]s", started, door), "secret.txt"))
+	e.commit(
+		t, "with a secret",
+		withSecret(
+			encryptFor(t, identity),
+			fmt.Sprintf("pwd > %[1]s.new && mv %[1]s.new %[1]s && read line < %[2]s", started, door), "secret.txt",
+		),
+	)
 	workDir := func() string {
 		var where []byte
-		require.Eventually(t, func() bool { where, err = os.ReadFile(started); return err == nil }, wait, time.Millisecond)
+		require.Eventually(
+			t, func() bool { where, err = os.ReadFile(started); return err == nil }, wait, time.Millisecond,
+		)
 		require.NoError(t, os.Remove(started))
 		return strings.TrimSpace(string(where))
 	}

@@ -33,8 +33,15 @@ func TestSignedPluginsAreDownloadedAndRunStages(t *testing.T) {
 	web := httptest.NewTLSServer(http.FileServer(http.Dir(site)))
 	defer web.Close()
 	authority := filepath.Join(t.TempDir(), "authority.pem")
-	require.NoError(t, os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600))
-	images := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
+	require.NoError(
+		t,
+		os.WriteFile(
+			authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600,
+		),
+	)
+	images := httptest.NewServer(
+		registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)),
+	)
 	defer images.Close()
 
 	release, err := signature.Generate(signature.Minisign)
@@ -51,7 +58,10 @@ func TestSignedPluginsAreDownloadedAndRunStages(t *testing.T) {
 	require.NoError(t, err)
 	artifact := "oci://" + strings.TrimPrefix(images.URL, "http://") + "/plugins/scriptrun:v1"
 	fetcher := fetch.New(fetch.Options{Dir: t.TempDir()})
-	_, err = fetcher.Push(t.Context(), artifact, map[string]string{runtime.GOOS + "/" + runtime.GOARCH: bundled["scriptrun"]}, &fetch.Signer{Key: other})
+	_, err = fetcher.Push(
+		t.Context(), artifact, map[string]string{runtime.GOOS + "/" + runtime.GOARCH: bundled["scriptrun"]},
+		&fetch.Signer{Key: other},
+	)
 	require.NoError(t, err)
 
 	application := func(run string) string {
@@ -61,9 +71,13 @@ func TestSignedPluginsAreDownloadedAndRunStages(t *testing.T) {
 	e := newEnvironment(t, application("'true'"))
 	configured, err := os.ReadFile(e.config)
 	require.NoError(t, err)
-	e.write(t, "piped.yaml", string(configured)+fmt.Sprintf(`    - {name: wait, url: "%s/wait", port: 0, signature: {publicKey: %q}}
+	e.write(
+		t,
+		"piped.yaml",
+		string(configured)+fmt.Sprintf(`    - {name: wait, url: "%s/wait", port: 0, signature: {publicKey: %q}}
     - {name: scriptrun, url: %q, port: 0, signature: {publicKey: %s}}
-`, web.URL, release.Public(), artifact, quoted(t, other.Public().String())))
+`, web.URL, release.Public(), artifact, quoted(t, other.Public().String())),
+	)
 	variables := []string{"SSL_CERT_FILE=" + authority, "DOCKER_CONFIG=" + t.TempDir()}
 	run := func() *pipedProcess {
 		return execute(t, variables, append(e.flags("run"), "--config-file", e.config)...)
@@ -87,7 +101,10 @@ func TestSignedPluginsAreDownloadedAndRunStages(t *testing.T) {
 
 	web.Close()
 	require.NoError(t, os.Remove(published))
-	e.reconfigure(t, `port: 0, signature: {publicKey: "RW`, fmt.Sprintf(`port: 0, sha256: %s, signature: {publicKey: "RW`, digestOf(t, bundled["wait"])))
+	e.reconfigure(
+		t, `port: 0, signature: {publicKey: "RW`,
+		fmt.Sprintf(`port: 0, sha256: %s, signature: {publicKey: "RW`, digestOf(t, bundled["wait"])),
+	)
 	e.commit(t, "third", application("'true and again'"))
 	p = run()
 	d = e.deck.awaitEnd(t, 2)

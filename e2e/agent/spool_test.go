@@ -54,11 +54,15 @@ spec:
 	f.back(t)
 	d = e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
-	require.Equal(t, "SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0, WAIT RUNNING 0, WAIT SUCCESS 0, SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0",
+	require.Equal(t, "SCRIPT_RUN RUNNING 0, SCRIPT_RUN SUCCESS 0, WAIT RUNNING 0, WAIT SUCCESS 0, SCRIPT_RUN RUNNING "+
+		"0, SCRIPT_RUN SUCCESS 0",
 		strings.Join(e.deck.historyOf(d), ", "))
 	for _, stage := range []int{0, 2} {
 		log := e.logLines(t, d, stage)
-		require.True(t, slices.Equal(count(lines), numbers(log)), "the log of stage %d is not whole or not in order: %d lines, first %.5q", stage, len(log), log)
+		require.True(
+			t, slices.Equal(count(lines), numbers(log)),
+			"the log of stage %d is not whole or not in order: %d lines, first %.5q", stage, len(log), log,
+		)
 	}
 
 	e.commit(t, "next", pipeline("{}"))
@@ -104,7 +108,10 @@ func TestWhatIsKeptForTheControlPlaneOutlastsTheAgent(t *testing.T) {
 			require.NotEmpty(t, e.kept(t))
 			require.NoError(t, p.Process.Kill())
 			p.exit(t)
-			require.Eventually(t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond, "the plugin ends with piped")
+			require.Eventually(
+				t, func() bool { return syscall.Kill(plugin, 0) == syscall.ESRCH }, wait, time.Millisecond,
+				"the plugin ends with piped",
+			)
 			require.NotEmpty(t, e.kept(t))
 			e.start(t)
 			f.back(t)
@@ -129,13 +136,18 @@ func (e *environment) kept(t *testing.T) []string {
 
 func (p *pipedProcess) awaitOutput(t *testing.T, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(p.output.String(), text) }, wait, time.Millisecond, "output with %q", text)
+	require.Eventually(
+		t, func() bool { return strings.Contains(p.output.String(), text) }, wait, time.Millisecond, "output with %q",
+		text,
+	)
 }
 
 // logLines is the whole log of a stage that has ended.
 func (e *environment) logLines(t *testing.T, d *deckv1.Deployment, stage int) []string {
 	t.Helper()
-	stream, err := e.user(t).WatchStageLog(t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[stage].GetId()})
+	stream, err := e.user(t).WatchStageLog(
+		t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[stage].GetId()},
+	)
 	require.NoError(t, err)
 	var lines []string
 	for {

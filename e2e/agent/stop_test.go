@@ -22,7 +22,9 @@ func TestAPluginKnowsWhyItsStageStops(t *testing.T) {
 		"a user cancels": {
 			says: "the stage was cancelled: Cancelled by carol\n",
 			stop: func(t *testing.T, e *environment, d *deckv1.Deployment) {
-				_, err := e.user(t).CancelDeployment(t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: d.GetId(), Commander: "carol"})
+				_, err := e.user(t).CancelDeployment(
+					t.Context(), &deckv1.CancelDeploymentRequest{DeploymentId: d.GetId(), Commander: "carol"},
+				)
 				require.NoError(t, err)
 			},
 		},
@@ -45,7 +47,9 @@ func TestAPluginKnowsWhyItsStageStops(t *testing.T) {
 // logUntil reads the log of the first stage until it holds text or is complete.
 func (e *environment) logUntil(t *testing.T, d *deckv1.Deployment, text string) string {
 	t.Helper()
-	stream, err := e.user(t).WatchStageLog(t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()})
+	stream, err := e.user(t).WatchStageLog(
+		t.Context(), &deckv1.WatchStageLogRequest{DeploymentId: d.GetId(), StageId: d.GetStages()[0].GetId()},
+	)
 	require.NoError(t, err)
 	var log strings.Builder
 	for {

@@ -44,7 +44,9 @@ func newReceiver(t *testing.T) (*receiver, string) {
 	return r, listener.Addr().String()
 }
 
-func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+func (r *receiver) Export(
+	_ context.Context, request *collector.ExportTraceServiceRequest,
+) (*collector.ExportTraceServiceResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, of := range request.GetResourceSpans() {
@@ -69,7 +71,9 @@ func (r *receiver) tree(trace []byte) []string {
 			continue
 		}
 		path := span.GetName()
-		for parent := byID[string(span.GetParentSpanId())]; parent != nil; parent = byID[string(parent.GetParentSpanId())] {
+		for parent := byID[string(span.GetParentSpanId())]; parent != nil; parent = byID[string(
+			parent.GetParentSpanId(),
+		)] {
 			path = parent.GetName() + "/" + path
 		}
 		list = append(list, path)
@@ -81,7 +85,10 @@ func TestADeploymentIsATraceInAReceiver(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}", "{do: error}"))
 	r, address := newReceiver(t)
-	p := execute(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + address}, append(e.flags("run"), "--config-file", e.config)...)
+	p := execute(
+		t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + address},
+		append(e.flags("run"), "--config-file", e.config)...,
+	)
 	d := e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, d.GetStatus())
 	p.awaitOutput(t, "deployment ended")
@@ -90,7 +97,8 @@ func TestADeploymentIsATraceInAReceiver(t *testing.T) {
 	_, _ = hash.Write([]byte(d.GetId()))
 	tree := r.tree(hash.Sum(nil))
 	for _, want := range []string{
-		"Trigger", "Plan", "Plan/DetermineVersions", "Deploy", "Deploy/A", "Deploy/A/ExecuteStage", "Deploy/B", "Deploy/B/ExecuteStage",
+		"Trigger", "Plan", "Plan/DetermineVersions", "Deploy", "Deploy/A", "Deploy/A/ExecuteStage", "Deploy/B",
+		"Deploy/B/ExecuteStage",
 		"Deploy/ROLLBACK", "Deploy/ROLLBACK/ExecuteStage",
 	} {
 		require.Contains(t, tree, want, "trace %s", hex.EncodeToString(hash.Sum(nil)))

@@ -30,7 +30,9 @@ type awsService struct {
 }
 
 var (
-	secretsManager = awsService{"secretsmanager", "SECRETS_MANAGER", "secretsmanager.GetSecretValue", "secretsmanager:GetSecretValue"}
+	secretsManager = awsService{
+		"secretsmanager", "SECRETS_MANAGER", "secretsmanager.GetSecretValue", "secretsmanager:GetSecretValue",
+	}
 	systemsManager = awsService{"ssm", "SSM", "AmazonSSM.GetParameter", "ssm:GetParameter"}
 )
 
@@ -80,7 +82,9 @@ func awsParameterOf(body []byte) ([]byte, error) {
 
 // aws makes a signed call. The region is that of the id when it is an ARN, else the configured one.
 func (c *cloud) aws(ctx context.Context, service awsService, id string, call map[string]any) ([]byte, error) {
-	settings, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{})) // what matters is in its errors
+	settings, err := awsconfig.LoadDefaultConfig(
+		ctx, awsconfig.WithLogger(logging.Nop{}),
+	) // what matters is in its errors
 	if err != nil {
 		return nil, fmt.Errorf("read the settings for AWS: %w; see AWS_PROFILE and the files in ~/.aws", err)
 	}
@@ -121,7 +125,9 @@ func (c *cloud) awsAddress(settings aws.Config, service awsService, region, part
 }
 
 // signed makes a request of AWS's JSON protocol.
-func signed(ctx context.Context, settings aws.Config, service awsService, region, address string, payload []byte) (*http.Request, error) {
+func signed(
+	ctx context.Context, settings aws.Config, service awsService, region, address string, payload []byte,
+) (*http.Request, error) {
 	credentials, err := settings.Credentials.Retrieve(ctx)
 	if err != nil {
 		return nil, &credentialsError{err, true} // the SDK has tried several times
@@ -141,7 +147,11 @@ func awsRefused(service awsService, region string, err error) error {
 	var refused *refusedError
 	switch {
 	case errors.As(err, &missing):
-		return fmt.Errorf("find credentials for AWS: %w; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give the pod or machine a role", missing.error)
+		return fmt.Errorf(
+			"find credentials for AWS: %w; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give "+
+				"the pod or machine a role",
+			missing.error,
+		)
 	case !errors.As(err, &refused):
 		return fmt.Errorf("ask AWS %s in %s: %w; see that this machine reaches it", service.name, region, err)
 	}
@@ -152,7 +162,9 @@ func awsRefused(service awsService, region string, err error) error {
 	}
 	_ = json.Unmarshal(refused.body, &answer)
 	kind := answer.Type[strings.LastIndex(answer.Type, "#")+1:]
-	said := fmt.Sprintf("AWS %s in %s answers %v %s %q", service.name, region, refused, kind, answer.Message+answer.MessageUpper)
+	said := fmt.Sprintf(
+		"AWS %s in %s answers %v %s %q", service.name, region, refused, kind, answer.Message+answer.MessageUpper,
+	)
 	switch kind {
 	case "AccessDeniedException":
 		return fmt.Errorf("%s; allow %s (and kms:Decrypt for your own key)", said, service.permission)

@@ -24,7 +24,9 @@ const (
 	gcpEndpoint = "CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER"
 )
 
-var gcpName = regexp.MustCompile(`^projects/[^/]+/(?:locations/([a-z0-9-]+)/)?secrets/[A-Za-z0-9_-]+(/versions/[A-Za-z0-9_-]+)?$`)
+var gcpName = regexp.MustCompile(
+	`^projects/[^/]+/(?:locations/([a-z0-9-]+)/)?secrets/[A-Za-z0-9_-]+(/versions/[A-Za-z0-9_-]+)?$`,
+)
 
 // gcpSecret is the content of a version of a secret, by default the latest.
 func (c *cloud) gcpSecret(ctx context.Context, name string) ([]byte, error) {
@@ -38,7 +40,11 @@ func (c *cloud) gcpSecret(ctx context.Context, name string) ([]byte, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.client)
 	credentials, err := google.FindDefaultCredentials(ctx, gcpScope)
 	if err != nil {
-		return nil, fmt.Errorf("find credentials for Google Cloud: %w; set GOOGLE_APPLICATION_CREDENTIALS to the key file of a service account, or run piped where there is a service account", err)
+		return nil, fmt.Errorf(
+			"find credentials for Google Cloud: %w; set GOOGLE_APPLICATION_CREDENTIALS to the key file of a service "+
+				"account, or run piped where there is a service account",
+			err,
+		)
 	}
 	address, err := c.gcpAddress(credentials, parts[1])
 	if err != nil {
@@ -66,7 +72,9 @@ func gcpTokenError(err error) error {
 	var retrieve *oauth2.RetrieveError
 	if errors.As(err, &retrieve) && retrieve.Response != nil {
 		answer := &refusedError{code: retrieve.Response.StatusCode}
-		return &credentialsError{fmt.Errorf("get a token from Google for these credentials: %w", answer), !answer.passing()}
+		return &credentialsError{
+			fmt.Errorf("get a token from Google for these credentials: %w", answer), !answer.passing(),
+		}
 	}
 	return &credentialsError{fmt.Errorf("get a token from Google: %w", err), false}
 }
@@ -90,7 +98,10 @@ func gcpRefused(err error) error {
 	var missing *credentialsError
 	switch {
 	case errors.As(err, &missing):
-		return fmt.Errorf("%w; see that the service account exists and its key is valid (GOOGLE_APPLICATION_CREDENTIALS)", missing.error)
+		return fmt.Errorf(
+			"%w; see that the service account exists and its key is valid (GOOGLE_APPLICATION_CREDENTIALS)",
+			missing.error,
+		)
 	case !errors.As(err, &refused):
 		return fmt.Errorf("ask Google's Secret Manager: %w; see that this machine reaches it", err)
 	}
@@ -99,9 +110,13 @@ func gcpRefused(err error) error {
 	said := fmt.Sprintf("Google's Secret Manager answers %v %q", refused, answer.Error.Message)
 	switch refused.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%s; give piped's service account the role roles/secretmanager.secretAccessor for the secret", said)
+		return fmt.Errorf(
+			"%s; give piped's service account the role roles/secretmanager.secretAccessor for the secret", said,
+		)
 	case http.StatusNotFound:
-		return fmt.Errorf("%s; see that there is such a secret with an enabled version: gcloud secrets versions list SECRET", said)
+		return fmt.Errorf(
+			"%s; see that there is such a secret with an enabled version: gcloud secrets versions list SECRET", said,
+		)
 	default:
 		return errors.New(said)
 	}
@@ -121,11 +136,16 @@ func gcpPayload(body []byte) ([]byte, error) {
 	if given := answer.Payload.DataCrc32c; given != "" {
 		sum := crc32.Checksum(answer.Payload.Data, crc32.MakeTable(crc32.Castagnoli))
 		if given != strconv.FormatUint(uint64(sum), 10) {
-			return nil, errors.New("the secret was changed on its way from Google's Secret Manager: its checksum is wrong; try again")
+			return nil, errors.New(
+				"the secret was changed on its way from Google's Secret Manager: its checksum is wrong; try again",
+			)
 		}
 	}
 	if len(answer.Payload.Data) == 0 {
-		return nil, errors.New("the secret is empty; add a version with the configuration: gcloud secrets versions add SECRET --data-file=FILE")
+		return nil, errors.New(
+			"the secret is empty; add a version with the configuration: gcloud secrets versions add SECRET " +
+				"--data-file=FILE",
+		)
 	}
 	return answer.Payload.Data, nil
 }

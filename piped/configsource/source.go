@@ -70,7 +70,9 @@ func (s Source) load(ctx context.Context, cloud *cloud) (*config.Piped, error) {
 	case s.AWSSecret != "":
 		return parsed(FlagAWSSecret, s.AWSSecret, func() ([]byte, error) { return cloud.awsSecret(ctx, s.AWSSecret) })
 	default:
-		return parsed(FlagAWSSSM, s.AWSParameter, func() ([]byte, error) { return cloud.awsParameter(ctx, s.AWSParameter) })
+		return parsed(
+			FlagAWSSSM, s.AWSParameter, func() ([]byte, error) { return cloud.awsParameter(ctx, s.AWSParameter) },
+		)
 	}
 }
 
@@ -85,7 +87,8 @@ func parsed(flag, name string, read func() ([]byte, error)) (*config.Piped, erro
 func (s Source) check() error {
 	var given []string
 	for _, source := range []struct{ flag, value string }{
-		{FlagFile, s.File}, {FlagData, s.Data}, {FlagGCPSecret, s.GCPSecret}, {FlagAWSSecret, s.AWSSecret}, {FlagAWSSSM, s.AWSParameter},
+		{FlagFile, s.File}, {FlagData, s.Data}, {FlagGCPSecret, s.GCPSecret}, {FlagAWSSecret, s.AWSSecret},
+		{FlagAWSSSM, s.AWSParameter},
 	} {
 		if source.value != "" {
 			given = append(given, "--"+source.flag)
@@ -95,7 +98,10 @@ func (s Source) check() error {
 	case 1:
 		return nil
 	case 0:
-		return errors.New("nothing says where the configuration of piped is: give --config-file FILE (or one of --config-data, --config-gcp-secret, --config-aws-secret, --config-aws-ssm-parameter)")
+		return errors.New(
+			"nothing says where the configuration of piped is: give --config-file FILE (or one of --config-data, " +
+				"--config-gcp-secret, --config-aws-secret, --config-aws-ssm-parameter)",
+		)
 	default:
 		return fmt.Errorf("%s exclude each other: give one of them", strings.Join(given, " and "))
 	}

@@ -19,14 +19,18 @@ import (
 	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 )
 
-const configuration = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: a2V5\n  apiAddress: 127.0.0.1:1\n"
+const configuration = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  " +
+	"pipedKeyData: a2V5\n  apiAddress: 127.0.0.1:1\n"
 
 func TestExactlyOneSource(t *testing.T) {
 	t.Parallel()
 	_, err := Source{}.Load(t.Context())
 	require.ErrorContains(t, err, "give --config-file FILE")
 	_, err = Source{Data: "x", AWSSecret: "y", AWSParameter: "z"}.Load(t.Context())
-	require.EqualError(t, err, "--config-data and --config-aws-secret and --config-aws-ssm-parameter exclude each other: give one of them")
+	require.EqualError(
+		t, err,
+		"--config-data and --config-aws-secret and --config-aws-ssm-parameter exclude each other: give one of them",
+	)
 	_, err = Source{Data: "%%%"}.Load(t.Context())
 	require.ErrorContains(t, err, "--config-data is not base64")
 	piped, err := Source{Data: base64.StdEncoding.EncodeToString([]byte(configuration)) + "\n"}.Load(t.Context())
@@ -44,7 +48,9 @@ func TestAWSSecretsAreBase64OrPlain(t *testing.T) {
 
 func TestTriesAreBounded(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]int{http.StatusServiceUnavailable: tries, http.StatusTooManyRequests: tries, http.StatusForbidden: 1} {
+	for code, want := range map[int]int{
+		http.StatusServiceUnavailable: tries, http.StatusTooManyRequests: tries, http.StatusForbidden: 1,
+	} {
 		var asked int
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked++
@@ -102,16 +108,29 @@ func TestAddresses(t *testing.T) {
 	variables := map[string]string{}
 	c := &cloud{getenv: func(name string) string { return variables[name] }}
 	google := &google.Credentials{}
-	for location, want := range map[string]string{"": "https://secretmanager.googleapis.com", "europe-west1": "https://secretmanager.europe-west1.rep.googleapis.com"} {
+	for location, want := range map[string]string{
+		"":             "https://secretmanager.googleapis.com",
+		"europe-west1": "https://secretmanager.europe-west1.rep.googleapis.com",
+	} {
 		address, err := c.gcpAddress(google, location)
 		require.NoError(t, err)
 		require.Equal(t, want, address)
 	}
-	require.Equal(t, "https://secretsmanager.eu-west-1.amazonaws.com/", c.awsAddress(aws.Config{}, secretsManager, "eu-west-1", ""))
-	require.Equal(t, "https://ssm.cn-north-1.amazonaws.com.cn/", c.awsAddress(aws.Config{}, systemsManager, "cn-north-1", "aws-cn"))
-	require.Equal(t, "http://x/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""))
+	require.Equal(
+		t, "https://secretsmanager.eu-west-1.amazonaws.com/",
+		c.awsAddress(aws.Config{}, secretsManager, "eu-west-1", ""),
+	)
+	require.Equal(
+		t, "https://ssm.cn-north-1.amazonaws.com.cn/",
+		c.awsAddress(aws.Config{}, systemsManager, "cn-north-1", "aws-cn"),
+	)
+	require.Equal(
+		t, "http://x/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""),
+	)
 	variables["AWS_ENDPOINT_URL_SSM"] = "http://y/"
-	require.Equal(t, "http://y/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""))
+	require.Equal(
+		t, "http://y/", c.awsAddress(aws.Config{BaseEndpoint: aws.String("http://x")}, systemsManager, "r", ""),
+	)
 	for name, location := range map[string]string{
 		"projects/p/secrets/s": "", "projects/p/locations/l-1/secrets/s/versions/3": "l-1",
 	} {
@@ -119,7 +138,10 @@ func TestAddresses(t *testing.T) {
 		require.NotNil(t, parts, name)
 		require.Equal(t, location, parts[1])
 	}
-	for _, name := range []string{"s", "projects/p/secrets/s/versions/", "projects/p/secrets/s:access", "projects/p/secrets/../x", "projects/p/locations/evil.example.com/secrets/s"} {
+	for _, name := range []string{
+		"s", "projects/p/secrets/s/versions/", "projects/p/secrets/s:access", "projects/p/secrets/../x",
+		"projects/p/locations/evil.example.com/secrets/s",
+	} {
 		require.Nil(t, gcpName.FindStringSubmatch(name), name)
 	}
 }

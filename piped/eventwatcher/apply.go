@@ -75,7 +75,10 @@ func (w *Watcher) push(ctx context.Context, e event, rules []*rule) (done, faile
 		case ctx.Err() != nil, final, try == maxTries:
 			return nil, append(bad, err.Error())
 		}
-		w.logger.Debug("a push for an event is tried again", "event", e.GetName(), "repository", repository.ID(), "try", try, "error", err)
+		w.logger.Debug(
+			"a push for an event is tried again", "event", e.GetName(), "repository", repository.ID(), "try", try,
+			"error", err,
+		)
 		_ = backoff.Wait(ctx, w.options.Clock) // the next try ends with ctx
 	}
 }
@@ -100,13 +103,17 @@ func say(repository *git.Repository, work *git.Draft, e event, r *rule) string {
 	case r.config.MakePullRequest:
 		return fmt.Sprintf("Pushed branch %s to repository %s", branchName(e, r), repository.ID())
 	default:
-		return fmt.Sprintf("Pushed commit %.7s to branch %s of repository %s", work.Head(), repository.Branch(), repository.ID())
+		return fmt.Sprintf(
+			"Pushed commit %.7s to branch %s of repository %s", work.Head(), repository.Branch(), repository.ID(),
+		)
 	}
 }
 
 // branchName is the event's name and a UUID (PipeCD v1).
 func branchName(e event, r *rule) string {
-	id := uuid.NewSHA1(branchNames, fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", e.GetId(), r.repository.ID(), r.source, r.index))
+	id := uuid.NewSHA1(
+		branchNames, fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", e.GetId(), r.repository.ID(), r.source, r.index),
+	)
 	safe := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
 			return c
@@ -130,7 +137,8 @@ func (w *Watcher) draft(ctx context.Context, e event, rules []*rule) (work *git.
 		files, err := changes(ctx, work, e.GetData(), r)
 		if err == nil && len(files) > 0 {
 			err = work.Commit(ctx, git.Change{
-				Files: files, Message: w.message(e, r), Name: w.options.Name, Email: w.options.Email, At: w.options.Clock.Now(),
+				Files: files, Message: w.message(e, r), Name: w.options.Name, Email: w.options.Email,
+				At: w.options.Clock.Now(),
 			})
 		}
 		if ctx.Err() != nil {
@@ -177,7 +185,9 @@ func changes(ctx context.Context, work *git.Draft, value string, r *rule) (map[s
 // of it.
 func inRepository(dir, file string) (string, error) {
 	name := path.Join(dir, file)
-	if path.IsAbs(file) || name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "/") {
+	if path.IsAbs(file) || name == "." || name == ".." || strings.HasPrefix(
+		name, "../",
+	) || strings.HasPrefix(name, "/") {
 		return "", fmt.Errorf("the file %q is not in the repository", file)
 	}
 	return name, nil

@@ -67,7 +67,9 @@ func group(list []*model.Event) []*events {
 func (w *Watcher) handle(ctx context.Context, g *events, rules []*rule) error {
 	newest := g.newest()
 	successor := newest.GetId()
-	latest, err := w.options.ControlPlane.GetLatestEvent(ctx, &pipedservice.GetLatestEventRequest{Name: newest.GetName(), Labels: newest.GetLabels()})
+	latest, err := w.options.ControlPlane.GetLatestEvent(
+		ctx, &pipedservice.GetLatestEventRequest{Name: newest.GetName(), Labels: newest.GetLabels()},
+	)
 	if err != nil && status.Code(err) != codes.NotFound {
 		return fmt.Errorf("ask for the latest event %s: %w", newest.GetName(), err)
 	}
@@ -77,7 +79,10 @@ func (w *Watcher) handle(ctx context.Context, g *events, rules []*rule) error {
 	}
 	var outcomes []*pipedservice.ReportEventStatusesRequest_Event
 	for _, e := range all {
-		outcomes = append(outcomes, outcome(e, model.EventStatus_EVENT_OUTDATED, fmt.Sprintf("The newer event %s has replaced it", successor)))
+		outcomes = append(
+			outcomes,
+			outcome(e, model.EventStatus_EVENT_OUTDATED, fmt.Sprintf("The newer event %s has replaced it", successor)),
+		)
 	}
 	if len(all) < len(g.all) {
 		one, err := w.settle(ctx, newest, rules)
@@ -86,23 +91,32 @@ func (w *Watcher) handle(ctx context.Context, g *events, rules []*rule) error {
 		}
 		outcomes = append(outcomes, one)
 	}
-	if _, err := w.options.ControlPlane.ReportEventStatuses(ctx, &pipedservice.ReportEventStatusesRequest{Events: outcomes}); err != nil {
+	if _, err := w.options.ControlPlane.ReportEventStatuses(
+		ctx, &pipedservice.ReportEventStatusesRequest{Events: outcomes},
+	); err != nil {
 		return fmt.Errorf("report what became of the event %s: %w", newest.GetName(), err)
 	}
 	for _, o := range outcomes {
 		w.options.Handled(o.GetStatus())
-		w.logger.Info("event handled", "event", newest.GetName(), "id", o.GetId(), "status", o.GetStatus(), "description", o.GetStatusDescription())
+		w.logger.Info(
+			"event handled", "event", newest.GetName(), "id", o.GetId(), "status", o.GetStatus(), "description",
+			o.GetStatusDescription(),
+		)
 	}
 	return nil
 }
 
 // settle applies one event. It returns an error only when ctx has ended.
-func (w *Watcher) settle(ctx context.Context, e event, rules []*rule) (*pipedservice.ReportEventStatusesRequest_Event, error) {
+func (w *Watcher) settle(
+	ctx context.Context, e event, rules []*rule,
+) (*pipedservice.ReportEventStatusesRequest_Event, error) {
 	if w.options.Clock.Now().Sub(e.at()) > outdated {
 		return outcome(e, model.EventStatus_EVENT_OUTDATED, fmt.Sprintf("It came more than %s ago", outdated)), nil
 	}
 	if len(e.GetData()) > maxValue {
-		return outcome(e, model.EventStatus_EVENT_FAILURE, fmt.Sprintf("Its value is longer than %d KiB", maxValue>>10)), nil
+		return outcome(
+			e, model.EventStatus_EVENT_FAILURE, fmt.Sprintf("Its value is longer than %d KiB", maxValue>>10),
+		), nil
 	}
 	done, failed := w.apply(ctx, e, rules)
 	if ctx.Err() != nil {

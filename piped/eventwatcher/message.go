@@ -25,7 +25,10 @@ func (w *Watcher) message(e event, r *rule) string {
 		if filled, err := fill(text, e); err == nil {
 			text = filled
 		} else {
-			w.logger.Warn("the commit message of an event is used as it stands", "event", e.GetName(), "rule", r.source, "error", err)
+			w.logger.Warn(
+				"the commit message of an event is used as it stands", "event", e.GetName(), "rule", r.source, "error",
+				err,
+			)
 		}
 	}
 	text = strings.TrimSpace(text)

@@ -80,7 +80,10 @@ func (w *Watcher) heads(ctx context.Context) ([]git.Commit, []error) {
 	var looks sync.WaitGroup
 	for i, repository := range w.options.Repositories {
 		looks.Go(func() {
-			ctx, cancel := context.WithTimeoutCause(ctx, w.headTimeout, fmt.Errorf("repository %s did not report its head within %s", repository.ID(), w.headTimeout))
+			ctx, cancel := context.WithTimeoutCause(
+				ctx, w.headTimeout,
+				fmt.Errorf("repository %s did not report its head within %s", repository.ID(), w.headTimeout),
+			)
 			defer cancel()
 			if heads[i], errs[i] = repository.Update(ctx); errs[i] != nil && ctx.Err() != nil {
 				errs[i] = context.Cause(ctx)
@@ -91,7 +94,10 @@ func (w *Watcher) heads(ctx context.Context) ([]git.Commit, []error) {
 	return heads, errs
 }
 
-func (w *Watcher) ofApplication(ctx context.Context, repository *git.Repository, head string, a *model.Application, add func(string, map[string]string, *rule)) {
+func (w *Watcher) ofApplication(
+	ctx context.Context, repository *git.Repository, head string, a *model.Application,
+	add func(string, map[string]string, *rule),
+) {
 	dir := path.Clean(a.GetGitPath().GetPath())
 	filename := a.GetGitPath().GetConfigFilename()
 	if filename == "" {
@@ -104,7 +110,9 @@ func (w *Watcher) ofApplication(ctx context.Context, repository *git.Repository,
 	}
 	application, err := config.ParseApplication(data, name)
 	if err != nil {
-		w.logger.Debug("the event watcher skips an invalid application configuration", "application", a.GetName(), "error", err)
+		w.logger.Debug(
+			"the event watcher skips an invalid application configuration", "application", a.GetName(), "error", err,
+		)
 		return
 	}
 	for i, r := range application.EventWatcher {
@@ -114,7 +122,9 @@ func (w *Watcher) ofApplication(ctx context.Context, repository *git.Repository,
 	}
 }
 
-func (w *Watcher) ofSharedFiles(ctx context.Context, repository *git.Repository, head string, add func(string, map[string]string, *rule)) error {
+func (w *Watcher) ofSharedFiles(
+	ctx context.Context, repository *git.Repository, head string, add func(string, map[string]string, *rule),
+) error {
 	narrowed := config.EventWatcherRepository{}
 	for _, c := range w.options.Config.GitRepos {
 		if c.RepoID == repository.ID() {
@@ -123,7 +133,8 @@ func (w *Watcher) ofSharedFiles(ctx context.Context, repository *git.Repository,
 	}
 	files, err := repository.FindFiles(ctx, head, func(name string) bool {
 		inside, ok := strings.CutPrefix(name, sharedDir)
-		return ok && (path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" || path.Ext(name) == ".json") && wanted(narrowed, inside)
+		return ok && (path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" || path.Ext(name) == ".json") &&
+			wanted(narrowed, inside)
 	})
 	if err != nil {
 		return err

@@ -117,7 +117,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) pass(ctx context.Context) (open bool, err error) {
 	now := w.options.Clock.Now()
 	answer, err := w.options.ControlPlane.ListEvents(ctx, &pipedservice.ListEventsRequest{
-		From: now.Add(-listed).Unix(), Order: pipedservice.ListOrder_DESC, Status: pipedservice.ListEventsRequest_NOT_HANDLED,
+		From: now.Add(-listed).Unix(), Order: pipedservice.ListOrder_DESC,
+		Status: pipedservice.ListEventsRequest_NOT_HANDLED,
 	})
 	if err != nil {
 		return false, fmt.Errorf("list the events: %w", err)

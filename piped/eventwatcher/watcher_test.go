@@ -34,7 +34,9 @@ const (
 
 func TestAnEventIsCommittedToTheBranch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	id := w.plane.register(time.Minute, "image", "shop:v2", nil)
 	w.plane.events[0].Contexts = map[string]string{"Build": "17\nx", "App\nOther": "shop"}
 	w.plane.events[0].TriggerCommitHash = "abc"
@@ -47,7 +49,9 @@ func TestAnEventIsCommittedToTheBranch(t *testing.T) {
 App Other: shop
 Build: 17 x
 Pipecd-Dev-Trace-Trigger-Commit-Hash: abc`, w.repo.git("-C", w.repo.bare, "log", "-1", "--format=%B", "main"))
-	require.Equal(t, "piped <piped@localhost>", w.repo.git("-C", w.repo.bare, "log", "-1", "--format=%cn <%ae>", "main"))
+	require.Equal(
+		t, "piped <piped@localhost>", w.repo.git("-C", w.repo.bare, "log", "-1", "--format=%cn <%ae>", "main"),
+	)
 	require.Equal(t, 2, w.repo.commits("main"))
 }
 
@@ -64,7 +68,8 @@ func TestEveryFormOfReplacementWorksInOneCommit(t *testing.T) {
             - {file: ../shared/task.json, jsonField: $.image}
             - {file: main.tf, HCLField: locals.image}
 `),
-		"shop/deployment.yaml": manifest, "shared/task.json": `{"image": "a"}`, "shop/main.tf": "locals {\n  image = \"a\"\n}\n",
+		"shop/deployment.yaml": manifest, "shared/task.json": `{"image": "a"}`,
+		"shop/main.tf": "locals {\n  image = \"a\"\n}\n",
 	})
 	id := w.plane.register(0, "image", "v2", map[string]string{"env": "dev"})
 	other := w.plane.register(0, "image", "v2", map[string]string{"env": "prod"})
@@ -86,12 +91,17 @@ func TestAnEventIsAppliedOnceAlsoAcrossRestarts(t *testing.T) {
 		rule, said string
 		branches   int
 	}{
-		"branch":       {imageRule, "is there already", 1},
-		"pull request": {strings.Replace(imageRule, "config:", "config:\n          makePullRequest: true", 1), "Pushed branch image-", 2},
+		"branch": {imageRule, "is there already", 1},
+		"pull request": {
+			strings.Replace(imageRule, "config:", "config:\n          makePullRequest: true", 1),
+			"Pushed branch image-", 2,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(c.rule), "shop/deployment.yaml": manifest})
+			w := newWorld(
+				t, map[string]string{"shop/app.pipecd.yaml": application(c.rule), "shop/deployment.yaml": manifest},
+			)
 			id := w.plane.register(0, "image", "shop:v2", nil)
 			events := group([]*model.Event{w.plane.events[0]})
 			rules, err := w.rules(t.Context())
@@ -101,7 +111,14 @@ func TestAnEventIsAppliedOnceAlsoAcrossRestarts(t *testing.T) {
 			require.Len(t, done, 1) // and piped is killed before it reports that
 			before := w.repo.git("-C", w.repo.bare, "for-each-ref")
 
-			again := New(Options{ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", w.repo.bare)}, Clock: clocktest.Clock{Timer: clock.System{}, Time: func() time.Time { return time.Now().Add(time.Minute) }}})
+			again := New(
+				Options{
+					ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", w.repo.bare)},
+					Clock: clocktest.Clock{
+						Timer: clock.System{}, Time: func() time.Time { return time.Now().Add(time.Minute) },
+					},
+				},
+			)
 			_, err = again.pass(t.Context())
 			require.NoError(t, err)
 			w.plane.require(t, id, succeeded, c.said)
@@ -113,7 +130,10 @@ func TestAnEventIsAppliedOnceAlsoAcrossRestarts(t *testing.T) {
 
 func TestAPullRequestGetsABranchOfItsOwn(t *testing.T) {
 	t.Parallel()
-	rule := strings.Replace(strings.Replace(imageRule, "config:", "config:\n          makePullRequest: true", 1), "image}", "'my/image: x'}", 1)
+	rule := strings.Replace(
+		strings.Replace(imageRule, "config:", "config:\n          makePullRequest: true", 1), "image}",
+		"'my/image: x'}", 1,
+	)
 	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(rule), "shop/deployment.yaml": manifest})
 	id := w.plane.register(0, "my/image: x", "shop:v2", nil)
 	w.run(t)
@@ -126,7 +146,9 @@ func TestAPullRequestGetsABranchOfItsOwn(t *testing.T) {
 
 func TestOnlyTheNewestEventCounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	oldest := w.plane.register(30*time.Minute, "image", "shop:v2", nil)
 	older := w.plane.register(time.Minute, "image", "shop:v3", nil)
 	newest := w.plane.register(time.Minute, "image", "shop:v4", nil)
@@ -140,7 +162,9 @@ func TestOnlyTheNewestEventCounts(t *testing.T) {
 
 func TestEventsThatCameTooLongAgoAreOutdated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	old := w.plane.register(2*time.Hour, "image", "shop:v2", nil)
 	require.False(t, w.run(t))
 	w.plane.require(t, old, outOfDate, "ago")
@@ -160,7 +184,8 @@ func TestEventsThatCameTooLongAgoAreOutdated(t *testing.T) {
 func TestSharedFilesAreReadAsThePipedConfigurationSays(t *testing.T) {
 	t.Parallel()
 	shared := func(file string) string {
-		return "apiVersion: pipecd.dev/v1beta1\nkind: EventWatcher\nspec:\n  events:\n    - name: image\n      replacements: [{file: " + file + ", regex: 'v: (.*)'}]\n"
+		return "apiVersion: pipecd.dev/v1beta1\nkind: EventWatcher\nspec:\n  events:\n    - name: image\n      " +
+			"replacements: [{file: " + file + ", regex: 'v: (.*)'}]\n"
 	}
 	w := newWorld(t, map[string]string{
 		".pipe/team/a.yaml": shared("a"), ".pipe/team/b.yaml": shared("b"), ".pipe/other/c.yaml": shared("c"),
@@ -179,16 +204,30 @@ func TestSharedFilesAreReadAsThePipedConfigurationSays(t *testing.T) {
 func TestFailuresAreReportedWithTheirReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ rule, value, want string }{
-		"no such field":       {strings.Replace(imageRule, "$.spec.image", "$.none", 1), "v", "shop/deployment.yaml: yamlField $.none: there is no such field"},
-		"no such file":        {strings.Replace(imageRule, "deployment.yaml", "none.yaml", 1), "v", "no file shop/none.yaml"},
-		"out of the tree":     {strings.Replace(imageRule, "deployment.yaml", "../../etc/passwd", 1), "v", "is not in the repository"},
-		"absolute":            {strings.Replace(imageRule, "deployment.yaml", "/etc/passwd", 1), "v", "is not in the repository"},
-		"no replacements":     {strings.Replace(imageRule, "[{file: deployment.yaml, yamlField: $.spec.image}]", "[]", 1), "v", "names no replacements"},
+		"no such field": {
+			strings.Replace(imageRule, "$.spec.image", "$.none", 1), "v",
+			"shop/deployment.yaml: yamlField $.none: there is no such field",
+		},
+		"no such file": {
+			strings.Replace(imageRule, "deployment.yaml", "none.yaml", 1), "v", "no file shop/none.yaml",
+		},
+		"out of the tree": {
+			strings.Replace(imageRule, "deployment.yaml", "../../etc/passwd", 1), "v", "is not in the repository",
+		},
+		"absolute": {
+			strings.Replace(imageRule, "deployment.yaml", "/etc/passwd", 1), "v", "is not in the repository",
+		},
+		"no replacements": {
+			strings.Replace(imageRule, "[{file: deployment.yaml, yamlField: $.spec.image}]", "[]", 1), "v",
+			"names no replacements",
+		},
 		"a value of any size": {imageRule, strings.Repeat("x", maxValue+1), "longer than 64 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(c.rule), "shop/deployment.yaml": manifest})
+			w := newWorld(
+				t, map[string]string{"shop/app.pipecd.yaml": application(c.rule), "shop/deployment.yaml": manifest},
+			)
 			id := w.plane.register(0, "image", c.value, nil)
 			w.run(t)
 			w.plane.require(t, id, failed, c.want)
@@ -200,7 +239,8 @@ func TestFailuresAreReportedWithTheirReason(t *testing.T) {
 func TestOneFailingRuleDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{
-		"shop/app.pipecd.yaml": application(imageRule + strings.Replace(imageRule, "deployment.yaml", "none.yaml", 1)), "shop/deployment.yaml": manifest,
+		"shop/app.pipecd.yaml": application(imageRule + strings.Replace(imageRule, "deployment.yaml", "none.yaml", 1)),
+		"shop/deployment.yaml": manifest,
 		"site/app.pipecd.yaml": application(imageRule), "site/deployment.yaml": manifest,
 	})
 	w.plane.applications = append(w.plane.applications, registered("site", "site"))
@@ -215,7 +255,9 @@ func TestOneFailingRuleDoesNotHoldUpTheOthers(t *testing.T) {
 
 func TestARejectedPushIsMadeAnew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	// The hook is somebody else who pushes between the look at the branch and our push, twice.
 	hook := `#!/bin/sh
 read old new ref
@@ -232,21 +274,27 @@ fi
 	id := w.plane.register(0, "image", "shop:v2", nil)
 	w.run(t)
 	w.plane.require(t, id, succeeded, "Pushed commit")
-	require.Equal(t, "Theirs\nTheirs", w.repo.git("-C", w.repo.bare, "log", "-2", "--format=%s", "main~1"), "nothing of others is lost")
+	require.Equal(
+		t, "Theirs\nTheirs", w.repo.git("-C", w.repo.bare, "log", "-2", "--format=%s", "main~1"),
+		"nothing of others is lost",
+	)
 	require.Contains(t, w.repo.pushed("main", "shop/deployment.yaml"), "shop:v2")
 }
 
 func TestPushesAreNotTriedForEver(t *testing.T) {
 	t.Parallel()
 	pauses := 0
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest}, func(o *Options) {
+	w := newWorld(t, map[string]string{
+		"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest,
+	}, func(o *Options) {
 		o.Clock = clocktest.Clock{Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time {
 			pauses++
 			require.LessOrEqual(t, d, 8*pushPause)
 			return clocktest.Eager{}.After(d)
 		})}
 	})
-	hook := "#!/bin/sh\nread old new ref\nunset GIT_QUARANTINE_PATH\ngit update-ref refs/heads/main $(git -c user.name=B -c user.email=b@b commit-tree -p $old -m Theirs $old^{tree})\n"
+	hook := "#!/bin/sh\nread old new ref\nunset GIT_QUARANTINE_PATH\ngit update-ref refs/heads/main $(git -c " +
+		"user.name=B -c user.email=b@b commit-tree -p $old -m Theirs $old^{tree})\n"
 	require.NoError(t, os.MkdirAll(filepath.Join(w.repo.bare, "hooks"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(w.repo.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 	id := w.plane.register(0, "image", "shop:v2", nil)
@@ -257,7 +305,9 @@ func TestPushesAreNotTriedForEver(t *testing.T) {
 
 func TestABranchThatIsCheckedOutIsToldWhatToDo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	w.options.Repositories = []*git.Repository{mirror(t, "apps", "file://"+w.repo.dir)}
 	id := w.plane.register(0, "image", "shop:v2", nil)
 	w.run(t)
@@ -267,7 +317,9 @@ func TestABranchThatIsCheckedOutIsToldWhatToDo(t *testing.T) {
 
 func TestARepositoryThatCannotBeReadLeavesItsEventsOpen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	w.options.Repositories = append(w.options.Repositories, mirror(t, "gone", filepath.Join(t.TempDir(), "gone")))
 	id, other := w.plane.register(0, "image", "shop:v2", nil), w.plane.register(0, "other", "x", nil)
 	_, err := w.pass(t.Context())
@@ -279,7 +331,9 @@ func TestARepositoryThatCannotBeReadLeavesItsEventsOpen(t *testing.T) {
 func TestSilentServersHoldUpNoEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	const silent = 10
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest})
+	w := newWorld(
+		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
+	)
 	var asking atomic.Int32
 	together := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -309,9 +363,13 @@ func TestRunWaitsForWordAndTriesAgainAfterFailures(t *testing.T) {
 	t.Parallel()
 	timers := make(chan time.Duration, 10)
 	ring := make(chan time.Time)
-	w := newWorld(t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest}, func(o *Options) {
+	w := newWorld(t, map[string]string{
+		"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest,
+	}, func(o *Options) {
 		o.Config.CheckInterval = config.Duration(7 * time.Minute)
-		o.Clock = clocktest.Clock{Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time { timers <- d; return ring })}
+		o.Clock = clocktest.Clock{
+			Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time { timers <- d; return ring }),
+		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -36,11 +36,15 @@ type plane struct {
 	reported     chan struct{}
 }
 
-func (p *plane) ListApplications(context.Context, *ps.ListApplicationsRequest, ...grpc.CallOption) (*ps.ListApplicationsResponse, error) {
+func (p *plane) ListApplications(
+	context.Context, *ps.ListApplicationsRequest, ...grpc.CallOption,
+) (*ps.ListApplicationsResponse, error) {
 	return &ps.ListApplicationsResponse{Applications: p.applications}, nil
 }
 
-func (p *plane) ListEvents(_ context.Context, r *ps.ListEventsRequest, _ ...grpc.CallOption) (*ps.ListEventsResponse, error) {
+func (p *plane) ListEvents(
+	_ context.Context, r *ps.ListEventsRequest, _ ...grpc.CallOption,
+) (*ps.ListEventsResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse != nil {
@@ -55,7 +59,9 @@ func (p *plane) ListEvents(_ context.Context, r *ps.ListEventsRequest, _ ...grpc
 	return answer, nil
 }
 
-func (p *plane) GetLatestEvent(_ context.Context, r *ps.GetLatestEventRequest, _ ...grpc.CallOption) (*ps.GetLatestEventResponse, error) {
+func (p *plane) GetLatestEvent(
+	_ context.Context, r *ps.GetLatestEventRequest, _ ...grpc.CallOption,
+) (*ps.GetLatestEventResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.events) - 1; i >= 0; i-- {
@@ -66,7 +72,9 @@ func (p *plane) GetLatestEvent(_ context.Context, r *ps.GetLatestEventRequest, _
 	return nil, status.Error(codes.NotFound, "no such event")
 }
 
-func (p *plane) ReportEventStatuses(_ context.Context, r *ps.ReportEventStatusesRequest, _ ...grpc.CallOption) (*ps.ReportEventStatusesResponse, error) {
+func (p *plane) ReportEventStatuses(
+	_ context.Context, r *ps.ReportEventStatusesRequest, _ ...grpc.CallOption,
+) (*ps.ReportEventStatusesResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse != nil {
@@ -97,7 +105,9 @@ func (p *plane) register(ago time.Duration, name, value string, labels map[strin
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := fmt.Sprintf("event-%d", len(p.events))
-	p.events = append(p.events, &model.Event{Id: id, Name: name, Data: value, Labels: labels, CreatedAt: time.Now().Add(-ago).Unix()})
+	p.events = append(
+		p.events, &model.Event{Id: id, Name: name, Data: value, Labels: labels, CreatedAt: time.Now().Add(-ago).Unix()},
+	)
 	return id
 }
 
@@ -173,7 +183,10 @@ const imageRule = `    - matcher: {name: image}
 const manifest = "spec:\n  image: shop:v1 # by CI\n"
 
 func registered(name, dir string) *model.Application {
-	return &model.Application{Id: name, Name: name, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "apps"}, Path: dir}}
+	return &model.Application{
+		Id: name, Name: name,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "apps"}, Path: dir},
+	}
 }
 
 // mirror opens the repository as piped does.
@@ -193,9 +206,13 @@ type world struct {
 
 func newWorld(t *testing.T, files map[string]string, adjust ...func(*Options)) *world {
 	t.Helper()
-	w := &world{plane: &plane{applications: []*model.Application{registered("shop", "shop")}, reported: make(chan struct{}, 1)}, repo: newRepository(t, files)}
+	w := &world{
+		plane: &plane{applications: []*model.Application{registered("shop", "shop")}, reported: make(chan struct{}, 1)},
+		repo:  newRepository(t, files),
+	}
 	o := Options{
-		ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", "file://"+w.repo.bare)}, Name: "piped", Email: "piped@localhost",
+		ControlPlane: w.plane, Repositories: []*git.Repository{mirror(t, "apps", "file://"+w.repo.bare)}, Name: "piped",
+		Email: "piped@localhost",
 		Clock: clocktest.Clock{Timer: clocktest.Eager{}},
 	}
 	for _, change := range adjust {

@@ -109,7 +109,9 @@ func (r *Registry) Problems() []Problem {
 	for _, p := range r.set {
 		problems = append(problems, p)
 	}
-	slices.SortFunc(problems, func(a, b Problem) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Part, b.Part)) })
+	slices.SortFunc(
+		problems, func(a, b Problem) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Part, b.Part)) },
+	)
 	return problems[:min(len(problems), maxProblems)]
 }
 

@@ -72,7 +72,9 @@ type plane struct {
 	reports []*agentv1.ReportHealthRequest
 }
 
-func (p *plane) ReportHealth(_ context.Context, r *agentv1.ReportHealthRequest, _ ...grpc.CallOption) (*agentv1.ReportHealthResponse, error) {
+func (p *plane) ReportHealth(
+	_ context.Context, r *agentv1.ReportHealthRequest, _ ...grpc.CallOption,
+) (*agentv1.ReportHealthResponse, error) {
 	p.reports = append(p.reports, r)
 	return &agentv1.ReportHealthResponse{}, p.err
 }

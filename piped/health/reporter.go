@@ -30,7 +30,9 @@ const (
 
 // receiver is the part of AgentService that a Reporter calls.
 type receiver interface {
-	ReportHealth(ctx context.Context, in *agentv1.ReportHealthRequest, opts ...grpc.CallOption) (*agentv1.ReportHealthResponse, error)
+	ReportHealth(
+		ctx context.Context, in *agentv1.ReportHealthRequest, opts ...grpc.CallOption,
+	) (*agentv1.ReportHealthResponse, error)
 }
 
 // Reporter sends the problems of a registry to the control plane.

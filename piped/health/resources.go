@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// MinFree is the free space below which a disk counts as full, in bytes: commits and plugin binaries take up to this
-	// much at once.
+	// MinFree is the free space below which a disk counts as full, in bytes: commits and plugin binaries take up to
+	// this much at once.
 	MinFree = 32 << 20
 	// maxOpenShare is the share of the limit on open files, in percent, above which there are too many.
 	maxOpenShare = 90
@@ -37,7 +37,10 @@ func Disk(dir string, minFree uint64) Source {
 			return nil
 		}
 		return []Problem{{
-			Part: "disk", Reason: fmt.Sprintf("the disk of %s is full: %d MiB are free; commits, logs and reports may not be written", dir, free>>20),
+			Part: "disk",
+			Reason: fmt.Sprintf(
+				"the disk of %s is full: %d MiB are free; commits, logs and reports may not be written", dir, free>>20,
+			),
 			NextStep: exhaustion.Advice(syscall.ENOSPC),
 		}}
 	}
@@ -52,12 +55,18 @@ func Descriptors() []Problem {
 	open, err := openFiles()
 	switch {
 	case err != nil && exhaustion.Advice(err) != "":
-		return []Problem{{Part: "open files", Reason: fmt.Sprintf("no more files can be opened: %v", err), NextStep: exhaustion.Advice(err)}}
+		return []Problem{
+			{
+				Part: "open files", Reason: fmt.Sprintf("no more files can be opened: %v", err),
+				NextStep: exhaustion.Advice(err),
+			},
+		}
 	case err != nil || float64(open) < float64(limit.Cur)*maxOpenShare/100:
 		return nil
 	}
 	return []Problem{{
-		Part: "open files", Reason: fmt.Sprintf("%d files are open, the limit is %d", open, limit.Cur), NextStep: exhaustion.Advice(syscall.EMFILE),
+		Part: "open files", Reason: fmt.Sprintf("%d files are open, the limit is %d", open, limit.Cur),
+		NextStep: exhaustion.Advice(syscall.EMFILE),
 	}}
 }
 

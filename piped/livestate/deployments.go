@@ -26,7 +26,10 @@ func (d *Deployments) subscribe(setDeploying func(application string, deploying 
 
 // Intercept is the layer of calls to the control plane that sees ReportApplicationDeployingStatus. That is the last
 // report of a deployment that has ended, with or without success.
-func (d *Deployments) Intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (d *Deployments) Intercept(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	if r, ok := request.(*pipedservice.ReportApplicationDeployingStatusRequest); ok {
 		d.mu.Lock()

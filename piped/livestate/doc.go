@@ -3,11 +3,11 @@
 
 // Package livestate tells the control plane what runs of each application, and whether that is what was deployed.
 //
-// It asks the plugins of an application after each of its deployments, whenever a plugin says that something has changed,
-// and else now and then. The commit that was deployed last successfully is what the live state is compared with; an
-// application that never was deployed is left alone. While a deployment is under way or has failed, and while the
-// configuration is invalid, those decide about the sync state, and only the live state is reported.
+// It asks the plugins of an application after each of its deployments, whenever a plugin says that something has
+// changed, and else now and then. The commit that was deployed last successfully is what the live state is compared
+// with; an application that never was deployed is left alone. While a deployment is under way or has failed, and while
+// the configuration is invalid, those decide about the sync state, and only the live state is reported.
 //
-// At most a few applications are looked at at the same time, each by one look. The agent makes one Reporter. A look that
-// fails reports nothing and is repeated.
+// At most a few applications are looked at at the same time, each by one look. The agent makes one Reporter. A look
+// that fails reports nothing and is repeated.
 package livestate

@@ -22,9 +22,11 @@ const pluginTimeout = 30 * time.Second
 
 var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
 
-// look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that happens
-// calls for one.
-func (r *Reporter) look(ctx context.Context, a *model.Application, deploying func() bool) (wait time.Duration, err error) {
+// look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that
+// happens calls for one.
+func (r *Reporter) look(
+	ctx context.Context, a *model.Application, deploying func() bool,
+) (wait time.Duration, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	plugins, pushed := r.pluginsOf(a)
 	if running == nil || len(plugins) == 0 {
@@ -55,10 +57,13 @@ func (r *Reporter) look(ctx context.Context, a *model.Application, deploying fun
 
 // ask questions every plugin once. An error of one is the error of all: half a live state would show as a drift (PipeCD
 // v1: the same).
-func (r *Reporter) ask(ctx context.Context, a *model.Application, plugins []Plugin, source Source) (answers []*livestate.GetLivestateResponse, err error) {
+func (r *Reporter) ask(
+	ctx context.Context, a *model.Application, plugins []Plugin, source Source,
+) (answers []*livestate.GetLivestateResponse, err error) {
 	for _, p := range plugins {
 		answer, err := r.askOne(ctx, p, &livestate.GetLivestateRequest{
-			PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(), DeploySource: source.Proto(),
+			PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
+			DeploySource:  source.Proto(),
 			DeployTargets: a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets(),
 		})
 		switch {
@@ -73,7 +78,9 @@ func (r *Reporter) ask(ctx context.Context, a *model.Application, plugins []Plug
 	return answers, nil
 }
 
-func (r *Reporter) askOne(ctx context.Context, p Plugin, req *livestate.GetLivestateRequest) (*livestate.GetLivestateResponse, error) {
+func (r *Reporter) askOne(
+	ctx context.Context, p Plugin, req *livestate.GetLivestateRequest,
+) (*livestate.GetLivestateResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, errPluginSlow)
 	defer cancel()
 	answer, err := p.Livestate.GetLivestate(ctx, req)
@@ -83,7 +90,9 @@ func (r *Reporter) askOne(ctx context.Context, p Plugin, req *livestate.GetLives
 	return answer, err
 }
 
-func (r *Reporter) reportLive(ctx context.Context, a *model.Application, answers []*livestate.GetLivestateResponse) error {
+func (r *Reporter) reportLive(
+	ctx context.Context, a *model.Application, answers []*livestate.GetLivestateResponse,
+) error {
 	now := r.options.Clock.Now()
 	state, health := mergeLive(answers)
 	_, err := r.options.ControlPlane.ReportApplicationLiveState(ctx, &pipedservice.ReportApplicationLiveStateRequest{
@@ -100,7 +109,9 @@ func (r *Reporter) reportLive(ctx context.Context, a *model.Application, answers
 }
 
 func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *model.ApplicationSyncState) error {
-	_, err := r.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
+	_, err := r.options.ControlPlane.ReportApplicationSyncState(
+		ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state},
+	)
 	if err != nil {
 		return fmt.Errorf("report the sync state: %w", err)
 	}
@@ -110,8 +121,8 @@ func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *
 	return nil
 }
 
-// decides tells whether the live state decides about the sync state. An invalid configuration goes before it, and after a
-// deployment that did not succeed the application is not as in Git, however well it runs.
+// decides tells whether the live state decides about the sync state. An invalid configuration goes before it, and after
+// a deployment that did not succeed the application is not as in Git, however well it runs.
 func decides(a *model.Application, state *model.ApplicationSyncState) bool {
 	known := a.GetSyncState().GetStatus()
 	if a.GetDeploying() || known == model.ApplicationSyncStatus_INVALID_CONFIG {

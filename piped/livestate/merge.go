@@ -21,7 +21,8 @@ var syncOrder = []model.ApplicationSyncStatus{
 	model.ApplicationSyncStatus_SYNCED,
 }
 
-// mergeSync makes one sync state of those of several plugins. The reasons of the ones that won are joined; nobody's state is UNKNOWN.
+// mergeSync makes one sync state of those of several plugins. The reasons of the ones that won are joined; nobody's
+// state is UNKNOWN.
 func mergeSync(answers []*livestate.GetLivestateResponse, now time.Time) *model.ApplicationSyncState {
 	merged := &model.ApplicationSyncState{Timestamp: now.Unix()}
 	var short, long []string
@@ -53,7 +54,9 @@ func appendText(list []string, text string) []string {
 }
 
 // mergeLive concatenates the resources. PipeCD v1: unhealthy if any is, else unknown if any is, else healthy.
-func mergeLive(answers []*livestate.GetLivestateResponse) (*model.ApplicationLiveState, model.ApplicationLiveStateSnapshot_Status) {
+func mergeLive(
+	answers []*livestate.GetLivestateResponse,
+) (*model.ApplicationLiveState, model.ApplicationLiveStateSnapshot_Status) {
 	state := &model.ApplicationLiveState{}
 	unhealthy, unknown := false, false
 	for _, answer := range answers {

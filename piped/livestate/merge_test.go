@@ -15,7 +15,8 @@ import (
 
 func TestTheWorstSyncStateWins(t *testing.T) {
 	t.Parallel()
-	const deploying, invalid, outOfSync, unknown, synced = model.ApplicationSyncStatus_DEPLOYING, model.ApplicationSyncStatus_INVALID_CONFIG,
+	const deploying, invalid, outOfSync, unknown, synced = model.ApplicationSyncStatus_DEPLOYING,
+		model.ApplicationSyncStatus_INVALID_CONFIG,
 		model.ApplicationSyncStatus_OUT_OF_SYNC, model.ApplicationSyncStatus_UNKNOWN, model.ApplicationSyncStatus_SYNCED
 	type state struct {
 		status model.ApplicationSyncStatus
@@ -25,20 +26,31 @@ func TestTheWorstSyncStateWins(t *testing.T) {
 		states []state
 		want   state
 	}{
-		"nobody knows":                     {nil, state{unknown, ""}},
-		"one":                              {[]state{{synced, ""}}, state{synced, ""}},
-		"out of sync before synced":        {[]state{{synced, "a"}, {outOfSync, "b"}}, state{outOfSync, "b"}},
-		"out of sync before unknown":       {[]state{{outOfSync, "a"}, {unknown, "b"}}, state{outOfSync, "a"}},
-		"unknown before synced":            {[]state{{synced, ""}, {unknown, "b"}}, state{unknown, "b"}},
-		"invalid before out of sync":       {[]state{{outOfSync, "a"}, {invalid, "b"}}, state{invalid, "b"}},
-		"deploying before all":             {[]state{{invalid, "a"}, {deploying, "b"}, {outOfSync, "c"}}, state{deploying, "b"}},
-		"reasons of the same state joined": {[]state{{outOfSync, "a"}, {synced, "b"}, {outOfSync, "c"}, {outOfSync, ""}}, state{outOfSync, "a\nc"}},
+		"nobody knows":               {nil, state{unknown, ""}},
+		"one":                        {[]state{{synced, ""}}, state{synced, ""}},
+		"out of sync before synced":  {[]state{{synced, "a"}, {outOfSync, "b"}}, state{outOfSync, "b"}},
+		"out of sync before unknown": {[]state{{outOfSync, "a"}, {unknown, "b"}}, state{outOfSync, "a"}},
+		"unknown before synced":      {[]state{{synced, ""}, {unknown, "b"}}, state{unknown, "b"}},
+		"invalid before out of sync": {[]state{{outOfSync, "a"}, {invalid, "b"}}, state{invalid, "b"}},
+		"deploying before all": {
+			[]state{{invalid, "a"}, {deploying, "b"}, {outOfSync, "c"}}, state{deploying, "b"},
+		},
+		"reasons of the same state joined": {
+			[]state{{outOfSync, "a"}, {synced, "b"}, {outOfSync, "c"}, {outOfSync, ""}}, state{outOfSync, "a\nc"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			answers := []*livestate.GetLivestateResponse{{}} // a plugin that cannot tell
 			for _, s := range c.states {
-				answers = append(answers, &livestate.GetLivestateResponse{SyncState: &model.ApplicationSyncState{Status: s.status, ShortReason: s.reason, Reason: s.reason}})
+				answers = append(
+					answers,
+					&livestate.GetLivestateResponse{
+						SyncState: &model.ApplicationSyncState{
+							Status: s.status, ShortReason: s.reason, Reason: s.reason,
+						},
+					},
+				)
 			}
 			merged := mergeSync(answers, time.Unix(7, 0))
 			require.Equal(t, c.want, state{merged.GetStatus(), merged.GetReason()})
@@ -56,10 +68,19 @@ func TestHealthOfSeveralPlugins(t *testing.T) {
 		snapshot  model.ApplicationLiveStateSnapshot_Status
 		state     model.ApplicationLiveState_Status
 	}{
-		"nothing":          {nil, model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveState_HEALTHY},
-		"all healthy":      {[][]model.ResourceState_HealthStatus{{healthy}, {healthy, healthy}}, model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveState_HEALTHY},
-		"one unknown":      {[][]model.ResourceState_HealthStatus{{healthy}, {unknown}}, model.ApplicationLiveStateSnapshot_UNKNOWN, model.ApplicationLiveState_UNKNOWN},
-		"unhealthy counts": {[][]model.ResourceState_HealthStatus{{unknown, healthy}, {unhealthy}}, model.ApplicationLiveStateSnapshot_UNHEALTHY, model.ApplicationLiveState_OTHER},
+		"nothing": {nil, model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveState_HEALTHY},
+		"all healthy": {
+			[][]model.ResourceState_HealthStatus{{healthy}, {healthy, healthy}},
+			model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveState_HEALTHY,
+		},
+		"one unknown": {
+			[][]model.ResourceState_HealthStatus{{healthy}, {unknown}}, model.ApplicationLiveStateSnapshot_UNKNOWN,
+			model.ApplicationLiveState_UNKNOWN,
+		},
+		"unhealthy counts": {
+			[][]model.ResourceState_HealthStatus{{unknown, healthy}, {unhealthy}},
+			model.ApplicationLiveStateSnapshot_UNHEALTHY, model.ApplicationLiveState_OTHER,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,8 +46,8 @@ func (r *Reporter) pluginsOf(a *model.Application) (list []Plugin, push bool) {
 	return list, push
 }
 
-// named leaves out the plugins that the configuration does not name, provided that it names any of them. An application may
-// have deploy targets of plugins that it does not use: two for Kubernetes would contradict each other.
+// named leaves out the plugins that the configuration does not name, provided that it names any of them. An application
+// may have deploy targets of plugins that it does not use: two for Kubernetes would contradict each other.
 func named(plugins []Plugin, source *common.DeploymentSource) []Plugin {
 	if len(plugins) < 2 {
 		return plugins

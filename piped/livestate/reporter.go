@@ -32,8 +32,8 @@ const (
 
 	// listAge is how old the list of applications may be at a look; the end of a deployment asks for a new one.
 	listAge = 5 * time.Second
-	// Between two lists is listRest times what the last one took, at most longestListRest: each end of a deployment asks
-	// for one, and a list of a thousand applications takes its time.
+	// Between two lists is listRest times what the last one took, at most longestListRest: each end of a deployment
+	// asks for one, and a list of a thousand applications takes its time.
 	listRest        = 10
 	longestListRest = time.Second
 
@@ -205,7 +205,9 @@ func (r *Reporter) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			r.logger.Warn("could not list the applications to look at their live states; it is tried again", "error", err)
+			r.logger.Warn(
+				"could not list the applications to look at their live states; it is tried again", "error", err,
+			)
 			next = backoff.Next()
 		default:
 			backoff.Reset()
@@ -278,8 +280,8 @@ func (a *application) next() time.Time {
 	return a.due
 }
 
-// takeRelist tells whether the applications have to be listed: because of news, or because an old list would decide about
-// a look. While rest is positive they should be, but not yet.
+// takeRelist tells whether the applications have to be listed: because of news, or because an old list would decide
+// about a look. While rest is positive they should be, but not yet.
 func (r *Reporter) takeRelist() (list bool, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -358,7 +360,9 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	a.due = r.options.Clock.Now().Add(clock.Pause(firstPause, longestPause, a.failures))
 	if a.told != err.Error() {
 		a.told = err.Error()
-		r.logger.Warn("piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err)
+		r.logger.Warn(
+			"piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err,
+		)
 	}
 }
 

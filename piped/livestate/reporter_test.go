@@ -26,7 +26,9 @@ const (
 
 func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	t.Parallel()
-	kubernetes, other := &plugin{name: "kubernetes", state: synced, health: healthy}, &plugin{name: "other", state: outOfSync, health: healthy}
+	kubernetes, other := &plugin{
+		name: "kubernetes", state: synced, health: healthy,
+	}, &plugin{name: "other", state: outOfSync, health: healthy}
 	w := newWorld(t, kubernetes, other)
 	w.plane.set(deployed("web", "kubernetes", "other"))
 	w.start()
@@ -49,7 +51,9 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	require.Equal(t, "c1", request.GetDeploySource().GetCommitHash())
 	require.Equal(t, "web.pipecd.yaml", request.GetDeploySource().GetApplicationConfigFilename())
 
-	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond,
+	)
 	w.clock.move(66 * time.Second)
 	w.nextLive()
 	w.nextSync()
@@ -57,9 +61,12 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 
 func TestOnlyThePluginsThatTheConfigurationNamesAreAsked(t *testing.T) {
 	t.Parallel()
-	one, many := &plugin{name: "kubernetes", state: outOfSync, health: healthy}, &plugin{name: "kubernetes_multicluster", state: synced, health: healthy}
+	one, many := &plugin{name: "kubernetes", state: outOfSync, health: healthy}, &plugin{
+		name: "kubernetes_multicluster", state: synced, health: healthy,
+	}
 	w := newWorld(t, one, many)
-	w.sources.content = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    kubernetes_multicluster: {}\n    wait: {}\n"
+	w.sources.content = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    " +
+		"kubernetes_multicluster: {}\n    wait: {}\n"
 	w.plane.set(deployed("web", "kubernetes", "kubernetes_multicluster"))
 	w.start()
 	resources := w.nextLive().GetApplicationLiveState().GetResources()
@@ -77,7 +84,10 @@ func TestTheEndOfADeploymentCallsForALook(t *testing.T) {
 	w.plane.set(never)
 	w.start()
 	report := func(deploying bool) {
-		_, err := w.client.ReportApplicationDeployingStatus(t.Context(), &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: "web", Deploying: deploying})
+		_, err := w.client.ReportApplicationDeployingStatus(
+			t.Context(),
+			&pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: "web", Deploying: deploying},
+		)
 		require.NoError(t, err)
 	}
 	report(true)
@@ -100,11 +110,16 @@ func TestAListThatTakesLongIsNotMadeForEachDeployment(t *testing.T) {
 		w.nextLive()
 	}
 	ended := func(id string) {
-		_, err := w.client.ReportApplicationDeployingStatus(t.Context(), &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: id})
+		_, err := w.client.ReportApplicationDeployingStatus(
+			t.Context(), &pipedservice.ReportApplicationDeployingStatusRequest{ApplicationId: id},
+		)
 		require.NoError(t, err)
 	}
 	waits := func() {
-		require.Eventually(t, func() bool { return w.clock.waits(350*time.Millisecond, 400*time.Millisecond) }, time.Minute, time.Millisecond)
+		require.Eventually(
+			t, func() bool { return w.clock.waits(350*time.Millisecond, 400*time.Millisecond) }, time.Minute,
+			time.Millisecond,
+		)
 	}
 	ended("a")
 	waits()
@@ -121,11 +136,15 @@ func TestAListThatTakesLongIsNotMadeForEachDeployment(t *testing.T) {
 
 func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
 	t.Parallel()
-	p := &plugin{name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse)}
+	p := &plugin{
+		name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse),
+	}
 	w := newWorld(t, p)
 	w.start()
 	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 1, All: true}
-	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 1} // taken when the first one has had its effect
+	p.changes <- &pluginlivestate.AwaitChangesResponse{
+		Instance: "1", Position: 1,
+	} // taken when the first one has had its effect
 	w.plane.set(deployed("web", "kubernetes"))
 	w.plane.set(deployed("api", "kubernetes"))
 	w.reporter.ApplicationsChanged()
@@ -136,18 +155,24 @@ func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
 
 	p.answer(outOfSync, model.ResourceState_UNHEALTHY, nil)
 	w.clock.move(time.Second)
-	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: 2, ApplicationIds: []string{"web", "unknown"}}
+	p.changes <- &pluginlivestate.AwaitChangesResponse{
+		Instance: "1", Position: 2, ApplicationIds: []string{"web", "unknown"},
+	}
 	live := w.nextLive()
 	require.Equal(t, "web", live.GetApplicationId())
 	require.Equal(t, model.ApplicationLiveStateSnapshot_UNHEALTHY, live.GetHealthStatus())
 	require.Equal(t, outOfSync, w.nextSync().GetState().GetStatus())
 	// It is asked rarely from now on.
-	require.Eventually(t, func() bool { return w.clock.waits(5*time.Minute, 11*time.Minute) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return w.clock.waits(5*time.Minute, 11*time.Minute) }, time.Minute, time.Millisecond,
+	)
 	require.False(t, w.clock.waits(40*time.Second, 70*time.Second), "not every minute")
 
 	w.clock.move(time.Second)
 	p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "2", Position: 1, All: true}
-	require.ElementsMatch(t, []string{"api", "web"}, []string{w.nextLive().GetApplicationId(), w.nextLive().GetApplicationId()})
+	require.ElementsMatch(
+		t, []string{"api", "web"}, []string{w.nextLive().GetApplicationId(), w.nextLive().GetApplicationId()},
+	)
 }
 
 func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
@@ -169,7 +194,9 @@ func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
 			w.plane.set(a)
 			w.start()
 			require.Equal(t, "web", w.nextLive().GetApplicationId())
-			require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
+			require.Eventually(
+				t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond,
+			)
 			require.Empty(t, w.plane.sync)
 
 			w.plane.set(deployed("web", "kubernetes"))
@@ -187,7 +214,9 @@ func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
 	w := newWorld(t, none, p)
 	disabled, never := deployed("disabled", "kubernetes"), deployed("never", "kubernetes")
 	disabled.Disabled, never.MostRecentlySuccessfulDeployment = true, nil
-	for _, a := range []*model.Application{disabled, never, deployed("stages only"), deployed("unable", "none"), deployed("both", "none", "kubernetes")} {
+	for _, a := range []*model.Application{
+		disabled, never, deployed("stages only"), deployed("unable", "none"), deployed("both", "none", "kubernetes"),
+	} {
 		w.plane.set(a)
 	}
 	w.start()
@@ -197,7 +226,9 @@ func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
 	require.Equal(t, "both", w.nextSync().GetApplicationId())
 	require.Eventually(t, func() bool { return len(none.asked()) >= 1 }, time.Minute, time.Millisecond)
 	asked := len(none.asked())
-	require.Eventually(t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond,
+	)
 	w.clock.move(66 * time.Second)
 	require.Equal(t, "both", w.nextLive().GetApplicationId())
 	require.LessOrEqual(t, len(none.asked()), asked+1, "it is not asked for each look")
@@ -206,12 +237,16 @@ func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
 
 func TestAFailureReportsNothingAndIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	good, bad := &plugin{name: "good", state: synced, health: healthy}, &plugin{name: "bad", state: synced, health: healthy, err: errors.New("no cluster")}
+	good, bad := &plugin{name: "good", state: synced, health: healthy}, &plugin{
+		name: "bad", state: synced, health: healthy, err: errors.New("no cluster"),
+	}
 	w := newWorld(t, good, bad)
 	w.plane.refuse = 1
 	w.plane.set(deployed("web", "good", "bad"))
 	w.start()
-	require.Eventually(t, func() bool { return w.clock.waits(time.Second/2, time.Second) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return w.clock.waits(time.Second/2, time.Second) }, time.Minute, time.Millisecond,
+	)
 	w.clock.move(time.Second)
 	require.Eventually(t, func() bool { return len(bad.asked()) == 1 }, time.Minute, time.Millisecond)
 	require.Empty(t, w.plane.live)
@@ -247,15 +282,21 @@ func TestLooksAreBounded(t *testing.T) {
 
 func TestAFloodOfChangesIsNotAFloodOfLooks(t *testing.T) {
 	t.Parallel()
-	p := &plugin{name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse)}
+	p := &plugin{
+		name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse),
+	}
 	w := newWorld(t, p)
 	w.plane.set(deployed("web", "kubernetes"))
 	w.start()
 	w.nextLive()
 	for i := range 100 {
-		p.changes <- &pluginlivestate.AwaitChangesResponse{Instance: "1", Position: int64(i + 1), ApplicationIds: []string{"web"}}
+		p.changes <- &pluginlivestate.AwaitChangesResponse{
+			Instance: "1", Position: int64(i + 1), ApplicationIds: []string{"web"},
+		}
 	}
-	require.Eventually(t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, time.Minute, time.Millisecond,
+	)
 	require.Len(t, p.asked(), 1)
 	w.clock.move(500 * time.Millisecond)
 	w.nextLive()

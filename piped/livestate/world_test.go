@@ -40,7 +40,11 @@ type world struct {
 func newWorld(t *testing.T, plugins ...*plugin) *world {
 	t.Helper()
 	w := &world{
-		t: t, clock: newClock(), plane: &plane{applications: map[string]*model.Application{}, live: make(chan *model.ApplicationLiveStateSnapshot, 100), sync: make(chan *pipedservice.ReportApplicationSyncStateRequest, 100)},
+		t: t, clock: newClock(),
+		plane: &plane{
+			applications: map[string]*model.Application{}, live: make(chan *model.ApplicationLiveStateSnapshot, 100),
+			sync: make(chan *pipedservice.ReportApplicationSyncStateRequest, 100),
+		},
 		plugins: map[string]*plugin{}, sources: &sources{}, drifts: make(chan struct{}, 100),
 	}
 	options := livestate.Options{
@@ -52,7 +56,9 @@ func newWorld(t *testing.T, plugins ...*plugin) *world {
 		options.Plugins = append(options.Plugins, livestate.Plugin{Name: p.name, Livestate: p, Changes: p})
 	}
 	w.reporter = livestate.New(options)
-	address := controlplanetest.Serve(t, func(context.Context, string, proto.Message) (proto.Message, error) { return nil, nil })
+	address := controlplanetest.Serve(
+		t, func(context.Context, string, proto.Message) (proto.Message, error) { return nil, nil },
+	)
 	w.client = controlplanetest.Dial(t, address, controlplane.Layers{LiveState: options.Deployments.Intercept})
 	return w
 }
@@ -95,7 +101,8 @@ func receive[T any](t *testing.T, from <-chan T) T {
 // deployed is an application whose last deployment has succeeded.
 func deployed(id string, plugins ...string) *model.Application {
 	a := &model.Application{
-		Id: id, Name: id, Kind: model.ApplicationKind_KUBERNETES, DeployTargetsByPlugin: map[string]*model.DeployTargets{},
+		Id: id, Name: id, Kind: model.ApplicationKind_KUBERNETES,
+		DeployTargetsByPlugin: map[string]*model.DeployTargets{},
 		MostRecentlySuccessfulDeployment: &model.ApplicationDeploymentReference{
 			DeploymentId: "deployment-1", ConfigFilename: "web.pipecd.yaml",
 			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "c1"}},
@@ -126,7 +133,9 @@ func (p *plane) set(a *model.Application) {
 	p.applications[a.GetId()] = a
 }
 
-func (p *plane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
+func (p *plane) ListApplications(
+	context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption,
+) (*pipedservice.ListApplicationsResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse > 0 {
@@ -144,12 +153,16 @@ func (p *plane) ListApplications(context.Context, *pipedservice.ListApplications
 	return answer, nil
 }
 
-func (p *plane) ReportApplicationLiveState(_ context.Context, r *pipedservice.ReportApplicationLiveStateRequest, _ ...grpc.CallOption) (*pipedservice.ReportApplicationLiveStateResponse, error) {
+func (p *plane) ReportApplicationLiveState(
+	_ context.Context, r *pipedservice.ReportApplicationLiveStateRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportApplicationLiveStateResponse, error) {
 	p.live <- r.GetSnapshot()
 	return &pipedservice.ReportApplicationLiveStateResponse{}, nil
 }
 
-func (p *plane) ReportApplicationSyncState(_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest, _ ...grpc.CallOption) (*pipedservice.ReportApplicationSyncStateResponse, error) {
+func (p *plane) ReportApplicationSyncState(
+	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	p.sync <- r
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
@@ -182,7 +195,9 @@ func (p *plugin) asked() []*pluginlivestate.GetLivestateRequest {
 	return append([]*pluginlivestate.GetLivestateRequest(nil), p.requests...)
 }
 
-func (p *plugin) GetLivestate(ctx context.Context, r *pluginlivestate.GetLivestateRequest, _ ...grpc.CallOption) (*pluginlivestate.GetLivestateResponse, error) {
+func (p *plugin) GetLivestate(
+	ctx context.Context, r *pluginlivestate.GetLivestateRequest, _ ...grpc.CallOption,
+) (*pluginlivestate.GetLivestateResponse, error) {
 	p.mu.Lock()
 	p.requests = append(p.requests, r)
 	p.now++
@@ -205,12 +220,18 @@ func (p *plugin) GetLivestate(ctx context.Context, r *pluginlivestate.GetLivesta
 		return nil, err
 	}
 	return &pluginlivestate.GetLivestateResponse{
-		ApplicationLiveState: &model.ApplicationLiveState{Resources: []*model.ResourceState{{Id: p.name, Name: p.name, PluginName: p.name, HealthStatus: health}}},
-		SyncState:            &model.ApplicationSyncState{Status: state, ShortReason: "short of " + p.name, Reason: "reason of " + p.name},
+		ApplicationLiveState: &model.ApplicationLiveState{
+			Resources: []*model.ResourceState{{Id: p.name, Name: p.name, PluginName: p.name, HealthStatus: health}},
+		},
+		SyncState: &model.ApplicationSyncState{
+			Status: state, ShortReason: "short of " + p.name, Reason: "reason of " + p.name,
+		},
 	}, nil
 }
 
-func (p *plugin) AwaitChanges(ctx context.Context, _ *pluginlivestate.AwaitChangesRequest, _ ...grpc.CallOption) (*pluginlivestate.AwaitChangesResponse, error) {
+func (p *plugin) AwaitChanges(
+	ctx context.Context, _ *pluginlivestate.AwaitChangesRequest, _ ...grpc.CallOption,
+) (*pluginlivestate.AwaitChangesResponse, error) {
 	if p.changes == nil {
 		return nil, status.Error(codes.Unimplemented, "unknown service")
 	}
@@ -237,7 +258,9 @@ type openSource struct {
 	content string
 }
 
-func (s *sources) prepare(_ context.Context, _ *model.Application, commit, configFilename string) (livestate.Source, error) {
+func (s *sources) prepare(
+	_ context.Context, _ *model.Application, commit, configFilename string,
+) (livestate.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open++
@@ -245,7 +268,9 @@ func (s *sources) prepare(_ context.Context, _ *model.Application, commit, confi
 }
 
 func (s *openSource) Proto() *common.DeploymentSource {
-	return &common.DeploymentSource{CommitHash: s.commit, ApplicationConfigFilename: s.config, ApplicationConfig: []byte(s.content)}
+	return &common.DeploymentSource{
+		CommitHash: s.commit, ApplicationConfigFilename: s.config, ApplicationConfig: []byte(s.content),
+	}
 }
 
 func (s *openSource) Close() error {

@@ -39,16 +39,21 @@ type tracked struct {
 var _ prometheus.Collector = (*deployments)(nil)
 
 var (
-	statusDesc = prometheus.NewDesc("deployment_status", "The status of a deployment: 1 for the present one, 0 for former ones.",
-		[]string{"deployment", "application_id", "application_name", "application_kind", "platform_provider", "status"}, nil)
-	openDesc = prometheus.NewDesc("piped_open_deployments", "Deployments that have not ended, by status; those that are pending wait for their turn.",
+	statusDesc = prometheus.NewDesc("deployment_status", "The status of a deployment: 1 for the present one, 0 for "+
+		"former ones.",
+		[]string{
+			"deployment", "application_id", "application_name", "application_kind", "platform_provider", "status",
+		}, nil)
+	openDesc = prometheus.NewDesc("piped_open_deployments", "Deployments that have not ended, by status; those that "+
+		"are pending wait for their turn.",
 		[]string{"status"}, nil)
 )
 
 func newDeployments() *deployments { return &deployments{byID: map[string]*tracked{}} }
 
 func completed(s model.DeploymentStatus) bool {
-	return s == model.DeploymentStatus_DEPLOYMENT_SUCCESS || s == model.DeploymentStatus_DEPLOYMENT_FAILURE || s == model.DeploymentStatus_DEPLOYMENT_CANCELLED
+	return s == model.DeploymentStatus_DEPLOYMENT_SUCCESS || s == model.DeploymentStatus_DEPLOYMENT_FAILURE ||
+		s == model.DeploymentStatus_DEPLOYMENT_CANCELLED
 }
 
 func (s *deployments) put(d *model.Deployment) {
@@ -57,7 +62,11 @@ func (s *deployments) put(d *model.Deployment) {
 	t := s.byID[d.GetId()]
 	switch {
 	case t == nil:
-		t = &tracked{labels: []string{d.GetId(), d.GetApplicationId(), d.GetApplicationName(), d.GetKind().String(), d.GetPlatformProvider()}}
+		t = &tracked{
+			labels: []string{
+				d.GetId(), d.GetApplicationId(), d.GetApplicationName(), d.GetKind().String(), d.GetPlatformProvider(),
+			},
+		}
 		s.byID[d.GetId()] = t
 		s.order = append(s.order, d.GetId())
 	case t.now != d.GetStatus() && !slices.Contains(t.before, t.now):
@@ -151,14 +160,20 @@ func (s *deployments) Collect(out chan<- prometheus.Metric) {
 		if !completed(t.now) {
 			open[t.now]++
 		}
-		out <- prometheus.MustNewConstMetric(statusDesc, prometheus.GaugeValue, 1, append(slices.Clip(t.labels), t.now.String())...)
+		out <- prometheus.MustNewConstMetric(
+			statusDesc, prometheus.GaugeValue, 1, append(slices.Clip(t.labels), t.now.String())...,
+		)
 		for _, before := range t.before {
 			if before != t.now {
-				out <- prometheus.MustNewConstMetric(statusDesc, prometheus.GaugeValue, 0, append(slices.Clip(t.labels), before.String())...)
+				out <- prometheus.MustNewConstMetric(
+					statusDesc, prometheus.GaugeValue, 0, append(slices.Clip(t.labels), before.String())...,
+				)
 			}
 		}
 	}
 	for status, number := range open {
-		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(number), statusName(status.String()))
+		out <- prometheus.MustNewConstMetric(
+			openDesc, prometheus.GaugeValue, float64(number), statusName(status.String()),
+		)
 	}
 }

@@ -80,24 +80,31 @@ func New(o Options) *Metrics {
 			Name: "piped_events_total", Help: "Events that the event watcher has settled, by status.",
 		}, []string{"status"}),
 		ended: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "piped_deployment_duration_seconds", Help: "Time from the creation of a deployment to its end, by status.", Buckets: durations,
+			Name: "piped_deployment_duration_seconds",
+			Help: "Time from the creation of a deployment to its end, by status.", Buckets: durations,
 		}, []string{"status"}),
 	}
 	m.planned = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "piped_planning_duration_seconds", Help: "Time from the creation of a deployment to its plan, the wait for its turn included.", Buckets: durations,
+		Name: "piped_planning_duration_seconds",
+		Help: "Time from the creation of a deployment to its plan, the wait for its turn included.", Buckets: durations,
 	})
 	m.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "piped_plugin_call_duration_seconds", Help: "Time that calls to plugins took; that of a stage is the whole attempt.", Buckets: latencies,
+		Name: "piped_plugin_call_duration_seconds",
+		Help: "Time that calls to plugins took; that of a stage is the whole attempt.", Buckets: latencies,
 	}, []string{"plugin", "method", "outcome"})
 	m.updates = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "piped_git_update_duration_seconds", Help: "Time that looks for a new commit of a repository took, with the fetch if there was one.", Buckets: latencies,
+		Name:    "piped_git_update_duration_seconds",
+		Help:    "Time that looks for a new commit of a repository took, with the fetch if there was one.",
+		Buckets: latencies,
 	}, []string{"repository", "outcome"})
 	labelled := prometheus.WrapRegistererWith(prometheus.Labels{
-		"pipecd_component": "piped", "piped": o.PipedID, "piped_version": o.Version, "launcher_version": o.LauncherVersion, "project": o.ProjectID,
+		"pipecd_component": "piped", "piped": o.PipedID, "piped_version": o.Version,
+		"launcher_version": o.LauncherVersion, "project": o.ProjectID,
 	}, m.registry)
 	labelled.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took, m.planned, m.calls, m.updates, &parts{o},
+		m.deployments, m.stages.durations, m.events, m.ended, m.previews.received, m.previews.handled, m.previews.took,
+		m.planned, m.calls, m.updates, &parts{o},
 	)
 	return m
 }
@@ -156,7 +163,9 @@ func (m *Metrics) Handler() http.Handler {
 
 // ControlPlane is what metrics are reported to.
 type ControlPlane interface {
-	ReportStat(ctx context.Context, request *pipedservice.ReportStatRequest, opts ...grpc.CallOption) (*pipedservice.ReportStatResponse, error)
+	ReportStat(
+		ctx context.Context, request *pipedservice.ReportStatRequest, opts ...grpc.CallOption,
+	) (*pipedservice.ReportStatResponse, error)
 }
 
 // Run reports to the control plane once a minute until ctx ends. It always returns nil.

@@ -32,7 +32,9 @@ type reports struct {
 	got    chan string
 }
 
-func (r *reports) ReportStat(_ context.Context, s *ps.ReportStatRequest, _ ...grpc.CallOption) (*ps.ReportStatResponse, error) {
+func (r *reports) ReportStat(
+	_ context.Context, s *ps.ReportStatRequest, _ ...grpc.CallOption,
+) (*ps.ReportStatResponse, error) {
 	r.got <- string(s.GetPipedStats())
 	return &ps.ReportStatResponse{}, r.refuse
 }
@@ -41,14 +43,23 @@ func newMetrics(adjust ...func(*Options)) *Metrics {
 	o := Options{
 		PipedID: "id", ProjectID: "p", Version: "v1", LauncherVersion: "l",
 		Plugins: func() []*agentv1.Plugin {
-			return []*agentv1.Plugin{{Name: "wait", State: agentv1.Plugin_STATE_RUNNING, Restarts: 2, RssBytes: 5, CpuPercent: 50, Stages: []string{"WAIT"}}}
+			return []*agentv1.Plugin{
+				{
+					Name: "wait", State: agentv1.Plugin_STATE_RUNNING, Restarts: 2, RssBytes: 5, CpuPercent: 50,
+					Stages: []string{"WAIT"},
+				},
+			}
 		},
 		Notifications: func() []notifier.Stats {
 			return []notifier.Stats{{Receiver: "hook", Queued: 1, Sent: 2, Failed: 3, Dropped: 4}}
 		},
-		Healthy: func() bool { return true }, Connected: func() bool { return true }, Degraded: func() []string { return []string{"disk"} },
+		Healthy: func() bool { return true }, Connected: func() bool { return true },
+		Degraded: func() []string { return []string{"disk"} },
 		Spool: func() spool.Stats {
-			return spool.Stats{Reports: 3, Bytes: 4096, Oldest: time.Now().Add(-time.Hour), Dropped: spool.Dropped{NoRoom: 1, Refused: 2, Unreadable: 3}}
+			return spool.Stats{
+				Reports: 3, Bytes: 4096, Oldest: time.Now().Add(-time.Hour),
+				Dropped: spool.Dropped{NoRoom: 1, Refused: 2, Unreadable: 3},
+			}
 		},
 		Spans: func() (int64, int64) { return 7, 8 },
 	}
@@ -102,10 +113,19 @@ func TestDeploymentsHavePipeCDsSeries(t *testing.T) {
 	m.deployment("d", observe.DeploymentTriggered, model.DeploymentStatus_DEPLOYMENT_PENDING, 0)
 	m.deployment("d", observe.DeploymentStarted, model.DeploymentStatus_DEPLOYMENT_RUNNING, 0)
 	m.deployment("waiting", observe.DeploymentTriggered, model.DeploymentStatus_DEPLOYMENT_PENDING, 0)
-	m.Observe(observe.Event{Type: observe.DeploymentTriggerFailed, Deployment: deployment("never", model.DeploymentStatus_DEPLOYMENT_PENDING)})
+	m.Observe(
+		observe.Event{
+			Type:       observe.DeploymentTriggerFailed,
+			Deployment: deployment("never", model.DeploymentStatus_DEPLOYMENT_PENDING),
+		},
+	)
 	text := scrape(t, m)
 	labels := func(id, status string) string {
-		return fmt.Sprintf(`application_id="a",application_kind="KUBERNETES",application_name="app",deployment=%q,platform_provider="x",status="DEPLOYMENT_%s"`, id, status)
+		return fmt.Sprintf(
+			`application_id="a",application_kind="KUBERNETES",application_name="app",deployment=%q,platform_provider="x",status="DEPLOYMENT_%s"`,
+			id,
+			status,
+		)
 	}
 	require.Equal(t, "0", value(text, "deployment_status", labels("d", "PENDING")))
 	require.Equal(t, "1", value(text, "deployment_status", labels("d", "RUNNING")))
@@ -128,7 +148,9 @@ func TestTheWaitForAPlanIsTimed(t *testing.T) {
 	m := newMetrics()
 	now := time.Now()
 	tell := func(id string, kind observe.Type, at time.Time) {
-		m.Observe(observe.Event{Type: kind, At: at, Deployment: deployment(id, model.DeploymentStatus_DEPLOYMENT_PENDING)})
+		m.Observe(
+			observe.Event{Type: kind, At: at, Deployment: deployment(id, model.DeploymentStatus_DEPLOYMENT_PENDING)},
+		)
 	}
 	tell("d", observe.DeploymentTriggered, now)
 	tell("d", observe.DeploymentPlanned, now.Add(3*time.Second))
@@ -143,7 +165,11 @@ func TestStagesPluginsAndReceiversAreCounted(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
 	stage := func(kind observe.Type, name string, took time.Duration) {
-		m.Observe(observe.Event{Type: kind, Deployment: deployment("d", 0), Stage: &model.PipelineStage{Name: name}, Took: took})
+		m.Observe(
+			observe.Event{
+				Type: kind, Deployment: deployment("d", 0), Stage: &model.PipelineStage{Name: name}, Took: took,
+			},
+		)
 	}
 	stage(observe.StageStarted, "WAIT", 0)
 	stage(observe.StageSucceeded, "WAIT", 2*time.Second)
@@ -151,7 +177,10 @@ func TestStagesPluginsAndReceiversAreCounted(t *testing.T) {
 	stage(observe.StageSkipped, "OTHER", 0)
 	m.EventHandled(model.EventStatus_EVENT_OUTDATED)
 	call := func(method string, err error) {
-		got := m.Calls("wait")(t.Context(), method, nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
+		got := m.Calls("wait")(
+			t.Context(), method, nil, nil, nil,
+			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err },
+		)
 		require.Equal(t, err, got)
 	}
 	call("/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/ExecuteStage", nil)
@@ -206,7 +235,9 @@ func TestTheNumberOfSeriesIsBounded(t *testing.T) {
 	for i := range maxStages + 5 {
 		m.Observe(observe.Event{Type: observe.StageSucceeded, Stage: &model.PipelineStage{Name: fmt.Sprint("S", i)}})
 	}
-	require.Equal(t, "5", value(scrape(t, m), "piped_stage_duration_seconds_count", `plugin="",stage="other",status="succeeded"`))
+	require.Equal(
+		t, "5", value(scrape(t, m), "piped_stage_duration_seconds_count", `plugin="",stage="other",status="succeeded"`),
+	)
 
 	for i := range maxEnded + 5 {
 		m.deployment(fmt.Sprint("ended", i), observe.DeploymentFailed, model.DeploymentStatus_DEPLOYMENT_FAILURE, 0)

@@ -18,23 +18,64 @@ type parts struct{ Options }
 var _ prometheus.Collector = (*parts)(nil)
 
 var (
-	healthyDesc    = prometheus.NewDesc("piped_healthy", "1 when /healthz says ok.", nil, nil)
-	pluginDesc     = prometheus.NewDesc("piped_plugin_state", "1 for the present state of a plugin.", []string{"plugin", "state"}, nil)
-	restartsDesc   = prometheus.NewDesc("piped_plugin_restarts_total", "Starts of a plugin after the first one.", []string{"plugin"}, nil)
-	memoryDesc     = prometheus.NewDesc("piped_plugin_memory_bytes", "Resident memory of a plugin.", []string{"plugin"}, nil)
-	cpuDesc        = prometheus.NewDesc("piped_plugin_cpu_cores", "CPU that a plugin uses, in cores.", []string{"plugin"}, nil)
-	queuedDesc     = prometheus.NewDesc("piped_notifications_queued", "Notifications that wait for a receiver.", []string{"receiver"}, nil)
-	notifiedDesc   = prometheus.NewDesc("piped_notifications_total", "Notifications to a receiver by outcome; dropped ones found the queue full.", []string{"receiver", "outcome"}, nil)
-	upDesc         = prometheus.NewDesc("piped_plugin_up", "1 when a plugin answers calls.", []string{"plugin"}, nil)
-	connectedDesc  = prometheus.NewDesc("piped_control_plane_connected", "1 when there is a connection to the control plane.", nil, nil)
-	waitingDesc    = prometheus.NewDesc("piped_spool_reports", "Reports that wait for the control plane.", nil, nil)
-	bytesDesc      = prometheus.NewDesc("piped_spool_bytes", "Size of the reports that wait for the control plane.", nil, nil)
-	oldestDesc     = prometheus.NewDesc("piped_spool_oldest_age_seconds", "Time that the oldest report has waited for the control plane; 0 when none does.", nil, nil)
-	lostDesc       = prometheus.NewDesc("piped_spool_dropped_reports_total", "Kept reports that never arrived, by reason.", []string{"reason"}, nil)
-	spansDesc      = prometheus.NewDesc("piped_trace_spans_total", "Spans of traces that were sent, by outcome.", []string{"outcome"}, nil)
-	degradedDesc   = prometheus.NewDesc("piped_degraded", "1 for each part that does not work as it should.", []string{"part"}, nil)
-	partsDescribed = []*prometheus.Desc{healthyDesc, pluginDesc, restartsDesc, memoryDesc, cpuDesc, queuedDesc, notifiedDesc,
-		upDesc, connectedDesc, waitingDesc, bytesDesc, oldestDesc, lostDesc, spansDesc, degradedDesc}
+	healthyDesc = prometheus.NewDesc("piped_healthy", "1 when /healthz says ok.", nil, nil)
+	pluginDesc  = prometheus.NewDesc(
+		"piped_plugin_state", "1 for the present state of a plugin.", []string{"plugin", "state"}, nil,
+	)
+	restartsDesc = prometheus.NewDesc(
+		"piped_plugin_restarts_total", "Starts of a plugin after the first one.", []string{"plugin"}, nil,
+	)
+	memoryDesc = prometheus.NewDesc(
+		"piped_plugin_memory_bytes", "Resident memory of a plugin.", []string{"plugin"}, nil,
+	)
+	cpuDesc = prometheus.NewDesc(
+		"piped_plugin_cpu_cores", "CPU that a plugin uses, in cores.", []string{"plugin"}, nil,
+	)
+	queuedDesc = prometheus.NewDesc(
+		"piped_notifications_queued", "Notifications that wait for a receiver.", []string{"receiver"}, nil,
+	)
+	notifiedDesc = prometheus.NewDesc(
+		"piped_notifications_total", "Notifications to a receiver by outcome; dropped ones found the queue full.",
+		[]string{"receiver", "outcome"}, nil,
+	)
+	upDesc        = prometheus.NewDesc("piped_plugin_up", "1 when a plugin answers calls.", []string{"plugin"}, nil)
+	connectedDesc = prometheus.NewDesc(
+		"piped_control_plane_connected", "1 when there is a connection to the control plane.", nil, nil,
+	)
+	waitingDesc = prometheus.NewDesc("piped_spool_reports", "Reports that wait for the control plane.", nil, nil)
+	bytesDesc   = prometheus.NewDesc(
+		"piped_spool_bytes", "Size of the reports that wait for the control plane.", nil, nil,
+	)
+	oldestDesc = prometheus.NewDesc(
+		"piped_spool_oldest_age_seconds",
+		"Time that the oldest report has waited for the control plane; 0 when none does.", nil, nil,
+	)
+	lostDesc = prometheus.NewDesc(
+		"piped_spool_dropped_reports_total", "Kept reports that never arrived, by reason.", []string{"reason"}, nil,
+	)
+	spansDesc = prometheus.NewDesc(
+		"piped_trace_spans_total", "Spans of traces that were sent, by outcome.", []string{"outcome"}, nil,
+	)
+	degradedDesc = prometheus.NewDesc(
+		"piped_degraded", "1 for each part that does not work as it should.", []string{"part"}, nil,
+	)
+	partsDescribed = []*prometheus.Desc{
+		healthyDesc,
+		pluginDesc,
+		restartsDesc,
+		memoryDesc,
+		cpuDesc,
+		queuedDesc,
+		notifiedDesc,
+		upDesc,
+		connectedDesc,
+		waitingDesc,
+		bytesDesc,
+		oldestDesc,
+		lostDesc,
+		spansDesc,
+		degradedDesc,
+	}
 )
 
 // Describe implements prometheus.Collector.

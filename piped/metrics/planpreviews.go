@@ -24,10 +24,12 @@ func newPlanPreviews() *planPreviews {
 			Name: "plan_preview_command_received_total", Help: "Plan preview commands that piped has received.",
 		}),
 		handled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plan_preview_command_handled_total", Help: "Plan preview commands that piped has handled, by status.",
+			Name: "plan_preview_command_handled_total",
+			Help: "Plan preview commands that piped has handled, by status.",
 		}, []string{"status"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "plan_preview_command_handling_seconds", Help: "Time that plan preview commands took, by status.", Buckets: durations,
+			Name: "plan_preview_command_handling_seconds", Help: "Time that plan preview commands took, by status.",
+			Buckets: durations,
 		}, []string{"status"}),
 	}
 }

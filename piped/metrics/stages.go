@@ -30,7 +30,9 @@ func newStages(plugins func() []*agentv1.Plugin) *stages {
 	return &stages{
 		plugins: plugins, names: map[string]bool{},
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "piped_stage_duration_seconds", Help: "Time that attempts at stages took, by plugin and status; those that were skipped took none.", Buckets: durations,
+			Name:    "piped_stage_duration_seconds",
+			Help:    "Time that attempts at stages took, by plugin and status; those that were skipped took none.",
+			Buckets: durations,
 		}, []string{"plugin", "stage", "status"}),
 	}
 }

@@ -57,8 +57,9 @@ func plain(text string) string { return text }
 
 func newView(e *observe.Event, to links, mentioned mentions, escape func(string) string) *view {
 	v := &view{
-		Event: e.Type.String(), Group: string(e.Type.Group()), Mentions: mentioned.String(), Application: escape(e.ApplicationName()),
-		Reason: escape(e.Reason), Approver: escape(e.Approver), Commander: escape(e.Commander), At: e.At,
+		Event: e.Type.String(), Group: string(e.Type.Group()), Mentions: mentioned.String(),
+		Application: escape(e.ApplicationName()),
+		Reason:      escape(e.Reason), Approver: escape(e.Approver), Commander: escape(e.Commander), At: e.At,
 	}
 	labels, _ := e.Labels()
 	v.Labels = make(map[string]string, len(labels))
@@ -159,7 +160,9 @@ type field struct{ name, value, link string }
 func (v *view) fields() []field {
 	started := ""
 	if v.startedAt > 0 {
-		started = fmt.Sprintf("<!date^%d^{date_num} {time_secs}|%s>", v.startedAt, time.Unix(v.startedAt, 0).UTC().Format(time.RFC3339))
+		started = fmt.Sprintf(
+			"<!date^%d^{date_num} {time_secs}|%s>", v.startedAt, time.Unix(v.startedAt, 0).UTC().Format(time.RFC3339),
+		)
 	}
 	var list []field
 	for _, f := range []field{

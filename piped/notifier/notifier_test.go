@@ -119,20 +119,30 @@ func everything(receivers ...config.NotificationReceiver) config.Notifications {
 }
 
 func hook(s *site) config.NotificationReceiver {
-	return config.NotificationReceiver{Name: "hook", Webhook: &config.Webhook{URL: s.URL + "/secret-path", SignatureKey: "PipeCD-Signature", SignatureValue: "secret-signature"}}
+	return config.NotificationReceiver{
+		Name: "hook",
+		Webhook: &config.Webhook{
+			URL: s.URL + "/secret-path", SignatureKey: "PipeCD-Signature", SignatureValue: "secret-signature",
+		},
+	}
 }
 
 func failed() observe.Event {
 	return observe.Event{
 		Type: observe.DeploymentFailed, At: time.Unix(1700000000, 0), Reason: "Stage A failed: <boom>",
 		Deployment: &model.Deployment{
-			Id: "0123456789", ApplicationId: "app-id", ApplicationName: "shop", ProjectId: "p", Labels: map[string]string{"env": "dev"}, CreatedAt: 1690000000,
-			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "abcdef0123", Message: "Fix", Author: "Ada", Url: "https://git.example/c"}},
-			MetadataV2: &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{
-				notificationKey: `{"mentions": [
+			Id: "0123456789", ApplicationId: "app-id", ApplicationName: "shop", ProjectId: "p",
+			Labels: map[string]string{"env": "dev"}, CreatedAt: 1690000000,
+			Trigger: &model.DeploymentTrigger{
+				Commit: &model.Commit{Hash: "abcdef0123", Message: "Fix", Author: "Ada", Url: "https://git.example/c"},
+			},
+			MetadataV2: &model.DeploymentMetadata{
+				Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{
+					notificationKey: `{"mentions": [
 					{"event": "DEPLOYMENT_FAILED", "slack": ["U1"], "slackusers": ["U2", "U1"], "slackgroups": ["G1"]},
 					{"event": "DEPLOYMENT_CANCELLED", "slackusers": ["U9"]}, {"event": "*", "slackgroups": ["<!subteam^G2>"]}]}`,
-			}}},
+				}},
+			},
 		},
 	}
 }
@@ -178,16 +188,32 @@ func TestWebhookGetsPipeCDsJSONWithTheSignature(t *testing.T) {
 	require.Equal(t, []string{"G1", "<!subteam^G2>"}, got.Metadata.MentionedGroups)
 
 	require.NoError(t, os.WriteFile(file, []byte("replaced"), 0o600))
-	n.Notify(observe.Event{Type: observe.PipedStarted, Piped: &observe.Identity{ID: "i", Name: "n", Version: "v", ProjectID: "p"}})
+	n.Notify(
+		observe.Event{
+			Type: observe.PipedStarted, Piped: &observe.Identity{ID: "i", Name: "n", Version: "v", ProjectID: "p"},
+		},
+	)
 	r = receive(t, s)
 	require.Equal(t, "replaced", r.header.Get("PipeCD-Signature"))
-	require.JSONEq(t, `{"Type": 300, "Metadata": {"id": "i", "name": "n", "version": "v", "project_id": "p"}}`, string(r.body))
+	require.JSONEq(
+		t, `{"Type": 300, "Metadata": {"id": "i", "name": "n", "version": "v", "project_id": "p"}}`, string(r.body),
+	)
 }
 
 func TestSlackHookGetsAMessageThatCallsPeople(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	n := start(t, everything(config.NotificationReceiver{Name: "chat", Slack: &config.SlackTarget{HookURL: s.URL + "/services/T/B/secret", MentionedAccounts: []string{"U1", "U3"}}}))
+	n := start(
+		t,
+		everything(
+			config.NotificationReceiver{
+				Name: "chat",
+				Slack: &config.SlackTarget{
+					HookURL: s.URL + "/services/T/B/secret", MentionedAccounts: []string{"U1", "U3"},
+				},
+			},
+		),
+	)
 	n.Notify(failed())
 	r := receive(t, s)
 	require.Equal(t, "/services/T/B/secret", r.path)
@@ -213,10 +239,15 @@ func TestSlackHookGetsAMessageThatCallsPeople(t *testing.T) {
 
 func TestSlackAPIIsCalledWithTheToken(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, text(`{"ok": false, "error": "internal_error"}`), text(`{"ok": true}`), text(`{"ok": false, "error": "channel_not_found"}`))
+	s := newSite(
+		t, text(`{"ok": false, "error": "internal_error"}`), text(`{"ok": true}`),
+		text(`{"ok": false, "error": "channel_not_found"}`),
+	)
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte("xoxb-secret\n"), 0o600))
-	n := start(t, everything(config.NotificationReceiver{Name: "chat", Slack: &config.SlackTarget{OAuthTokenFile: file, ChannelID: "C1"}}),
+	n := start(t, everything(
+		config.NotificationReceiver{Name: "chat", Slack: &config.SlackTarget{OAuthTokenFile: file, ChannelID: "C1"}},
+	),
 		func(o *Options) { o.SlackAPI = s.URL + "/api/" })
 	n.Notify(failed())
 	for range 2 {
@@ -241,12 +272,16 @@ func TestPassingFailuresAreTriedAgainAndOthersAreNot(t *testing.T) {
 		sent    int64
 		atLeast time.Duration
 	}{
-		"taken":                      {nil, 1, 1, 0},
-		"server error":               {[]func(http.ResponseWriter){code(500), code(503)}, 3, 1, 0},
-		"too many, with Retry-After": {[]func(http.ResponseWriter){code(429, "Retry-After", "7")}, 2, 1, 7 * time.Second},
-		"an endless Retry-After":     {[]func(http.ResponseWriter){code(429, "Retry-After", "99999")}, 2, 1, time.Minute},
-		"refused":                    {[]func(http.ResponseWriter){code(400)}, 1, 0, 0},
-		"moved":                      {[]func(http.ResponseWriter){code(307, "Location", "/elsewhere")}, 1, 0, 0},
+		"taken":        {nil, 1, 1, 0},
+		"server error": {[]func(http.ResponseWriter){code(500), code(503)}, 3, 1, 0},
+		"too many, with Retry-After": {
+			[]func(http.ResponseWriter){code(429, "Retry-After", "7")}, 2, 1, 7 * time.Second,
+		},
+		"an endless Retry-After": {
+			[]func(http.ResponseWriter){code(429, "Retry-After", "99999")}, 2, 1, time.Minute,
+		},
+		"refused": {[]func(http.ResponseWriter){code(400)}, 1, 0, 0},
+		"moved":   {[]func(http.ResponseWriter){code(307, "Location", "/elsewhere")}, 1, 0, 0},
 		"never taken": {[]func(http.ResponseWriter){
 			code(500), code(500), code(500), code(500), code(500), code(500), code(500),
 		}, maxTries, 0, 0},
@@ -306,7 +341,10 @@ func TestAFullQueueDropsAndSaysHowMany(t *testing.T) {
 	}()
 	close(release)
 	n.stop()
-	require.Equal(t, Stats{Receiver: "hook", Sent: queueSize + 1, Dropped: 3}, n.Stats()[0], "what is queued is sent before the end")
+	require.Equal(
+		t, Stats{Receiver: "hook", Sent: queueSize + 1, Dropped: 3}, n.Stats()[0],
+		"what is queued is sent before the end",
+	)
 	require.Contains(t, n.logs.String(), `msg="notifications were dropped" receiver=hook number=3`)
 	s.Close()
 	close(s.got)
@@ -341,7 +379,9 @@ func TestTemplatesMakeTheMessage(t *testing.T) {
 	asJSON, asText := hook(s), hook(s)
 	asJSON.Name, asJSON.Template = "json", `{"text": {{ json (print .Title " in " .Labels.env) }}}`
 	asText.Name, asText.Template = "text", `{{ .Application }}{{ .Labels.none }}: {{ shorten .Reason 7 }}`
-	chat := config.NotificationReceiver{Name: "chat", Template: "*{{ .Reason }}*", Slack: &config.SlackTarget{HookURL: s.URL}}
+	chat := config.NotificationReceiver{
+		Name: "chat", Template: "*{{ .Reason }}*", Slack: &config.SlackTarget{HookURL: s.URL},
+	}
 	n := start(t, everything(asJSON))
 	n.Notify(failed())
 	r := receive(t, s)
@@ -369,20 +409,24 @@ func TestMistakesInTheConfigurationAreToldAtOnce(t *testing.T) {
 		"neither slack nor webhook": everything(config.NotificationReceiver{Name: "r"}),
 		"both slack and webhook":    hook(func(r *config.NotificationReceiver) { r.Slack = &config.SlackTarget{} }),
 		"not of the form https":     hook(func(r *config.NotificationReceiver) { r.Webhook.URL = "ftp://secret" }),
-		"signatureValueFile":        hook(func(r *config.NotificationReceiver) { r.Webhook.SignatureValueFile = "/does/not/exist" }),
+		"signatureValueFile": hook(
+			func(r *config.NotificationReceiver) { r.Webhook.SignatureValueFile = "/does/not/exist" },
+		),
 		"keep one": hook(func(r *config.NotificationReceiver) {
 			r.Webhook.SignatureValueFile, r.Webhook.SignatureValue = "a", "secret"
 		}),
 		"can't evaluate field Nonsense": hook(func(r *config.NotificationReceiver) { r.Template = "{{ .Nonsense }}" }),
 		"read the template":             hook(func(r *config.NotificationReceiver) { r.Template = "{{" }),
-		"writes more than":              hook(func(r *config.NotificationReceiver) { r.Template = `{{ printf "%300000d" 1 }}` }),
-		"neither hookURL nor a token":   slack(config.SlackTarget{}),
-		"no channelID":                  slack(config.SlackTarget{OAuthToken: "secret"}),
-		"not base64":                    slack(config.SlackTarget{OAuthTokenData: "%secret"}),
-		"slack.hookURL":                 slack(config.SlackTarget{HookURL: "secret"}),
-		"both hookURL and a token":      slack(config.SlackTarget{HookURL: "https://a/secret", OAuthToken: "secret"}),
-		"oauthTokenFile":                slack(config.SlackTarget{OAuthTokenFile: "/does/not/exist"}),
-		`there is no receiver "other"`:  {Routes: []config.NotificationRoute{{Receiver: "other"}}},
+		"writes more than": hook(
+			func(r *config.NotificationReceiver) { r.Template = `{{ printf "%300000d" 1 }}` },
+		),
+		"neither hookURL nor a token":  slack(config.SlackTarget{}),
+		"no channelID":                 slack(config.SlackTarget{OAuthToken: "secret"}),
+		"not base64":                   slack(config.SlackTarget{OAuthTokenData: "%secret"}),
+		"slack.hookURL":                slack(config.SlackTarget{HookURL: "secret"}),
+		"both hookURL and a token":     slack(config.SlackTarget{HookURL: "https://a/secret", OAuthToken: "secret"}),
+		"oauthTokenFile":               slack(config.SlackTarget{OAuthTokenFile: "/does/not/exist"}),
+		`there is no receiver "other"`: {Routes: []config.NotificationRoute{{Receiver: "other"}}},
 	} {
 		_, err := New(Options{Notifications: c})
 		require.ErrorContains(t, err, want)
@@ -402,7 +446,8 @@ func TestRoutesWithNamesOfNoEventAreAccepted(t *testing.T) {
 func withRoute(route config.NotificationRoute) config.Notifications {
 	route.Receiver = "r"
 	return config.Notifications{
-		Receivers: []config.NotificationReceiver{{Name: "r", Webhook: &config.Webhook{URL: "https://example.com"}}}, Routes: []config.NotificationRoute{route},
+		Receivers: []config.NotificationReceiver{{Name: "r", Webhook: &config.Webhook{URL: "https://example.com"}}},
+		Routes:    []config.NotificationRoute{route},
 	}
 }
 
@@ -418,18 +463,44 @@ func TestRoutesChooseEvents(t *testing.T) {
 		route config.NotificationRoute
 		want  []bool // of all
 	}{
-		"nothing given takes all":                        {config.NotificationRoute{}, []bool{true, true, true, true}},
-		"events":                                         {config.NotificationRoute{Events: []string{"STAGE_FAILED"}}, []bool{false, true, false, false}},
-		"groups":                                         {config.NotificationRoute{Groups: []string{"DEPLOYMENT", "PIPED"}}, []bool{true, false, true, true}},
-		"events and groups have to match both":           {config.NotificationRoute{Events: []string{"STAGE_FAILED"}, Groups: []string{"DEPLOYMENT"}}, []bool{false, false, false, false}},
-		"ignored events win":                             {config.NotificationRoute{Events: []string{"STAGE_FAILED"}, IgnoreEvents: []string{"STAGE_FAILED"}}, []bool{false, false, false, false}},
-		"ignored groups win":                             {config.NotificationRoute{IgnoreGroups: []string{"DEPLOYMENT"}}, []bool{false, true, false, true}},
-		"apps do not concern events of piped":            {config.NotificationRoute{Apps: []string{"shop"}}, []bool{true, true, false, true}},
-		"ignored apps":                                   {config.NotificationRoute{IgnoreApps: []string{"shop"}}, []bool{false, false, true, true}},
-		"labels do not concern events of piped":          {config.NotificationRoute{Labels: map[string]string{"env": "dev"}}, []bool{true, true, false, true}},
-		"all labels have to match":                       {config.NotificationRoute{Labels: map[string]string{"env": "dev", "a": "b"}}, []bool{false, false, false, true}},
-		"one ignored label is enough":                    {config.NotificationRoute{IgnoreLabels: map[string]string{"env": "dev", "a": "b"}}, []bool{false, false, true, true}},
-		"an ignored label without value is no wild card": {config.NotificationRoute{IgnoreLabels: map[string]string{"a": ""}}, []bool{true, true, true, true}},
+		"nothing given takes all": {config.NotificationRoute{}, []bool{true, true, true, true}},
+		"events": {
+			config.NotificationRoute{Events: []string{"STAGE_FAILED"}}, []bool{false, true, false, false},
+		},
+		"groups": {
+			config.NotificationRoute{Groups: []string{"DEPLOYMENT", "PIPED"}}, []bool{true, false, true, true},
+		},
+		"events and groups have to match both": {
+			config.NotificationRoute{Events: []string{"STAGE_FAILED"}, Groups: []string{"DEPLOYMENT"}},
+			[]bool{false, false, false, false},
+		},
+		"ignored events win": {
+			config.NotificationRoute{Events: []string{"STAGE_FAILED"}, IgnoreEvents: []string{"STAGE_FAILED"}},
+			[]bool{false, false, false, false},
+		},
+		"ignored groups win": {
+			config.NotificationRoute{IgnoreGroups: []string{"DEPLOYMENT"}}, []bool{false, true, false, true},
+		},
+		"apps do not concern events of piped": {
+			config.NotificationRoute{Apps: []string{"shop"}}, []bool{true, true, false, true},
+		},
+		"ignored apps": {
+			config.NotificationRoute{IgnoreApps: []string{"shop"}}, []bool{false, false, true, true},
+		},
+		"labels do not concern events of piped": {
+			config.NotificationRoute{Labels: map[string]string{"env": "dev"}}, []bool{true, true, false, true},
+		},
+		"all labels have to match": {
+			config.NotificationRoute{Labels: map[string]string{"env": "dev", "a": "b"}},
+			[]bool{false, false, false, true},
+		},
+		"one ignored label is enough": {
+			config.NotificationRoute{IgnoreLabels: map[string]string{"env": "dev", "a": "b"}},
+			[]bool{false, false, true, true},
+		},
+		"an ignored label without value is no wild card": {
+			config.NotificationRoute{IgnoreLabels: map[string]string{"a": ""}}, []bool{true, true, true, true},
+		},
 	} {
 		r, err := newRoute(c.route, &receiver{})
 		require.NoError(t, err)
@@ -452,7 +523,9 @@ func TestEveryTypeOfEventCanBeSent(t *testing.T) {
 		case observe.Piped:
 			e = observe.Event{Type: kind, Piped: &observe.Identity{Name: "p"}}
 		case observe.ApplicationSync, observe.ApplicationHealth:
-			e = observe.Event{Type: kind, Application: &model.Application{Name: "shop"}, SyncState: &model.ApplicationSyncState{}}
+			e = observe.Event{
+				Type: kind, Application: &model.Application{Name: "shop"}, SyncState: &model.ApplicationSyncState{},
+			}
 		case observe.Stages:
 			e.Stage = &model.PipelineStage{Name: "WAIT"}
 		}
@@ -482,7 +555,8 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "5": 5 * time.Second, "-1": 0, "nonsense": 0, "Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second, "Fri, 02 Jan 2026 03:04:00 GMT": 0,
+		"": 0, "5": 5 * time.Second, "-1": 0, "nonsense": 0, "Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second,
+		"Fri, 02 Jan 2026 03:04:00 GMT": 0,
 	} {
 		require.Equal(t, want, retryAfter(text, now), text)
 	}

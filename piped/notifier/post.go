@@ -55,7 +55,9 @@ func post(ctx context.Context, client *http.Client, target string, header http.H
 			after: retryAfter(response.Header.Get("Retry-After"), time.Now()),
 		}
 	case code >= 300 && code < 400:
-		return nil, fmt.Errorf("%s answered %s; redirections are not followed, give the final URL", request.URL.Host, response.Status)
+		return nil, fmt.Errorf(
+			"%s answered %s; redirections are not followed, give the final URL", request.URL.Host, response.Status,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("%s answered %s", request.URL.Host, response.Status)
 	default:

@@ -110,11 +110,16 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 			return
 		case !errors.As(err, &passing) || try == maxTries || ctx.Err() != nil:
 			r.failed.Add(1)
-			r.logger.Error("a notification could not be sent", "event", e.Type, "application", e.ApplicationName(), "tries", try, "error", err)
+			r.logger.Error(
+				"a notification could not be sent", "event", e.Type, "application", e.ApplicationName(), "tries", try,
+				"error", err,
+			)
 			return
 		}
 		pause := max(min(passing.after, longestRetryAfter), backoff.Next())
-		r.logger.Debug("a notification was not taken; it is sent again", "event", e.Type, "try", try, "pause", pause, "error", err)
+		r.logger.Debug(
+			"a notification was not taken; it is sent again", "event", e.Type, "try", try, "pause", pause, "error", err,
+		)
 		_ = clock.Wait(ctx, r.clock, pause) // the next try ends with ctx
 	}
 }

@@ -23,7 +23,10 @@ import (
 const slackAPI = "https://slack.com/api"
 
 // passingSlackErrors are the errors of Slack's Web API that it asks to try again after.
-var passingSlackErrors = []string{"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+var passingSlackErrors = []string{
+	"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout",
+	"team_added_to_org",
+}
 
 // slack posts to an incoming webhook, or to a channel by the Web API.
 type slack struct {
@@ -128,7 +131,9 @@ func (s *slack) send(ctx context.Context, e *observe.Event) error {
 	if result.OK {
 		return nil
 	}
-	err = fmt.Errorf("slack refused the message: %s", strings.ReplaceAll(clip.Characters(result.Error, 100), s.token, "******"))
+	err = fmt.Errorf(
+		"slack refused the message: %s", strings.ReplaceAll(clip.Characters(result.Error, 100), s.token, "******"),
+	)
 	if slices.Contains(passingSlackErrors, result.Error) {
 		return &passingError{err: err}
 	}
@@ -151,7 +156,8 @@ func (s *slack) message(e *observe.Event) (*slackMessage, error) {
 		text = string(rendered)
 	}
 	attachment := slackAttachment{
-		Fallback: v.Title, Title: v.Title, TitleLink: v.Link, Text: clip.Characters(text, maxText), Color: colors[e.Type],
+		Fallback: v.Title, Title: v.Title, TitleLink: v.Link, Text: clip.Characters(text, maxText),
+		Color:    colors[e.Type],
 		Markdown: []string{"text", "fields"}, Timestamp: e.At.Unix(),
 	}
 	if attachment.Color == "" {
@@ -164,7 +170,9 @@ func (s *slack) message(e *observe.Event) (*slackMessage, error) {
 		}
 		attachment.Fields = append(attachment.Fields, slackField{f.name, value, true})
 	}
-	return &slackMessage{Channel: s.config.ChannelID, Username: "PipeCD", Text: v.Mentions, Attachments: []slackAttachment{attachment}}, nil
+	return &slackMessage{
+		Channel: s.config.ChannelID, Username: "PipeCD", Text: v.Mentions, Attachments: []slackAttachment{attachment},
+	}, nil
 }
 
 // Colours of the bar beside a message.
@@ -176,9 +184,11 @@ const (
 )
 
 var colors = map[observe.Type]string{
-	observe.DeploymentSucceeded: colorSuccess, observe.DeploymentFailed: colorError, observe.DeploymentTriggerFailed: colorError,
-	observe.DeploymentCancelled: colorWarning, observe.DeploymentRollingBack: colorWarning, observe.DeploymentWaitApproval: colorWarning,
-	observe.ApplicationSynced: colorSuccess, observe.ApplicationOutOfSync: colorWarning,
+	observe.DeploymentSucceeded: colorSuccess, observe.DeploymentFailed: colorError,
+	observe.DeploymentTriggerFailed: colorError,
+	observe.DeploymentCancelled:     colorWarning, observe.DeploymentRollingBack: colorWarning,
+	observe.DeploymentWaitApproval: colorWarning,
+	observe.ApplicationSynced:      colorSuccess, observe.ApplicationOutOfSync: colorWarning,
 	observe.ApplicationHealthy: colorSuccess, observe.ApplicationUnhealthy: colorError,
 	observe.StageSucceeded: colorSuccess, observe.StageFailed: colorError, observe.StageCancelled: colorWarning,
 }

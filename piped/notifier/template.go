@@ -26,12 +26,17 @@ func newTemplate(text string) (*renderer, error) {
 	if text == "" {
 		return nil, nil
 	}
-	parsed, err := template.New("template").Option("missingkey=zero").Funcs(template.FuncMap{"json": toJSON, "shorten": clip.Characters}).Parse(text)
+	parsed, err := template.New("template").Option("missingkey=zero").Funcs(
+		template.FuncMap{"json": toJSON, "shorten": clip.Characters},
+	).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)
 	}
 	r := &renderer{parsed}
-	trial := newView(&observe.Event{Type: observe.PipedStarted, At: time.Unix(0, 0), Piped: &observe.Identity{}}, links{func() string { return "" }}, mentions{}, plain)
+	trial := newView(
+		&observe.Event{Type: observe.PipedStarted, At: time.Unix(0, 0), Piped: &observe.Identity{}},
+		links{func() string { return "" }}, mentions{}, plain,
+	)
 	_, err = r.render(trial)
 	return r, err
 }

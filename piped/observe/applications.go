@@ -72,7 +72,10 @@ func (a *applications) syncState(r *ps.ReportApplicationSyncStateRequest) []Even
 	}
 	before := known.sync
 	known.sync, known.SyncState = status, proto.CloneOf(r.GetState())
-	e := Event{Application: proto.CloneOf(known.Application), SyncState: proto.CloneOf(r.GetState()), Reason: r.GetState().GetShortReason()}
+	e := Event{
+		Application: proto.CloneOf(known.Application), SyncState: proto.CloneOf(r.GetState()),
+		Reason: r.GetState().GetShortReason(),
+	}
 	switch {
 	case status == model.ApplicationSyncStatus_OUT_OF_SYNC:
 		e.Type = ApplicationOutOfSync

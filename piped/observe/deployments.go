@@ -128,7 +128,9 @@ func (d *deployment) statusChanged(r *ps.ReportDeploymentStatusChangedRequest) [
 // completed takes the last report in and returns the event it stands for.
 func (d *deployment) completed(r *ps.ReportDeploymentCompletedRequest, now time.Time) Event {
 	d.Status, d.StatusReason, d.CompletedAt = r.GetStatus(), r.GetStatusReason(), r.GetCompletedAt()
-	e := Event{Type: DeploymentSucceeded, Deployment: d.snapshot(), Reason: r.GetStatusReason(), Took: since(d.since, now)}
+	e := Event{
+		Type: DeploymentSucceeded, Deployment: d.snapshot(), Reason: r.GetStatusReason(), Took: since(d.since, now),
+	}
 	switch r.GetStatus() {
 	case model.DeploymentStatus_DEPLOYMENT_FAILURE:
 		e.Type = DeploymentFailed

@@ -8,6 +8,6 @@
 // has taken it sends Events to its listeners, so there is never an event of something that was not reported. It
 // remembers open deployments and applications, a bounded number of them, because reports only name ids.
 //
-// Package agent creates the Observer; notifications and metrics listen. It cannot fail: a report about something unknown
-// gives an event with what the report says.
+// Package agent creates the Observer; notifications and metrics listen. It cannot fail: a report about something
+// unknown gives an event with what the report says.
 package observe

@@ -42,8 +42,10 @@ const (
 )
 
 var names = map[Type]string{
-	DeploymentTriggered: "DEPLOYMENT_TRIGGERED", DeploymentPlanned: "DEPLOYMENT_PLANNED", DeploymentApproved: "DEPLOYMENT_APPROVED",
-	DeploymentRollingBack: "DEPLOYMENT_ROLLING_BACK", DeploymentSucceeded: "DEPLOYMENT_SUCCEEDED", DeploymentFailed: "DEPLOYMENT_FAILED",
+	DeploymentTriggered: "DEPLOYMENT_TRIGGERED", DeploymentPlanned: "DEPLOYMENT_PLANNED",
+	DeploymentApproved:    "DEPLOYMENT_APPROVED",
+	DeploymentRollingBack: "DEPLOYMENT_ROLLING_BACK", DeploymentSucceeded: "DEPLOYMENT_SUCCEEDED",
+	DeploymentFailed:    "DEPLOYMENT_FAILED",
 	DeploymentCancelled: "DEPLOYMENT_CANCELLED", DeploymentWaitApproval: "DEPLOYMENT_WAIT_APPROVAL",
 	DeploymentTriggerFailed: "DEPLOYMENT_TRIGGER_FAILED", DeploymentStarted: "DEPLOYMENT_STARTED",
 	ApplicationSynced: "APPLICATION_SYNCED", ApplicationOutOfSync: "APPLICATION_OUT_OF_SYNC",

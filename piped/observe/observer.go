@@ -67,7 +67,10 @@ func (o *Observer) notify(events ...Event) {
 }
 
 // Intercept is the layer of calls that observes them; it passes them on unchanged.
-func (o *Observer) Intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (o *Observer) Intercept(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,8 +101,9 @@ func (o *Observer) created(ctx context.Context, d *model.Deployment, err error) 
 	case o.applications.failedBefore(d):
 	default:
 		o.notify(Event{
-			Type: DeploymentTriggerFailed, Application: o.applications.get(d.GetApplicationId(), d.GetApplicationName()),
-			Deployment: proto.CloneOf(d), Reason: status.Convert(err).Message(),
+			Type:        DeploymentTriggerFailed,
+			Application: o.applications.get(d.GetApplicationId(), d.GetApplicationName()),
+			Deployment:  proto.CloneOf(d), Reason: status.Convert(err).Message(),
 		})
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
-// world is a client of a control plane whose calls pass an Observer, what it has notified about, and a clock that goes on
-// a second with each look.
+// world is a client of a control plane whose calls pass an Observer, what it has notified about, and a clock that goes
+// on a second with each look.
 type world struct {
 	*Observer
 	*controlplane.Client
@@ -37,7 +37,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{}
 	now := time.Unix(1000, 0)
-	w.Observer = New(func() time.Time { now = now.Add(time.Second); return now }, func(e Event) { w.events = append(w.events, e) })
+	w.Observer = New(
+		func() time.Time { now = now.Add(time.Second); return now }, func(e Event) { w.events = append(w.events, e) },
+	)
 	w.Client = controlplanetest.Dial(t, controlplanetest.Serve(t, w.answer), controlplane.Layers{Observe: w.Intercept})
 	return w
 }
@@ -80,7 +82,10 @@ func (w *world) create(t *testing.T, id string) error {
 
 func (w *world) stage(t *testing.T, s model.StageStatus, retried int32) {
 	t.Helper()
-	_, err := w.ReportStageStatusChanged(t.Context(), &ps.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "s", Status: s, RetriedCount: retried})
+	_, err := w.ReportStageStatusChanged(
+		t.Context(),
+		&ps.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "s", Status: s, RetriedCount: retried},
+	)
 	require.NoError(t, err)
 }
 
@@ -90,12 +95,20 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	ctx := t.Context()
 	require.NoError(t, w.create(t, "d"))
 	require.NoError(t, w.create(t, "d"), "a second try of the same")
-	_, err := w.ReportDeploymentPlanned(ctx, &ps.ReportDeploymentPlannedRequest{DeploymentId: "d", Summary: "two stages", Stages: []*model.PipelineStage{
-		{Id: "s", Name: "WAIT_APPROVAL", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE},
-	}})
+	_, err := w.ReportDeploymentPlanned(
+		ctx,
+		&ps.ReportDeploymentPlannedRequest{DeploymentId: "d", Summary: "two stages", Stages: []*model.PipelineStage{
+			{Id: "s", Name: "WAIT_APPROVAL", AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE},
+		}},
+	)
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.ReportDeploymentStatusChanged(ctx, &ps.ReportDeploymentStatusChangedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING})
+		_, err = w.ReportDeploymentStatusChanged(
+			ctx,
+			&ps.ReportDeploymentStatusChangedRequest{
+				DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING,
+			},
+		)
 		require.NoError(t, err)
 	}
 	require.Equal(t, "two stages", w.events[1].Reason)
@@ -104,22 +117,40 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 
 	w.stage(t, model.StageStatus_STAGE_RUNNING, 0)
 	w.stage(t, model.StageStatus_STAGE_RUNNING, 1)
-	_, err = w.SaveStageMetadata(ctx, &ps.SaveStageMetadataRequest{DeploymentId: "d", StageId: "s", Metadata: map[string]string{approvedUsersKey: "ada, bob"}})
+	_, err = w.SaveStageMetadata(
+		ctx,
+		&ps.SaveStageMetadataRequest{
+			DeploymentId: "d", StageId: "s", Metadata: map[string]string{approvedUsersKey: "ada, bob"},
+		},
+	)
 	require.NoError(t, err)
 	w.stage(t, model.StageStatus_STAGE_SUCCESS, 1)
 	approved := w.events[len(w.events)-1]
 	require.Equal(t, "ada, bob", approved.Approver)
 	require.Equal(t, "WAIT_APPROVAL", approved.Stage.GetName())
 	require.Positive(t, w.events[len(w.events)-2].Took)
-	require.Equal(t, []string{"STAGE_STARTED", "DEPLOYMENT_WAIT_APPROVAL", "STAGE_STARTED", "STAGE_SUCCEEDED", "DEPLOYMENT_APPROVED"}, w.told(),
+	require.Equal(t, []string{
+		"STAGE_STARTED", "DEPLOYMENT_WAIT_APPROVAL", "STAGE_STARTED", "STAGE_SUCCEEDED", "DEPLOYMENT_APPROVED",
+	}, w.told(),
 		"a second attempt does not ask for the approval again")
 
-	_, err = w.ReportDeploymentStatusChanged(ctx, &ps.ReportDeploymentStatusChangedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, StatusReason: "why"})
+	_, err = w.ReportDeploymentStatusChanged(
+		ctx,
+		&ps.ReportDeploymentStatusChangedRequest{
+			DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, StatusReason: "why",
+		},
+	)
 	require.NoError(t, err)
-	w.commands = []*model.Command{{Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d", Commander: "ada"}, {Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "ended"}}
+	w.commands = []*model.Command{
+		{Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "d", Commander: "ada"},
+		{Type: model.Command_CANCEL_DEPLOYMENT, DeploymentId: "ended"},
+	}
 	_, err = w.ListUnhandledCommands(ctx, &ps.ListUnhandledCommandsRequest{})
 	require.NoError(t, err)
-	_, err = w.ReportDeploymentCompleted(ctx, &ps.ReportDeploymentCompletedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED})
+	_, err = w.ReportDeploymentCompleted(
+		ctx,
+		&ps.ReportDeploymentCompletedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "ada", w.events[1].Commander)
 	require.Positive(t, w.events[1].Took)
@@ -133,7 +164,8 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 func TestEveryEndOfAStageIsTold(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[model.StageStatus]string{
-		model.StageStatus_STAGE_SUCCESS: "STAGE_SUCCEEDED", model.StageStatus_STAGE_EXITED: "STAGE_SUCCEEDED", model.StageStatus_STAGE_FAILURE: "STAGE_FAILED",
+		model.StageStatus_STAGE_SUCCESS: "STAGE_SUCCEEDED", model.StageStatus_STAGE_EXITED: "STAGE_SUCCEEDED",
+		model.StageStatus_STAGE_FAILURE:   "STAGE_FAILED",
 		model.StageStatus_STAGE_CANCELLED: "STAGE_CANCELLED", model.StageStatus_STAGE_SKIPPED: "STAGE_SKIPPED",
 	} {
 		w := newWorld(t)
@@ -156,9 +188,15 @@ func TestNothingIsToldThatWasNotReported(t *testing.T) {
 	require.Error(t, w.create(t, "d"))
 	_, err = w.ReportDeploymentPlanned(t.Context(), &ps.ReportDeploymentPlannedRequest{DeploymentId: "d"})
 	require.Error(t, err)
-	_, err = w.ReportDeploymentStatusChanged(t.Context(), &ps.ReportDeploymentStatusChangedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING})
+	_, err = w.ReportDeploymentStatusChanged(
+		t.Context(),
+		&ps.ReportDeploymentStatusChangedRequest{DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_RUNNING},
+	)
 	require.Error(t, err)
-	_, err = w.ReportStageStatusChanged(t.Context(), &ps.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_RUNNING})
+	_, err = w.ReportStageStatusChanged(
+		t.Context(),
+		&ps.ReportStageStatusChangedRequest{DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_RUNNING},
+	)
 	require.Error(t, err)
 	_, err = w.ReportDeploymentCompleted(t.Context(), &ps.ReportDeploymentCompletedRequest{DeploymentId: "d"})
 	require.Error(t, err)
@@ -182,7 +220,10 @@ func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 	}
 	list()
 	sync := func(s model.ApplicationSyncStatus) {
-		_, err := w.ReportApplicationSyncState(t.Context(), &ps.ReportApplicationSyncStateRequest{ApplicationId: "a", State: &model.ApplicationSyncState{Status: s}})
+		_, err := w.ReportApplicationSyncState(
+			t.Context(),
+			&ps.ReportApplicationSyncStateRequest{ApplicationId: "a", State: &model.ApplicationSyncState{Status: s}},
+		)
 		require.NoError(t, err)
 	}
 	sync(model.ApplicationSyncStatus_SYNCED)
@@ -198,11 +239,17 @@ func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 	require.Equal(t, []string{"APPLICATION_OUT_OF_SYNC", "APPLICATION_SYNCED"}, w.told())
 
 	health := func(s model.ApplicationLiveStateSnapshot_Status) {
-		_, err := w.ReportApplicationLiveState(t.Context(), &ps.ReportApplicationLiveStateRequest{Snapshot: &model.ApplicationLiveStateSnapshot{ApplicationId: "a", HealthStatus: s}})
+		_, err := w.ReportApplicationLiveState(
+			t.Context(),
+			&ps.ReportApplicationLiveStateRequest{
+				Snapshot: &model.ApplicationLiveStateSnapshot{ApplicationId: "a", HealthStatus: s},
+			},
+		)
 		require.NoError(t, err)
 	}
 	for _, s := range []model.ApplicationLiveStateSnapshot_Status{
-		model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveStateSnapshot_UNHEALTHY, model.ApplicationLiveStateSnapshot_UNHEALTHY,
+		model.ApplicationLiveStateSnapshot_HEALTHY, model.ApplicationLiveStateSnapshot_UNHEALTHY,
+		model.ApplicationLiveStateSnapshot_UNHEALTHY,
 		model.ApplicationLiveStateSnapshot_UNKNOWN, model.ApplicationLiveStateSnapshot_HEALTHY,
 	} {
 		health(s)
@@ -232,6 +279,8 @@ func TestTypesBelongToPipeCDsGroups(t *testing.T) {
 		require.Equal(t, name, kind.String())
 		counts[kind.Group()]++
 	}
-	require.Equal(t, map[Group]int{Deployments: 10, ApplicationSync: 2, ApplicationHealth: 2, Piped: 2, Stages: 5}, counts)
+	require.Equal(
+		t, map[Group]int{Deployments: 10, ApplicationSync: 2, ApplicationHealth: 2, Piped: 2, Stages: 5}, counts,
+	)
 	require.Equal(t, Stages, StageCancelled.Group())
 }

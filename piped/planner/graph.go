@@ -13,7 +13,9 @@ import (
 // requires: agents that know only lists run them rightly then. The stages come in the order of their
 // indexes; requires holds, for each index, the indexes that it waits for, without a cycle.
 func connect(stages []*model.PipelineStage, requires [][]int) []*model.PipelineStage {
-	g := &graph{requires: requires, byIndex: map[int]*model.PipelineStage{}, known: map[int][]int{}, placed: map[int]bool{}}
+	g := &graph{
+		requires: requires, byIndex: map[int]*model.PipelineStage{}, known: map[int][]int{}, placed: map[int]bool{},
+	}
 	for _, stage := range stages {
 		g.byIndex[int(stage.GetIndex())] = stage
 	}

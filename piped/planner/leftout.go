@@ -19,7 +19,10 @@ func (p *Planner) leftOut(ctx context.Context, d *model.Deployment) string {
 	list, err := p.options.Sources.LeftOut(ctx, d, d.GetTrigger().GetCommit().GetHash())
 	if err != nil {
 		// The plan does not depend on it, and the next reader of the commit reports the same error.
-		p.options.Logger.Warn("it is not known whether the application is complete in Git", "application", d.GetApplicationName(), "error", err)
+		p.options.Logger.Warn(
+			"it is not known whether the application is complete in Git", "application", d.GetApplicationName(),
+			"error", err,
+		)
 		return ""
 	}
 	if len(list) == 0 {

@@ -55,8 +55,12 @@ type Plugins interface {
 
 // ControlPlane knows the last deployments, and gets the plans.
 type ControlPlane interface {
-	GetApplicationMostRecentDeployment(ctx context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, opts ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error)
-	ReportDeploymentPlanned(ctx context.Context, r *pipedservice.ReportDeploymentPlannedRequest, opts ...grpc.CallOption) (*pipedservice.ReportDeploymentPlannedResponse, error)
+	GetApplicationMostRecentDeployment(
+		ctx context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, opts ...grpc.CallOption,
+	) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error)
+	ReportDeploymentPlanned(
+		ctx context.Context, r *pipedservice.ReportDeploymentPlannedRequest, opts ...grpc.CallOption,
+	) (*pipedservice.ReportDeploymentPlannedResponse, error)
 }
 
 var (
@@ -69,8 +73,8 @@ type Options struct {
 	Plugins      Plugins
 	ControlPlane ControlPlane
 	Sources      Sources
-	// Options returns what is wrong in those parts of an application configuration that plugins own. The deployment goes
-	// on: the log shows it. It may be nil.
+	// Options returns what is wrong in those parts of an application configuration that plugins own. The deployment
+	// goes on: the log shows it. It may be nil.
 	Options func(configuration []byte, filename string) config.Errors
 	Logger  *slog.Logger
 	// Timeout bounds a plan, with all that is tried again. Default 5 min.
@@ -127,8 +131,21 @@ func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) 
 	if err != nil {
 		return nil, fmt.Errorf("report the plan to the control plane: %w", err)
 	}
-	p.options.Logger.Info("deployment planned", "deployment", planned.GetId(), "application", planned.GetApplicationName(),
-		"strategy", planned.GetTrigger().GetSyncStrategy(), "summary", planned.GetSummary(), "stages", len(planned.GetStages()))
+	p.options.Logger.Info(
+		"deployment planned",
+		"deployment",
+		planned.GetId(),
+		"application",
+		planned.GetApplicationName(),
+		"strategy",
+		planned.GetTrigger().GetSyncStrategy(),
+		"summary",
+		planned.GetSummary(),
+		"stages",
+		len(
+			planned.GetStages(),
+		),
+	)
 	return planned, nil
 }
 
@@ -182,9 +199,12 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(s
 
 // running is the last successful deployment of the application, nil before the first.
 func (p *Planner) running(ctx context.Context, application string) (*model.ApplicationDeploymentReference, error) {
-	response, err := p.options.ControlPlane.GetApplicationMostRecentDeployment(ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{
-		ApplicationId: application, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS,
-	})
+	response, err := p.options.ControlPlane.GetApplicationMostRecentDeployment(
+		ctx,
+		&pipedservice.GetApplicationMostRecentDeploymentRequest{
+			ApplicationId: application, Status: model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		},
+	)
 	switch {
 	case status.Code(err) == codes.NotFound:
 		return nil, nil
@@ -195,13 +215,19 @@ func (p *Planner) running(ctx context.Context, application string) (*model.Appli
 }
 
 // participants reads the application and waits until its plugins run.
-func (p *Planner) participants(ctx context.Context, d *model.Deployment) (*config.Application, []applicationPlugin, error) {
-	described, err := p.options.Sources.Describe(ctx, source.Wanted{Deployment: d, Commit: d.GetTrigger().GetCommit().GetHash()})
+func (p *Planner) participants(
+	ctx context.Context, d *model.Deployment,
+) (*config.Application, []applicationPlugin, error) {
+	described, err := p.options.Sources.Describe(
+		ctx, source.Wanted{Deployment: d, Commit: d.GetTrigger().GetCommit().GetHash()},
+	)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer described.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout))
+	ctx, cancel := context.WithTimeoutCause(
+		ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout),
+	)
 	defer cancel()
 	plugins, err := p.applicationPlugins(ctx, described.Application())
 	if err != nil {
@@ -264,7 +290,9 @@ func (s *sources) runningProto() *common.DeploymentSource {
 	return s.running.Proto()
 }
 
-func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference, use deployment.SourceUse) (*sources, error) {
+func (p *Planner) prepare(
+	ctx context.Context, d *model.Deployment, running *model.ApplicationDeploymentReference, use deployment.SourceUse,
+) (*sources, error) {
 	ofTarget, ofRunning := p.options.Sources.Prepare, p.options.Sources.Prepare
 	switch use {
 	case deployment.SourceUse_SOURCE_USE_NONE:
@@ -282,7 +310,9 @@ func (p *Planner) prepare(ctx context.Context, d *model.Deployment, running *mod
 		before <- result{}
 	} else {
 		go func() {
-			source, err := ofRunning(ctx, source.Wanted{Deployment: d, Commit: commit, ConfigFilename: running.GetConfigFilename()})
+			source, err := ofRunning(
+				ctx, source.Wanted{Deployment: d, Commit: commit, ConfigFilename: running.GetConfigFilename()},
+			)
 			before <- result{source, err}
 		}()
 	}

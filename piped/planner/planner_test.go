@@ -32,14 +32,18 @@ type controlPlane struct {
 	planned *pipedservice.ReportDeploymentPlannedRequest
 }
 
-func (c *controlPlane) GetApplicationMostRecentDeployment(context.Context, *pipedservice.GetApplicationMostRecentDeploymentRequest, ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) GetApplicationMostRecentDeployment(
+	context.Context, *pipedservice.GetApplicationMostRecentDeploymentRequest, ...grpc.CallOption,
+) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
 	if c.success == nil {
 		return nil, status.Error(codes.NotFound, "none")
 	}
 	return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: c.success}, nil
 }
 
-func (c *controlPlane) ReportDeploymentPlanned(_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest, _ ...grpc.CallOption) (*pipedservice.ReportDeploymentPlannedResponse, error) {
+func (c *controlPlane) ReportDeploymentPlanned(
+	_ context.Context, r *pipedservice.ReportDeploymentPlannedRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportDeploymentPlannedResponse, error) {
 	c.planned = r
 	return &pipedservice.ReportDeploymentPlannedResponse{}, r.Validate()
 }
@@ -50,7 +54,8 @@ func host(t *testing.T, opinion string) *pluginhost.Host {
 	return plugintest.Host(t,
 		plugintest.Entry(t, "steps", testPlugin, map[string]any{"stages": []string{"WAIT", "NOTHING"}}),
 		plugintest.Entry(t, "deployer", testPlugin, map[string]any{
-			"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion, "versions": []string{"v1", "v2"},
+			"stages": []string{"SYNC", "ROLLOUT", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": opinion,
+			"versions": []string{"v1", "v2"},
 		}),
 		plugintest.Entry(t, "other", testPlugin, map[string]any{"stages": []string{"OTHER"}, "quick": "OTHER"}))
 }
@@ -92,18 +97,39 @@ func TestStrategyFollowsTheRulesInTheirOrder(t *testing.T) {
 				d.Trigger.SyncStrategy, d.Trigger.StrategySummary, d.Trigger.Commander = quick, "asked for", "carol"
 			},
 		},
-		"no pipeline":                          {spec: "  plugins: {deployer: {}}\n", opinion: "PIPELINE", want: quick, summary: "Quick sync: no pipeline is configured"},
-		"always the pipeline":                  {spec: stages + "  planner: {alwaysUsePipeline: true}\n  commitMatcher: {quickSync: .*}\n", first: true, want: pipeline, summary: "Pipeline: alwaysUsePipeline is set"},
-		"commit message asks for the pipeline": {spec: stages + "  commitMatcher: {pipeline: ^Release}\n", first: true, want: pipeline},
-		"commit message asks for a quick sync": {spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: quick},
-		"commit message does not count for a command": {
-			spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE",
-			change: func(d *model.Deployment) { d.Trigger.Commander = "carol" },
+		"no pipeline": {
+			spec: "  plugins: {deployer: {}}\n", opinion: "PIPELINE", want: quick,
+			summary: "Quick sync: no pipeline is configured",
 		},
-		"first deployment":           {spec: stages, opinion: "PIPELINE", first: true, want: quick, summary: "Quick sync: the first deployment of the application"},
-		"the plugin wants pipeline":  {spec: stages, opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE"},
-		"the plugin wants quick":     {spec: stages, opinion: "QUICK_SYNC", want: quick, summary: "the plugin says QUICK_SYNC"},
-		"no plugin has an opinion":   {spec: stages, want: pipeline, summary: "Sync with the specified pipeline, since no plugin has an opinion on the strategy"},
+		"always the pipeline": {
+			spec: stages + "  planner: {alwaysUsePipeline: true}\n  commitMatcher: {quickSync: .*}\n", first: true,
+			want: pipeline, summary: "Pipeline: alwaysUsePipeline is set",
+		},
+		"commit message asks for the pipeline": {
+			spec: stages + "  commitMatcher: {pipeline: ^Release}\n", first: true, want: pipeline,
+		},
+		"commit message asks for a quick sync": {
+			spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: quick,
+		},
+		"commit message does not count for a command": {
+			spec: stages + "  commitMatcher: {quickSync: ^Release}\n", opinion: "PIPELINE", want: pipeline,
+			summary: "the plugin says PIPELINE",
+			change:  func(d *model.Deployment) { d.Trigger.Commander = "carol" },
+		},
+		"first deployment": {
+			spec: stages, opinion: "PIPELINE", first: true, want: quick,
+			summary: "Quick sync: the first deployment of the application",
+		},
+		"the plugin wants pipeline": {
+			spec: stages, opinion: "PIPELINE", want: pipeline, summary: "the plugin says PIPELINE",
+		},
+		"the plugin wants quick": {
+			spec: stages, opinion: "QUICK_SYNC", want: quick, summary: "the plugin says QUICK_SYNC",
+		},
+		"no plugin has an opinion": {
+			spec: stages, want: pipeline,
+			summary: "Sync with the specified pipeline, since no plugin has an opinion on the strategy",
+		},
 		"the plugin's error is left": {spec: stages, opinion: "error", want: pipeline},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +165,9 @@ func TestAPluginCanRefuseToPlanWhatCannotWork(t *testing.T) {
 	require.Nil(t, cp.planned)
 }
 
-func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *model.Deployment) (*model.Deployment, error) {
+func plan(
+	t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *model.Deployment,
+) (*model.Deployment, error) {
 	t.Helper()
 	return planner.New(planner.Options{
 		Plugins: h, ControlPlane: cp,
@@ -147,7 +175,10 @@ func plan(t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *mo
 			if commit == "lost" {
 				return nil, errors.New("no such commit")
 			}
-			application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n"+spec), "app/app.pipecd.yaml")
+			application, err := config.ParseApplication(
+				[]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n"+spec),
+				"app/app.pipecd.yaml",
+			)
 			return &source.Source{Config: application}, err
 		}},
 	}).Plan(t.Context(), d)
@@ -187,7 +218,8 @@ func TestPipelineStagesRequireWhatTheirNeedsName(t *testing.T) {
 			"[{name: WAIT}, {name: WAIT}, {name: WAIT}]", []string{"0 after ", "1 after 0", "2 after 1"},
 		},
 		"a diamond": {
-			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: [a]}, {name: WAIT, id: c, needs: [a]}, {name: WAIT, needs: [c, b]}]",
+			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: [a]}, {name: WAIT, id: c, needs: [a]}, {name: WAIT, " +
+				"needs: [c, b]}]",
 			[]string{"0 after ", "1 after 0", "2 after 0", "3 after 1,2"},
 		},
 		"empty needs wait for nothing": {
@@ -197,13 +229,16 @@ func TestPipelineStagesRequireWhatTheirNeedsName(t *testing.T) {
 			"[{name: WAIT, needs: [last]}, {name: WAIT, id: last, needs: []}]", []string{"1 after ", "0 after 1"},
 		},
 		"a stage that its plugin left out passes on what it needs": {
-			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: []}, {name: NOTHING, id: n, needs: [a, b]}, {name: NOTHING}, {name: WAIT}]",
+			"[{name: WAIT, id: a}, {name: WAIT, id: b, needs: []}, {name: NOTHING, id: n, needs: [a, b]}, {name: " +
+				"NOTHING}, {name: WAIT}]",
 			[]string{"0 after ", "1 after ", "4 after 0,1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: "+c.pipeline+"}\n", deployment())
+			planned, err := plan(
+				t, &controlPlane{}, host(t, ""), "  pipeline: {stages: "+c.pipeline+"}\n", deployment(),
+			)
 			require.NoError(t, err)
 			indexes := map[string]string{}
 			for _, stage := range planned.GetStages() {
@@ -224,12 +259,17 @@ func TestPipelineStagesRequireWhatTheirNeedsName(t *testing.T) {
 
 func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	t.Parallel()
-	planned, err := plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}}\n  planner: {autoRollback: false}\n", deployment())
+	planned, err := plan(
+		t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}}\n  planner: {autoRollback: false}\n", deployment(),
+	)
 	require.NoError(t, err)
 	require.Len(t, planned.GetStages(), 2)
 	require.Equal(t, "SYNC", planned.GetStages()[0].GetName())
 	require.True(t, planned.GetStages()[1].GetRollback())
-	require.Equal(t, planner.RollbackOnRequest, planned.GetStages()[1].GetMetadata()[planner.RollbackMetadataKey], "only when a user asks")
+	require.Equal(
+		t, planner.RollbackOnRequest, planned.GetStages()[1].GetMetadata()[planner.RollbackMetadataKey],
+		"only when a user asks",
+	)
 
 	planned, err = plan(t, &controlPlane{}, host(t, ""), "  plugins: {deployer: {}, other: {}}\n", deployment())
 	require.NoError(t, err)
@@ -248,8 +288,11 @@ func TestPluginsAreAskedInTheOrderOfTheirStages(t *testing.T) {
 		spec string
 		want []string
 	}{
-		"pipeline": {"  pipeline: {stages: [{name: OTHER}, {name: ROLLOUT}, {name: OTHER}]}\n", []string{"OTHER", "SYNC", "UNDO"}},
-		"plugins":  {"  plugins: {other: {}, deployer: {}}\n", []string{"SYNC", "OTHER", "UNDO"}},
+		"pipeline": {
+			"  pipeline: {stages: [{name: OTHER}, {name: ROLLOUT}, {name: OTHER}]}\n",
+			[]string{"OTHER", "SYNC", "UNDO"},
+		},
+		"plugins": {"  plugins: {other: {}, deployer: {}}\n", []string{"SYNC", "OTHER", "UNDO"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +321,12 @@ func TestWhatIsNotInGitIsToldInTheSummary(t *testing.T) {
 	d.Trigger.Commit.Hash = "incomplete"
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", d)
 	require.NoError(t, err)
-	require.Equal(t, "Pipeline: plugin steps has no quick sync (not complete in Git: app/a is a submodule; app/b is a pointer; app/c is a pointer; and 1 more)", planned.GetSummary())
+	require.Equal(
+		t,
+		"Pipeline: plugin steps has no quick sync (not complete in Git: app/a is a submodule; app/b is a pointer; "+
+			"app/c is a pointer; and 1 more)",
+		planned.GetSummary(),
+	)
 }
 
 func TestLostRunningCommitDoesNotBlockDeployments(t *testing.T) {

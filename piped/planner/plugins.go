@@ -24,7 +24,9 @@ type applicationPlugin struct {
 // applicationPlugins lists the plugins of an application: those that own a stage of the pipeline, in the
 // order of their first stages (PipeCD v1), or without a pipeline those named under spec.plugins, in the
 // order of the piped configuration.
-func (p *Planner) applicationPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
+func (p *Planner) applicationPlugins(
+	ctx context.Context, application *config.Application,
+) ([]applicationPlugin, error) {
 	// A plugin of it in its first start is waited for, so that a deployment right after the start finds it.
 	switch {
 	case application.Pipeline != nil && len(application.Pipeline.Stages) > 0:

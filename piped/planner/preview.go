@@ -30,7 +30,9 @@ type Preview struct {
 
 // Preview works out the plan of a deployment that nobody has created, and hands it to look. The sources go when look
 // returns, whose error is passed on. Nothing is reported.
-func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look func(context.Context, Preview) error) error {
+func (p *Planner) Preview(
+	ctx context.Context, draft *model.Deployment, look func(context.Context, Preview) error,
+) error {
 	d := proto.CloneOf(draft)
 	running, err := p.running(ctx, d.GetApplicationId())
 	if err != nil {
@@ -47,7 +49,10 @@ func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look fun
 	}
 	defer sources.close()
 	if sources.running != nil {
-		d.RunningCommitHash, d.RunningConfigFilename = running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename()
+		d.RunningCommitHash, d.RunningConfigFilename = running.GetTrigger().
+			GetCommit().
+			GetHash(),
+			running.GetConfigFilename()
 	}
 	preview := Preview{Target: sources.target.Proto(), Running: sources.runningProto()}
 	for _, plugin := range plugins {
@@ -59,10 +64,15 @@ func (p *Planner) Preview(ctx context.Context, draft *model.Deployment, look fun
 	return look(ctx, preview)
 }
 
-// predict chooses the strategy, and builds the stages: a pipeline is used in place of a quick sync without any, and options
-// that are wrong are found.
-func (p *Planner) predict(ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin, sources *sources, preview *Preview) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
+// predict chooses the strategy, and builds the stages: a pipeline is used in place of a quick sync without any, and
+// options that are wrong are found.
+func (p *Planner) predict(
+	ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin,
+	sources *sources, preview *Preview,
+) error {
+	ctx, cancel := context.WithTimeoutCause(
+		ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout),
+	)
 	defer cancel()
 	var choice choice
 	err := Retry(ctx, preview.Plugins, func() (err error) {

@@ -25,10 +25,19 @@ import (
 // planWith plans with one plugin "p" of these settings, which owns SYNC, and gives the plan or why there is none.
 func planWith(t *testing.T, settings map[string]any, change func(*planner.Options)) (*model.Deployment, error) {
 	t.Helper()
-	all := map[string]any{"stages": []string{"SYNC", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": "PIPELINE", "versions": []string{"v1"}}
+	all := map[string]any{
+		"stages": []string{"SYNC", "UNDO"}, "quick": "SYNC", "rollback": "UNDO", "strategy": "PIPELINE",
+		"versions": []string{"v1"},
+	}
 	maps.Copy(all, settings)
 	h := plugintest.Host(t, plugintest.Entry(t, "p", testPlugin, all))
-	application, err := config.ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline: {stages: [{name: SYNC}]}\n"), "app.pipecd.yaml")
+	application, err := config.ParseApplication(
+		[]byte(
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline: {stages: [{name: "+
+				"SYNC}]}\n",
+		),
+		"app.pipecd.yaml",
+	)
 	require.NoError(t, err)
 	options := planner.Options{
 		Plugins: h, ControlPlane: &controlPlane{success: ran()},
@@ -67,7 +76,9 @@ func TestAPluginThatEndsInEachPlanFailsIt(t *testing.T) {
 	for _, call := range []string{"DetermineVersions", "DetermineStrategy", "BuildPipelineSyncStages"} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
-			_, err := planWith(t, map[string]any{"planning": call, "times": 100, "marker": filepath.Join(t.TempDir(), "marker")}, nil)
+			_, err := planWith(
+				t, map[string]any{"planning": call, "times": 100, "marker": filepath.Join(t.TempDir(), "marker")}, nil,
+			)
 			var refused *pluginhost.InputQuarantinedError
 			require.ErrorAs(t, err, &refused)
 			require.ErrorContains(t, err, `plugin "p" exited with code 7`)
@@ -108,5 +119,11 @@ func TestVersionsHaveABound(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, planned.GetVersions(), 1000)
 	require.Equal(t, "v1", planned.GetVersions()[0].GetVersion())
-	require.Equal(t, fmt.Sprintf("the plugin says PIPELINE (%d more versions are not shown: a deployment has at most 1000)", 100_000-1000), planned.GetSummary())
+	require.Equal(
+		t,
+		fmt.Sprintf(
+			"the plugin says PIPELINE (%d more versions are not shown: a deployment has at most 1000)", 100_000-1000,
+		),
+		planned.GetSummary(),
+	)
 }

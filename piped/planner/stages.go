@@ -19,18 +19,25 @@ import (
 // buildStages asks the plugins for the stages of the chosen strategy. When a quick sync would do nothing
 // and there is a pipeline, the pipeline is used: an application whose stages all belong to plugins
 // without a quick sync could otherwise never be deployed.
-func buildStages(ctx context.Context, plugins []applicationPlugin, application *config.Application, c choice) ([]*model.PipelineStage, choice, error) {
+func buildStages(
+	ctx context.Context, plugins []applicationPlugin, application *config.Application, c choice,
+) ([]*model.PipelineStage, choice, error) {
 	build := onRequest
 	if application.Planner.AutoRollback {
 		build = automatic
 	}
 	if c.strategy == model.SyncStrategy_QUICK_SYNC {
-		stages, err := build(func(rollback bool) ([]*model.PipelineStage, error) { return quickSyncStages(ctx, plugins, rollback) })
+		stages, err := build(
+			func(rollback bool) ([]*model.PipelineStage, error) { return quickSyncStages(ctx, plugins, rollback) },
+		)
 		if err != nil || hasWork(stages) {
 			return stages, c, err
 		}
 		if application.Pipeline == nil || len(application.Pipeline.Stages) == 0 {
-			return nil, c, fmt.Errorf("a quick sync has no stage: %s; add spec.pipeline, or name a plugin that can deploy under spec.plugins", noQuickSync(plugins))
+			return nil, c, fmt.Errorf(
+				"a quick sync has no stage: %s; add spec.pipeline, or name a plugin that can deploy under spec.plugins",
+				noQuickSync(plugins),
+			)
 		}
 		c = pipeline(fmt.Sprintf("Pipeline: %s", noQuickSync(plugins)))
 	}
@@ -95,7 +102,9 @@ func hasWork(stages []*model.PipelineStage) bool {
 func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback bool) ([]*model.PipelineStage, error) {
 	var stages []*model.PipelineStage
 	for _, plugin := range plugins {
-		response, err := plugin.Deployment().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: rollback})
+		response, err := plugin.Deployment().BuildQuickSyncStages(
+			ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: rollback},
+		)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s could not build the stages of a quick sync: %w", plugin.Name(), err)
 		}
@@ -111,13 +120,17 @@ func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback 
 
 // pipelineSyncStages are the configured stages, each after those it requires, then the rollback stages in
 // the order of the stages they undo.
-func pipelineSyncStages(ctx context.Context, plugins []applicationPlugin, configured *config.Pipeline, rollback bool) ([]*model.PipelineStage, error) {
+func pipelineSyncStages(
+	ctx context.Context, plugins []applicationPlugin, configured *config.Pipeline, rollback bool,
+) ([]*model.PipelineStage, error) {
 	var stages []*model.PipelineStage
 	for _, plugin := range plugins {
 		if len(plugin.stages) == 0 {
 			continue
 		}
-		response, err := plugin.Deployment().BuildPipelineSyncStages(ctx, &deployment.BuildPipelineSyncStagesRequest{Rollback: rollback, Stages: plugin.stages})
+		response, err := plugin.Deployment().BuildPipelineSyncStages(
+			ctx, &deployment.BuildPipelineSyncStagesRequest{Rollback: rollback, Stages: plugin.stages},
+		)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s could not build the stages of the pipeline: %w", plugin.Name(), err)
 		}
@@ -153,12 +166,16 @@ func checkIndexes(plugin applicationPlugin, stages []*model.PipelineStage) error
 	}
 	seen := map[place]bool{}
 	for _, stage := range stages {
-		known := slices.ContainsFunc(plugin.stages, func(s *deployment.BuildPipelineSyncStagesRequest_StageConfig) bool {
-			return s.GetIndex() == stage.GetIndex()
-		})
+		known := slices.ContainsFunc(
+			plugin.stages,
+			func(s *deployment.BuildPipelineSyncStagesRequest_StageConfig) bool {
+				return s.GetIndex() == stage.GetIndex()
+			},
+		)
 		at := place{stage.GetIndex(), stage.GetRollback()}
 		if !known || seen[at] {
-			return fmt.Errorf("plugin %s gave stage %s the index %d, which it was not asked for or has used already: this is a mistake in the plugin",
+			return fmt.Errorf("plugin %s gave stage %s the index %d, which it was not asked for or has used already: "+
+				"this is a mistake in the plugin",
 				plugin.Name(), stage.GetName(), stage.GetIndex())
 		}
 		seen[at] = true

@@ -21,12 +21,16 @@ const maxVersions = 1000
 // versions is what all plugins together bring out, and for the summary how many are left out. PipeCD v1: a plugin's
 // error is ignored, and with no version at all there is one called "unknown". An addition: FailedPrecondition says that
 // the deployment cannot succeed as it is configured.
-func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources) ([]*model.ArtifactVersion, string, error) {
+func (p *Planner) versions(
+	ctx context.Context, plugins []applicationPlugin, d *model.Deployment, sources *sources,
+) ([]*model.ArtifactVersion, string, error) {
 	seen := map[string]bool{} // by their bytes
 	var all []*model.ArtifactVersion
 	left := 0
 	for _, plugin := range plugins {
-		response, err := plugin.Deployment().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: planInput(d, sources)})
+		response, err := plugin.Deployment().DetermineVersions(
+			ctx, &deployment.DetermineVersionsRequest{Input: planInput(d, sources)},
+		)
 		switch {
 		case err == nil:
 		case quarantined(err):
@@ -36,7 +40,10 @@ func (p *Planner) versions(ctx context.Context, plugins []applicationPlugin, d *
 		case died(err), ctx.Err() != nil:
 			return nil, "", err
 		default:
-			p.options.Logger.Warn("a plugin could not determine the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error", err)
+			p.options.Logger.Warn(
+				"a plugin could not determine the versions", "plugin", plugin.Name(), "deployment", d.GetId(), "error",
+				err,
+			)
 			continue
 		}
 		for _, v := range response.GetVersions() {

@@ -27,8 +27,10 @@ const unknownPlugin = "<unknown>"
 func (m *Maker) application(ctx context.Context, c *change, s subject) *model.ApplicationPlanPreviewResult {
 	a := s.application
 	r := &model.ApplicationPlanPreviewResult{
-		ApplicationId: a.GetId(), ApplicationName: a.GetName(), ApplicationKind: a.GetKind(), ApplicationDirectory: a.GetGitPath().GetPath(),
-		PipedId: m.options.PipedID, ProjectId: m.options.ProjectID, Labels: maps.Clone(a.GetLabels()), CreatedAt: m.options.Now().Unix(),
+		ApplicationId: a.GetId(), ApplicationName: a.GetName(), ApplicationKind: a.GetKind(),
+		ApplicationDirectory: a.GetGitPath().GetPath(),
+		PipedId:              m.options.PipedID, ProjectId: m.options.ProjectID, Labels: maps.Clone(a.GetLabels()),
+		CreatedAt: m.options.Now().Unix(),
 	}
 	switch {
 	case s.removed:
@@ -37,9 +39,13 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 	case s.err != nil:
 		r.Error = m.options.Mask(s.err.Error())
 	default:
-		draft, err := trigger.Draft(a, s.config, c.mirror, c.merged, m.options.ProjectID, m.options.PipedID, m.options.Now())
+		draft, err := trigger.Draft(
+			a, s.config, c.mirror, c.merged, m.options.ProjectID, m.options.PipedID, m.options.Now(),
+		)
 		if err == nil {
-			err = m.options.Planner.Preview(ctx, draft, func(ctx context.Context, p planner.Preview) error { return m.ask(ctx, a, p, r) })
+			err = m.options.Planner.Preview(
+				ctx, draft, func(ctx context.Context, p planner.Preview) error { return m.ask(ctx, a, p, r) },
+			)
 		}
 		if err != nil {
 			r.Error = m.options.Mask(err.Error())
@@ -53,11 +59,15 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 
 // gone says what becomes of an application without a configuration.
 func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
-	const says = "the application's configuration is removed: nothing is deployed any more, and what runs stays until it is deleted by hand"
+	const says = "the application's configuration is removed: nothing is deployed any more, and what runs stays " +
+		"until it is deleted by hand"
 	for _, plugin := range slices.Sorted(maps.Keys(s.application.GetDeployTargetsByPlugin())) {
 		r.PluginNames = append(r.PluginNames, plugin)
 		for _, target := range s.application.GetDeployTargetsByPlugin()[plugin].GetDeployTargets() {
-			r.PluginPlanResults = append(r.PluginPlanResults, &model.PluginPlanPreviewResult{PluginName: plugin, DeployTarget: target, PlanSummary: []byte(says)})
+			r.PluginPlanResults = append(
+				r.PluginPlanResults,
+				&model.PluginPlanPreviewResult{PluginName: plugin, DeployTarget: target, PlanSummary: []byte(says)},
+			)
 		}
 	}
 	if len(r.GetPluginNames()) == 0 {
@@ -66,7 +76,9 @@ func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
 }
 
 // ask asks the plugins what would change. What one of them cannot tell does not keep the others' answers back.
-func (m *Maker) ask(ctx context.Context, a *model.Application, p planner.Preview, r *model.ApplicationPlanPreviewResult) error {
+func (m *Maker) ask(
+	ctx context.Context, a *model.Application, p planner.Preview, r *model.ApplicationPlanPreviewResult,
+) error {
 	r.SyncStrategy, r.PlanSummary = p.Strategy, []byte(m.options.Mask(p.Summary))
 	var failed error
 	if p.Problem != nil {
@@ -86,7 +98,8 @@ func (m *Maker) ask(ctx context.Context, a *model.Application, p planner.Preview
 			unchanged = unchanged && one.GetNoChange()
 			r.PluginPlanResults = append(r.PluginPlanResults, &model.PluginPlanPreviewResult{
 				PluginName: plugin.Name(), DeployTarget: one.GetDeployTarget(), DiffLanguage: one.GetDiffLanguage(),
-				PlanSummary: []byte(m.options.Mask(one.GetSummary())), PlanDetails: []byte(m.options.Mask(string(one.GetDetails()))),
+				PlanSummary: []byte(m.options.Mask(one.GetSummary())),
+				PlanDetails: []byte(m.options.Mask(string(one.GetDetails()))),
 			})
 		}
 	}

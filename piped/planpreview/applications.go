@@ -77,7 +77,9 @@ func (m *Maker) judge(ctx context.Context, c *change, a *model.Application) (sub
 // touches tells whether the change has a file in the directory.
 func (c *change) touches(dir string) bool {
 	dir = path.Clean(dir)
-	return slices.ContainsFunc(c.files, func(file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") })
+	return slices.ContainsFunc(
+		c.files, func(file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") },
+	)
 }
 
 // added are applications whose configuration comes with the change. Nobody has registered them, so their ids are made
@@ -105,7 +107,9 @@ func (m *Maker) added(ctx context.Context, c *change, known map[string]bool) ([]
 		s := subject{application: m.newcomer(c, file)}
 		if s.config, s.err = config.ParseApplication(data, file); s.err == nil {
 			s.application.Name, s.application.Labels = s.config.Name, maps.Clone(s.config.Labels)
-			if s.config.Name == "" || !hasLabels(s.config.Labels, m.options.AppSelector) || s.config.Trigger.OnCommit.Disabled {
+			if s.config.Name == "" || !hasLabels(
+				s.config.Labels, m.options.AppSelector,
+			) || s.config.Trigger.OnCommit.Disabled {
 				continue
 			}
 		}
@@ -122,7 +126,9 @@ func (m *Maker) newcomer(c *change, file string) *model.Application {
 		PipedId:   m.options.PipedID,
 		ProjectId: m.options.ProjectID,
 		GitPath: &model.ApplicationGitPath{
-			Repo: &model.ApplicationGitRepository{Id: c.mirror.ID(), Remote: c.mirror.Remote(), Branch: c.mirror.Branch()},
+			Repo: &model.ApplicationGitRepository{
+				Id: c.mirror.ID(), Remote: c.mirror.Remote(), Branch: c.mirror.Branch(),
+			},
 			Path: dir, ConfigFilename: path.Base(file),
 		},
 		DeployTargetsByPlugin: map[string]*model.DeployTargets{},
@@ -146,5 +152,7 @@ func hasLabels(labels, wanted map[string]string) bool {
 
 // configFileOf is where the configuration of an application is, relative to the repository.
 func configFileOf(a *model.Application) string {
-	return path.Join(a.GetGitPath().GetPath(), cmp.Or(a.GetGitPath().GetConfigFilename(), config.DefaultApplicationFilename))
+	return path.Join(
+		a.GetGitPath().GetPath(), cmp.Or(a.GetGitPath().GetConfigFilename(), config.DefaultApplicationFilename),
+	)
 }

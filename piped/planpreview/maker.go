@@ -77,7 +77,10 @@ func New(options Options) *Maker {
 	if options.Limits.CommandHandleTimeout <= 0 {
 		options.Limits.CommandHandleTimeout = config.Duration(defaultTimeout)
 	}
-	return &Maker{options: options, queue: make(chan *job, max(options.Limits.CommandQueueBufferSize, 1)), jobs: map[string]*job{}}
+	return &Maker{
+		options: options, queue: make(chan *job, max(options.Limits.CommandQueueBufferSize, 1)),
+		jobs: map[string]*job{},
+	}
 }
 
 // defaultTimeout bounds a command when neither it nor the configuration does (PipeCD v1: the same).
@@ -119,7 +122,16 @@ func (m *Maker) HandleCommands(ctx context.Context, commands []*model.Command) {
 	}
 	m.mu.Unlock()
 	for _, command := range refused {
-		m.answer(ctx, command, m.failure(command, fmt.Errorf("%d plan previews wait already (planPreview.commandQueueBufferSize): ask again later", cap(m.queue))), 0)
+		m.answer(
+			ctx, command,
+			m.failure(
+				command,
+				fmt.Errorf(
+					"%d plan previews wait already (planPreview.commandQueueBufferSize): ask again later", cap(m.queue),
+				),
+			),
+			0,
+		)
 	}
 }
 
@@ -169,7 +181,11 @@ func (m *Maker) handle(ctx context.Context, j *job) {
 		m.count(model.CommandStatus_COMMAND_TIMEOUT, m.options.Now().Sub(begun))
 		return
 	case errors.Is(cause, errTimeout):
-		err = fmt.Errorf("%w: it was given %s; ask for more time, or set planPreview.commandHandleTimeout in the piped configuration", errTimeout, timeout)
+		err = fmt.Errorf(
+			"%w: it was given %s; ask for more time, or set planPreview.commandHandleTimeout in the piped "+
+				"configuration",
+			errTimeout, timeout,
+		)
 	}
 	if err != nil {
 		result = m.failure(j.command, err)
@@ -191,7 +207,10 @@ func (m *Maker) expired(command *model.Command, now time.Time, timeout time.Dura
 	if command.GetCreatedAt() <= 0 || age <= timeout+clockSkew {
 		return nil
 	}
-	return fmt.Errorf("the plan preview was asked for %s ago and had to be made within %s: ask again", age.Round(time.Second), timeout)
+	return fmt.Errorf(
+		"the plan preview was asked for %s ago and had to be made within %s: ask again", age.Round(time.Second),
+		timeout,
+	)
 }
 
 // clockSkew is how much the clocks of piped and the control plane may differ.
@@ -201,11 +220,15 @@ const clockSkew = time.Minute
 const maxTimeout = time.Hour
 
 func (m *Maker) failure(command *model.Command, err error) *model.PlanPreviewCommandResult {
-	return &model.PlanPreviewCommandResult{CommandId: command.GetId(), PipedId: m.options.PipedID, Error: m.options.Mask(err.Error())}
+	return &model.PlanPreviewCommandResult{
+		CommandId: command.GetId(), PipedId: m.options.PipedID, Error: m.options.Mask(err.Error()),
+	}
 }
 
 // answer reports a result. When that fails, the command is done again once it is listed again.
-func (m *Maker) answer(ctx context.Context, command *model.Command, result *model.PlanPreviewCommandResult, took time.Duration) {
+func (m *Maker) answer(
+	ctx context.Context, command *model.Command, result *model.PlanPreviewCommandResult, took time.Duration,
+) {
 	status := model.CommandStatus_COMMAND_SUCCEEDED
 	if result.GetError() != "" {
 		status = model.CommandStatus_COMMAND_FAILED
@@ -226,8 +249,10 @@ func (m *Maker) answer(ctx context.Context, command *model.Command, result *mode
 		return
 	}
 	m.count(status, took)
-	m.options.Logger.Info("plan preview made", "command", command.GetId(), "head", command.GetBuildPlanPreview().GetHeadCommit(),
-		"applications", len(result.GetResults()), "error", result.GetError(), "took", took)
+	m.options.Logger.Info(
+		"plan preview made", "command", command.GetId(), "head", command.GetBuildPlanPreview().GetHeadCommit(),
+		"applications", len(result.GetResults()), "error", result.GetError(), "took", took,
+	)
 }
 
 func (m *Maker) count(status model.CommandStatus, took time.Duration) {

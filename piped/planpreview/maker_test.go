@@ -71,7 +71,9 @@ func TestAPreviewGoesOnWhenAPluginHasEnded(t *testing.T) {
 					"planning": call, "times": 2, "marker": marker,
 				}),
 			}})
-			w.register("a", w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", withPipeline), "a/value": "1"}))
+			w.register(
+				"a", w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", withPipeline), "a/value": "1"}),
+			)
 			w.git("checkout", "-q", "-b", "feature")
 			head := w.commit(map[string]string{"a/value": "2"})
 			w.git("checkout", "-q", "main")
@@ -90,8 +92,9 @@ func TestApplicationsComeAndGoWithABranch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, worldOptions{})
 	deployed := w.commit(map[string]string{
-		"old/app.pipecd.yaml": appConfig("old", quickOnly), "disabled/app.pipecd.yaml": appConfig("disabled", quickOnly),
-		"broken/app.pipecd.yaml": appConfig("broken", quickOnly),
+		"old/app.pipecd.yaml":      appConfig("old", quickOnly),
+		"disabled/app.pipecd.yaml": appConfig("disabled", quickOnly),
+		"broken/app.pipecd.yaml":   appConfig("broken", quickOnly),
 	})
 	w.register("old", deployed)
 	w.register("broken", deployed)
@@ -122,11 +125,20 @@ func TestApplicationsComeAndGoWithABranch(t *testing.T) {
 func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, worldOptions{preview: "error"})
-	deployed := w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", quickOnly), "a/value": "1", "b/app.pipecd.yaml": appConfig("b", quickOnly)})
+	deployed := w.commit(
+		map[string]string{
+			"a/app.pipecd.yaml": appConfig("a", quickOnly), "a/value": "1",
+			"b/app.pipecd.yaml": appConfig("b", quickOnly),
+		},
+	)
 	w.register("a", deployed)
 	w.register("b", deployed)
 	w.git("checkout", "-q", "-b", "feature")
-	head := w.commit(map[string]string{"a/value": "2", "b/app.pipecd.yaml": appConfig("b", "  pipeline: {stages: [{name: MOON}]}\n")})
+	head := w.commit(
+		map[string]string{
+			"a/value": "2", "b/app.pipecd.yaml": appConfig("b", "  pipeline: {stages: [{name: MOON}]}\n"),
+		},
+	)
 	w.git("checkout", "-q", "main")
 	result := w.preview(command("1", head))
 	require.Empty(t, result.GetError())
@@ -136,7 +148,9 @@ func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 
 	conflicting := w.commit(map[string]string{"a/value": "3"})
 	result = w.preview(command("2", head))
-	require.Contains(t, result.GetError(), "detected conflicts between commit "+head+" at feature branch and the base branch main")
+	require.Contains(
+		t, result.GetError(), "detected conflicts between commit "+head+" at feature branch and the base branch main",
+	)
 	require.Contains(t, result.GetError(), "a/value: both sides have changed the same lines")
 	require.Equal(t, "received", <-w.counts)
 	require.Equal(t, "COMMAND_SUCCEEDED", <-w.counts)
@@ -147,10 +161,18 @@ func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 		change func(*model.Command)
 		says   string
 	}{
-		"unknown repository": {func(c *model.Command) { c.BuildPlanPreview.RepositoryId = "other" }, `repository "other" is not in the piped configuration`},
-		"another branch":     {func(c *model.Command) { c.BuildPlanPreview.BaseBranch = "release" }, "this piped watches branch main of repository repo1, not release"},
-		"no such commit":     {func(c *model.Command) { c.BuildPlanPreview.HeadCommit = strings.Repeat("1", 40) }, "no such commit"},
-		"long ago":           {func(c *model.Command) { c.CreatedAt -= 600 }, "was asked for 10m"},
+		"unknown repository": {
+			func(c *model.Command) { c.BuildPlanPreview.RepositoryId = "other" },
+			`repository "other" is not in the piped configuration`,
+		},
+		"another branch": {
+			func(c *model.Command) { c.BuildPlanPreview.BaseBranch = "release" },
+			"this piped watches branch main of repository repo1, not release",
+		},
+		"no such commit": {
+			func(c *model.Command) { c.BuildPlanPreview.HeadCommit = strings.Repeat("1", 40) }, "no such commit",
+		},
+		"long ago": {func(c *model.Command) { c.CreatedAt -= 600 }, "was asked for 10m"},
 	} {
 		asked := command(name, conflicting)
 		c.change(asked)
@@ -160,7 +182,9 @@ func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 
 func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, worldOptions{mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "******") }})
+	w := newWorld(
+		t, worldOptions{mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "******") }},
+	)
 	deployed := w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", quickOnly), "a/value": "1"})
 	w.register("a", deployed)
 	w.git("checkout", "-q", "-b", "feature")

@@ -42,7 +42,10 @@ func encode(result *model.PlanPreviewCommandResult) ([]byte, error) {
 		if limit <= minDetails {
 			return json.Marshal(&model.PlanPreviewCommandResult{
 				CommandId: result.GetCommandId(), PipedId: result.GetPipedId(),
-				Error: fmt.Sprintf("the results of %d applications are too large to be sent: preview a smaller change", len(result.GetResults())),
+				Error: fmt.Sprintf(
+					"the results of %d applications are too large to be sent: preview a smaller change",
+					len(result.GetResults()),
+				),
 			})
 		}
 	}

@@ -59,18 +59,25 @@ func (m *Maker) preview(ctx context.Context, command *model.Command) (*model.Pla
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return &model.PlanPreviewCommandResult{CommandId: command.GetId(), PipedId: m.options.PipedID, Results: results}, nil
+	return &model.PlanPreviewCommandResult{
+		CommandId: command.GetId(), PipedId: m.options.PipedID, Results: results,
+	}, nil
 }
 
 // repository is the one that the command is about; its base branch must be the one that is watched.
 func (m *Maker) repository(asked *model.Command_BuildPlanPreview) (*git.Repository, error) {
-	i := slices.IndexFunc(m.options.Repositories, func(r *git.Repository) bool { return r.ID() == asked.GetRepositoryId() })
+	i := slices.IndexFunc(
+		m.options.Repositories, func(r *git.Repository) bool { return r.ID() == asked.GetRepositoryId() },
+	)
 	if i < 0 {
 		return nil, fmt.Errorf("repository %q is not in the piped configuration", asked.GetRepositoryId())
 	}
 	mirror := m.options.Repositories[i]
 	if mirror.Branch() != asked.GetBaseBranch() {
-		return nil, fmt.Errorf("this piped watches branch %s of repository %s, not %s: name that as the base branch", mirror.Branch(), mirror.ID(), asked.GetBaseBranch())
+		return nil, fmt.Errorf(
+			"this piped watches branch %s of repository %s, not %s: name that as the base branch", mirror.Branch(),
+			mirror.ID(), asked.GetBaseBranch(),
+		)
 	}
 	return mirror, nil
 }
@@ -88,7 +95,10 @@ func merge(ctx context.Context, mirror *git.Repository, asked *model.Command_Bui
 			asked.GetHeadCommit(), asked.GetHeadBranch(), asked.GetBaseBranch(), conflict)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("merge commit %s of branch %s into the base branch %s: %w", asked.GetHeadCommit(), asked.GetHeadBranch(), asked.GetBaseBranch(), err)
+		return nil, fmt.Errorf(
+			"merge commit %s of branch %s into the base branch %s: %w", asked.GetHeadCommit(), asked.GetHeadBranch(),
+			asked.GetBaseBranch(), err,
+		)
 	}
 	head, err := mirror.Commit(ctx, asked.GetHeadCommit())
 	if err != nil {

@@ -41,7 +41,8 @@ func readScene(t *testing.T, name string) scene {
 	require.NoError(t, err)
 	defer file.Close()
 	s := scene{
-		outputs: map[string]map[string]any{}, statuses: map[string]model.CommandStatus{}, configs: map[string]string{}, previews: map[string][]byte{},
+		outputs: map[string]map[string]any{}, statuses: map[string]model.CommandStatus{}, configs: map[string]string{},
+		previews: map[string][]byte{},
 	}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
@@ -60,7 +61,9 @@ func readScene(t *testing.T, name string) scene {
 		case "GetApplicationMostRecentDeployment":
 			r := &pipedservice.GetApplicationMostRecentDeploymentRequest{}
 			decode(call.Req, r)
-			s.calls = append(s.calls, "GetApplicationMostRecentDeployment "+r.GetApplicationId()+" "+r.GetStatus().String())
+			s.calls = append(
+				s.calls, "GetApplicationMostRecentDeployment "+r.GetApplicationId()+" "+r.GetStatus().String(),
+			)
 		case "GetPlanPreview":
 			r := &api.GetPlanPreviewRequest{}
 			decode(call.Req, r)
@@ -89,7 +92,8 @@ func (s scene) play(t *testing.T) (w *world, conflicting, clean string) {
 	t.Helper()
 	w = newWorld(t, worldOptions{plugins: []config.Plugin{
 		plugin(t, "kubernetes", map[string]any{
-			"stages": []string{"K8S_SYNC", "K8S_CANARY_ROLLOUT", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_CLEAN"}, "quick": "K8S_SYNC",
+			"stages":   []string{"K8S_SYNC", "K8S_CANARY_ROLLOUT", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_CLEAN"},
+			"quick":    "K8S_SYNC",
 			"strategy": "PIPELINE", "preview": "recorded", "previews": s.previews,
 		}),
 		plugin(t, "wait", map[string]any{"stages": []string{"WAIT"}}),
@@ -104,7 +108,10 @@ func (s scene) play(t *testing.T) (w *world, conflicting, clean string) {
 		before[name+"/app.pipecd.yaml"], before[name+"/deployment.yaml"] = text, "version 2"
 		after[name+"/deployment.yaml"] = "version 9"
 		a := &model.Application{
-			Id: id, Name: name, GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name, ConfigFilename: "app.pipecd.yaml"},
+			Id: id, Name: name,
+			GitPath: &model.ApplicationGitPath{
+				Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name, ConfigFilename: "app.pipecd.yaml",
+			},
 			DeployTargetsByPlugin: map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"c1"}}},
 		}
 		w.plane.applications = append(w.plane.applications, a)
@@ -119,9 +126,17 @@ func (s scene) play(t *testing.T) (w *world, conflicting, clean string) {
 		a.MostRecentlyTriggeredDeployment = reference
 	}
 	w.git("checkout", "-q", "-b", "old", deployed)
-	conflicting = w.commit(map[string]string{"kc/deployment.yaml": "version 3", "kc/app.pipecd.yaml": before["kc/app.pipecd.yaml"] + "# 3\n"})
+	conflicting = w.commit(
+		map[string]string{
+			"kc/deployment.yaml": "version 3", "kc/app.pipecd.yaml": before["kc/app.pipecd.yaml"] + "# 3\n",
+		},
+	)
 	w.git("checkout", "-q", "main")
-	w.commit(map[string]string{"kc/deployment.yaml": "version 4", "kc/app.pipecd.yaml": before["kc/app.pipecd.yaml"] + "# 4\n"})
+	w.commit(
+		map[string]string{
+			"kc/deployment.yaml": "version 4", "kc/app.pipecd.yaml": before["kc/app.pipecd.yaml"] + "# 4\n",
+		},
+	)
 	w.git("checkout", "-q", "-b", "feature")
 	clean = w.commit(after)
 	w.git("checkout", "-q", "main")
@@ -133,7 +148,9 @@ func (s scene) play(t *testing.T) (w *world, conflicting, clean string) {
 // What differs, and why:
 //
 //   - created_at is the present.
-//   - The strategy of kc is the plugin's word. PipeCD asks the plugins with a deployment that they all refuse, and says AUTO.
+//   - The strategy of kc is the plugin's word. PipeCD asks the plugins with a deployment that they all refuse, and says
+//
+// AUTO.
 //   - plan_summary has the reason for the strategy, where PipeCD v1 has none. pipectl passes over it.
 //   - The words of a conflict are ours behind the same beginning: there is no output of the git program to quote.
 //   - Applications are worked on side by side, so that calls about different ones may change places.

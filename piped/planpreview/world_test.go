@@ -46,11 +46,15 @@ type controlPlane struct {
 	calls   []string
 }
 
-func (c *controlPlane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption) (*pipedservice.ListApplicationsResponse, error) {
+func (c *controlPlane) ListApplications(
+	context.Context, *pipedservice.ListApplicationsRequest, ...grpc.CallOption,
+) (*pipedservice.ListApplicationsResponse, error) {
 	return &pipedservice.ListApplicationsResponse{Applications: c.applications}, nil
 }
 
-func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, _ ...grpc.CallOption) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) GetApplicationMostRecentDeployment(
+	_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest, _ ...grpc.CallOption,
+) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = append(c.calls, "GetApplicationMostRecentDeployment "+r.GetApplicationId()+" "+r.GetStatus().String())
@@ -60,7 +64,9 @@ func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *
 	return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: c.success}, nil
 }
 
-func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest, _ ...grpc.CallOption) (*pipedservice.ReportCommandHandledResponse, error) {
+func (c *controlPlane) ReportCommandHandled(
+	_ context.Context, r *pipedservice.ReportCommandHandledRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportCommandHandledResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.refuse != nil {
@@ -119,7 +125,9 @@ func newWorld(t *testing.T, o worldOptions) *world {
 	t.Helper()
 	w := &world{
 		t: t, dir: gittest.Init(t), counts: make(chan string, 100),
-		plane: &controlPlane{handled: map[string]*pipedservice.ReportCommandHandledRequest{}, changed: make(chan struct{})},
+		plane: &controlPlane{
+			handled: map[string]*pipedservice.ReportCommandHandledRequest{}, changed: make(chan struct{}),
+		},
 	}
 	if o.preview == "" {
 		o.preview = "value"
@@ -128,10 +136,18 @@ func newWorld(t *testing.T, o worldOptions) *world {
 	if o.plugins == nil {
 		o.plugins = []config.Plugin{
 			plugin(t, "steps", map[string]any{"stages": []string{"WAIT"}}),
-			plugin(t, "deployer", map[string]any{"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE", "preview": o.preview}),
+			plugin(
+				t, "deployer",
+				map[string]any{
+					"stages": []string{"SYNC", "ROLLOUT"}, "quick": "SYNC", "strategy": "PIPELINE",
+					"preview": o.preview,
+				},
+			),
 		}
 	}
-	w.mirror, err = git.Open(t.Context(), git.Options{ID: "repo1", Remote: w.dir, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")})
+	w.mirror, err = git.Open(
+		t.Context(), git.Options{ID: "repo1", Remote: w.dir, Branch: "main", Dir: filepath.Join(t.TempDir(), "mirror")},
+	)
 	require.NoError(t, err)
 	store, err := source.New(source.Options{Dir: filepath.Join(t.TempDir(), "sources")})
 	require.NoError(t, err)
@@ -140,7 +156,8 @@ func newWorld(t *testing.T, o worldOptions) *world {
 		Sources: source.NewSources(store, map[string]*git.Repository{"repo1": w.mirror}, nil),
 	})
 	w.maker = planpreview.New(planpreview.Options{
-		ProjectID: "project", PipedID: "piped", Repositories: []*git.Repository{w.mirror}, ControlPlane: w.plane, Planner: plans,
+		ProjectID: "project", PipedID: "piped", Repositories: []*git.Repository{w.mirror}, ControlPlane: w.plane,
+		Planner: plans,
 		Targets: map[string][]string{"deployer": {"local"}}, Mask: o.mask, Limits: o.limits,
 		Received: func() { w.counts <- "received" },
 		Handled:  func(s model.CommandStatus, _ time.Duration) { w.counts <- s.String() },
@@ -192,7 +209,9 @@ func appConfig(name, rest string) string {
 func (w *world) register(name, deployed string) {
 	a := &model.Application{
 		Id: "id-" + name, Name: name, PipedId: "piped", ProjectId: "project",
-		GitPath:               &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name, ConfigFilename: "app.pipecd.yaml"},
+		GitPath: &model.ApplicationGitPath{
+			Repo: &model.ApplicationGitRepository{Id: "repo1"}, Path: name, ConfigFilename: "app.pipecd.yaml",
+		},
 		DeployTargetsByPlugin: map[string]*model.DeployTargets{"deployer": {DeployTargets: []string{"local"}}},
 	}
 	if deployed != "" {
@@ -207,8 +226,11 @@ func (w *world) register(name, deployed string) {
 
 func command(id, head string) *model.Command {
 	return &model.Command{
-		Id: id, PipedId: "piped", ProjectId: "project", Type: model.Command_BUILD_PLAN_PREVIEW, CreatedAt: time.Now().Unix(),
-		BuildPlanPreview: &model.Command_BuildPlanPreview{RepositoryId: "repo1", HeadBranch: "feature", HeadCommit: head, BaseBranch: "main", Timeout: 60},
+		Id: id, PipedId: "piped", ProjectId: "project", Type: model.Command_BUILD_PLAN_PREVIEW,
+		CreatedAt: time.Now().Unix(),
+		BuildPlanPreview: &model.Command_BuildPlanPreview{
+			RepositoryId: "repo1", HeadBranch: "feature", HeadCommit: head, BaseBranch: "main", Timeout: 60,
+		},
 	}
 }
 

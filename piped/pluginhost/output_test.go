@@ -82,7 +82,9 @@ func TestOfALineThatRewritesItselfTheLastStateIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"fetching", "no such host", "bye", "  2 %"}, o.last())
 	failure := &ExitError{Plugin: "p", Code: 1, LastOutput: o.last()}
-	require.EqualError(t, failure, `plugin "p" exited with code 1; its last output: fetching | no such host | bye |   2 %`)
+	require.EqualError(
+		t, failure, `plugin "p" exited with code 1; its last output: fetching | no such host | bye |   2 %`,
+	)
 	o.close()
 	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
 	require.NoError(t, err)

@@ -102,14 +102,18 @@ func isForStage(command *model.Command) bool {
 }
 
 // ListStageCommands returns the commands that wait for a stage.
-func (s *Server) ListStageCommands(_ context.Context, request *pluginservice.ListStageCommandsRequest) (*pluginservice.ListStageCommandsResponse, error) {
+func (s *Server) ListStageCommands(
+	_ context.Context, request *pluginservice.ListStageCommandsRequest,
+) (*pluginservice.ListStageCommandsResponse, error) {
 	return &pluginservice.ListStageCommandsResponse{
 		Commands: s.options.Commands.ForStage(request.GetDeploymentId(), request.GetStageId()),
 	}, nil
 }
 
 // WatchStageCommands sends the commands that wait for a stage and then new ones, until the stage ends.
-func (s *Server) WatchStageCommands(request *agentv1.WatchStageCommandsRequest, stream grpc.ServerStreamingServer[agentv1.WatchStageCommandsResponse]) error {
+func (s *Server) WatchStageCommands(
+	request *agentv1.WatchStageCommandsRequest, stream grpc.ServerStreamingServer[agentv1.WatchStageCommandsResponse],
+) error {
 	if request.GetDeploymentId() == "" || request.GetStageId() == "" {
 		return status.Error(codes.InvalidArgument, "invalid request: deployment_id and stage_id must be given")
 	}

@@ -8,7 +8,8 @@
 // metadata and shared objects to the control plane, and answers from memory what it can. Metadata of one
 // deployment is saved in the order in which it arrives, and waits for a control plane that is away; it is
 // bounded for each value, stage, plugin and deployment (metadatabounds.go), and a plugin that exceeds a bound
-// gets ResourceExhausted with a message that names it. Plugins see the control plane's own error codes when a forwarded call fails.
+// gets ResourceExhausted with a message that names it. Plugins see the control plane's own error codes when a forwarded
+// call fails.
 //
 // A guarded Server lets a plugin touch only what the plugin host has put into its hands (permission.go). Who
 // calls is known for plugins with a private link; those on loopback share what they hold, and on Linux other

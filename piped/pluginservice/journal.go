@@ -28,8 +28,8 @@ const (
 	secondHalf    = 1 << 63
 	recordPrefix  = 24
 	// JournalSize is the size in bytes of the memory that a plugin process shares with piped: two halves, of which one
-	// holds what its stages have written and not reported. The SDK queues at most 4 MiB for a stage. The system provides
-	// only what is written to.
+	// holds what its stages have written and not reported. The SDK queues at most 4 MiB for a stage. The system
+	// provides only what is written to.
 	JournalSize = journalHeader + 2<<24
 	// maxStages bounds the attempts at stages that are known of one process.
 	maxStages = 1000
@@ -166,7 +166,10 @@ func (s *stageJournal) take(record *agentv1.StageLogRecord) {
 
 // report makes a call that holds the entries up to a number. The call goes on when the process ends meanwhile: so it is
 // known what was reported. Checkpoint is set when blocks hold everything since the last one.
-func (j *journal) report(ctx context.Context, key stageKey, through int64, blocks []*model.LogBlock, checkpoint, completed bool, call func(context.Context) error) error {
+func (j *journal) report(
+	ctx context.Context, key stageKey, through int64, blocks []*model.LogBlock, checkpoint, completed bool,
+	call func(context.Context) error,
+) error {
 	j.mu.Lock()
 	if j.finished {
 		j.mu.Unlock()
@@ -216,7 +219,9 @@ func (j *journal) finish() {
 	err := j.read(j.memory)
 	_ = j.memory.Close()
 	if err != nil {
-		j.server.options.Logger.Error("cannot read what a plugin that has died wrote to stage logs", "plugin", j.plugin, "error", err)
+		j.server.options.Logger.Error(
+			"cannot read what a plugin that has died wrote to stage logs", "plugin", j.plugin, "error", err,
+		)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
@@ -226,9 +231,12 @@ func (j *journal) finish() {
 		if stage.completed || len(blocks) == 0 || !j.server.holds(j.plugin, key.deployment, key.stage) {
 			continue
 		}
-		_, err := j.server.ReportStageLogsFromLastCheckpoint(ctx, &pluginservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: key.deployment, StageId: key.stage, RetriedCount: key.attempt, Blocks: blocks,
-		})
+		_, err := j.server.ReportStageLogsFromLastCheckpoint(
+			ctx,
+			&pluginservice.ReportStageLogsFromLastCheckpointRequest{
+				DeploymentId: key.deployment, StageId: key.stage, RetriedCount: key.attempt, Blocks: blocks,
+			},
+		)
 		if err != nil {
 			j.server.options.Logger.Error("the last lines of a plugin that has died are lost", "plugin", j.plugin,
 				"deployment", key.deployment, "stage", key.stage, "error", err)
@@ -243,13 +251,17 @@ func (s *stageJournal) rest() []*model.LogBlock {
 	}
 	blocks := s.since
 	add := func(severity model.LogSeverity, text string, createdAt int64) {
-		if last := len(blocks) - 1; last >= len(s.since) && blocks[last].GetSeverity() == severity && blocks[last].GetCreatedAt() == createdAt &&
+		if last := len(blocks) - 1; last >= len(
+			s.since,
+		) && blocks[last].GetSeverity() == severity && blocks[last].GetCreatedAt() == createdAt &&
 			len(blocks[last].GetLog())+1+len(text) <= maxBlock {
 			blocks[last].Log = strings.TrimSuffix(blocks[last].GetLog(), "\n") + "\n" + text
 			return
 		}
 		s.lastIndex++
-		blocks = append(blocks, &model.LogBlock{Index: s.lastIndex, Log: text, Severity: severity, CreatedAt: createdAt})
+		blocks = append(
+			blocks, &model.LogBlock{Index: s.lastIndex, Log: text, Severity: severity, CreatedAt: createdAt},
+		)
 	}
 	for _, entry := range s.entries {
 		add(entry.GetSeverity(), entry.GetText(), entry.GetCreatedAt())

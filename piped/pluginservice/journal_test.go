@@ -15,7 +15,9 @@ import (
 
 // FuzzJournal reads memory that a plugin may have filled with anything.
 func FuzzJournal(f *testing.F) {
-	record, err := proto.Marshal(&agentv1.StageLogRecord{DeploymentId: "d", StageId: "s", Sequence: 1, Text: "line", Writer: 1})
+	record, err := proto.Marshal(
+		&agentv1.StageLogRecord{DeploymentId: "d", StageId: "s", Sequence: 1, Text: "line", Writer: 1},
+	)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -17,12 +17,15 @@ import (
 )
 
 // ReportStageLogs forwards new log blocks of a stage.
-func (s *Server) ReportStageLogs(ctx context.Context, request *pluginservice.ReportStageLogsRequest) (*pluginservice.ReportStageLogsResponse, error) {
+func (s *Server) ReportStageLogs(
+	ctx context.Context, request *pluginservice.ReportStageLogsRequest,
+) (*pluginservice.ReportStageLogsResponse, error) {
 	s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), false)
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	err := s.journaled(ctx, request, false, func(ctx context.Context) error {
 		_, err := s.options.ControlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
-			DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt, Blocks: request.GetBlocks(),
+			DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt,
+			Blocks: request.GetBlocks(),
 		})
 		return err
 	})
@@ -34,15 +37,21 @@ func (s *Server) ReportStageLogs(ctx context.Context, request *pluginservice.Rep
 
 // ReportStageLogsFromLastCheckpoint forwards all blocks since the last checkpoint. The client of the
 // control plane splits what is above its limit.
-func (s *Server) ReportStageLogsFromLastCheckpoint(ctx context.Context, request *pluginservice.ReportStageLogsFromLastCheckpointRequest) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (s *Server) ReportStageLogsFromLastCheckpoint(
+	ctx context.Context, request *pluginservice.ReportStageLogsFromLastCheckpointRequest,
+) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), false)
 	defer s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), request.GetCompleted())
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	err := s.journaled(ctx, request, request.GetCompleted(), func(ctx context.Context) error {
-		_, err := s.options.ControlPlane.ReportStageLogsFromLastCheckpoint(ctx, &pipedservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt, Blocks: request.GetBlocks(),
-			Completed: request.GetCompleted(),
-		})
+		_, err := s.options.ControlPlane.ReportStageLogsFromLastCheckpoint(
+			ctx,
+			&pipedservice.ReportStageLogsFromLastCheckpointRequest{
+				DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt,
+				Blocks:    request.GetBlocks(),
+				Completed: request.GetCompleted(),
+			},
+		)
 		return err
 	})
 	if err != nil {
@@ -63,7 +72,9 @@ type logReport interface {
 const sequenceKey = "pipedeck-log-sequence"
 
 // journaled makes a report, and notes it when the caller has a journal.
-func (s *Server) journaled(ctx context.Context, request logReport, completed bool, call func(context.Context) error) error {
+func (s *Server) journaled(
+	ctx context.Context, request logReport, completed bool, call func(context.Context) error,
+) error {
 	j := callerOf(ctx).journal
 	sequence := metadata.ValueFromIncomingContext(ctx, sequenceKey)
 	if j == nil || len(sequence) != 1 {
@@ -71,7 +82,9 @@ func (s *Server) journaled(ctx context.Context, request logReport, completed boo
 	}
 	through, err := strconv.ParseInt(sequence[0], 10, 64)
 	if err != nil {
-		return status.Errorf(codes.InvalidArgument, "invalid request: %s is %q, want a number", sequenceKey, sequence[0])
+		return status.Errorf(
+			codes.InvalidArgument, "invalid request: %s is %q, want a number", sequenceKey, sequence[0],
+		)
 	}
 	_, checkpoint := request.(*pluginservice.ReportStageLogsFromLastCheckpointRequest)
 	key := stageKey{request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount()}
@@ -81,7 +94,12 @@ func (s *Server) journaled(ctx context.Context, request logReport, completed boo
 // temporary is whether a plugin sends the same again.
 func temporary(err error) bool {
 	switch status.Code(err) {
-	case codes.OK, codes.InvalidArgument, codes.ResourceExhausted, codes.PermissionDenied, codes.Unimplemented, codes.OutOfRange:
+	case codes.OK,
+		codes.InvalidArgument,
+		codes.ResourceExhausted,
+		codes.PermissionDenied,
+		codes.Unimplemented,
+		codes.OutOfRange:
 		return false
 	}
 	return true

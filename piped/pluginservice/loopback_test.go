@@ -55,7 +55,9 @@ func ended(t *testing.T, conn net.Conn) {
 
 func ask(t *testing.T, conn *grpc.ClientConn) error {
 	t.Helper()
-	_, err := pluginservice.NewPluginServiceClient(conn).GetDeploymentSharedMetadata(t.Context(), &pluginservice.GetDeploymentSharedMetadataRequest{DeploymentId: "d", Key: "k"})
+	_, err := pluginservice.NewPluginServiceClient(conn).GetDeploymentSharedMetadata(
+		t.Context(), &pluginservice.GetDeploymentSharedMetadataRequest{DeploymentId: "d", Key: "k"},
+	)
 	return err
 }
 

@@ -13,7 +13,9 @@ import (
 )
 
 // GetStageMetadata reads one value that a stage put.
-func (s *Server) GetStageMetadata(_ context.Context, request *pluginservice.GetStageMetadataRequest) (*pluginservice.GetStageMetadataResponse, error) {
+func (s *Server) GetStageMetadata(
+	_ context.Context, request *pluginservice.GetStageMetadataRequest,
+) (*pluginservice.GetStageMetadataResponse, error) {
 	d, err := s.options.Registry.find(request.GetDeploymentId())
 	if err != nil {
 		return nil, err
@@ -22,46 +24,67 @@ func (s *Server) GetStageMetadata(_ context.Context, request *pluginservice.GetS
 		why, found := d.stop(request.GetStageId())
 		return &pluginservice.GetStageMetadataResponse{Value: why, Found: found}, nil
 	}
-	value, found := d.get(func(d *deployment) map[string]string { return d.stages[request.GetStageId()] }, request.GetKey())
+	value, found := d.get(
+		func(d *deployment) map[string]string { return d.stages[request.GetStageId()] }, request.GetKey(),
+	)
 	return &pluginservice.GetStageMetadataResponse{Value: value, Found: found}, nil
 }
 
 // PutStageMetadata saves one value of a stage.
-func (s *Server) PutStageMetadata(ctx context.Context, request *pluginservice.PutStageMetadataRequest) (*pluginservice.PutStageMetadataResponse, error) {
-	err := s.putStage(ctx, request.GetDeploymentId(), request.GetStageId(), map[string]string{request.GetKey(): request.GetValue()})
+func (s *Server) PutStageMetadata(
+	ctx context.Context, request *pluginservice.PutStageMetadataRequest,
+) (*pluginservice.PutStageMetadataResponse, error) {
+	err := s.putStage(
+		ctx, request.GetDeploymentId(), request.GetStageId(), map[string]string{request.GetKey(): request.GetValue()},
+	)
 	return &pluginservice.PutStageMetadataResponse{}, err
 }
 
 // PutStageMetadataMulti saves several values of a stage at once.
-func (s *Server) PutStageMetadataMulti(ctx context.Context, request *pluginservice.PutStageMetadataMultiRequest) (*pluginservice.PutStageMetadataMultiResponse, error) {
+func (s *Server) PutStageMetadataMulti(
+	ctx context.Context, request *pluginservice.PutStageMetadataMultiRequest,
+) (*pluginservice.PutStageMetadataMultiResponse, error) {
 	err := s.putStage(ctx, request.GetDeploymentId(), request.GetStageId(), request.GetMetadata())
 	return &pluginservice.PutStageMetadataMultiResponse{}, err
 }
 
 // GetDeploymentPluginMetadata reads one value that a plugin put for a deployment.
-func (s *Server) GetDeploymentPluginMetadata(_ context.Context, request *pluginservice.GetDeploymentPluginMetadataRequest) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
+func (s *Server) GetDeploymentPluginMetadata(
+	_ context.Context, request *pluginservice.GetDeploymentPluginMetadataRequest,
+) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
 	d, err := s.options.Registry.find(request.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
-	value, found := d.get(func(d *deployment) map[string]string { return d.plugins[request.GetPluginName()] }, request.GetKey())
+	value, found := d.get(
+		func(d *deployment) map[string]string { return d.plugins[request.GetPluginName()] }, request.GetKey(),
+	)
 	return &pluginservice.GetDeploymentPluginMetadataResponse{Value: value, Found: found}, nil
 }
 
 // PutDeploymentPluginMetadata saves one value of a plugin for a deployment.
-func (s *Server) PutDeploymentPluginMetadata(ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataRequest) (*pluginservice.PutDeploymentPluginMetadataResponse, error) {
-	err := s.putPlugin(ctx, request.GetDeploymentId(), request.GetPluginName(), map[string]string{request.GetKey(): request.GetValue()})
+func (s *Server) PutDeploymentPluginMetadata(
+	ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataRequest,
+) (*pluginservice.PutDeploymentPluginMetadataResponse, error) {
+	err := s.putPlugin(
+		ctx, request.GetDeploymentId(), request.GetPluginName(),
+		map[string]string{request.GetKey(): request.GetValue()},
+	)
 	return &pluginservice.PutDeploymentPluginMetadataResponse{}, err
 }
 
 // PutDeploymentPluginMetadataMulti saves several values of a plugin for a deployment at once.
-func (s *Server) PutDeploymentPluginMetadataMulti(ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataMultiRequest) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
+func (s *Server) PutDeploymentPluginMetadataMulti(
+	ctx context.Context, request *pluginservice.PutDeploymentPluginMetadataMultiRequest,
+) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
 	err := s.putPlugin(ctx, request.GetDeploymentId(), request.GetPluginName(), request.GetMetadata())
 	return &pluginservice.PutDeploymentPluginMetadataMultiResponse{}, err
 }
 
 // GetDeploymentSharedMetadata reads one value that piped put for all plugins.
-func (s *Server) GetDeploymentSharedMetadata(_ context.Context, request *pluginservice.GetDeploymentSharedMetadataRequest) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
+func (s *Server) GetDeploymentSharedMetadata(
+	_ context.Context, request *pluginservice.GetDeploymentSharedMetadataRequest,
+) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
 	d, err := s.options.Registry.find(request.GetDeploymentId())
 	if err != nil {
 		return nil, err
@@ -94,9 +117,12 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 	at := group{place(deploymentID, "plugin", plugin), "plugin " + plugin}
 	return d.put(ctx, d.plugins, plugin, at, values, func(ctx context.Context, closed map[string]string) error {
 		return s.persist(ctx, func() error {
-			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(ctx, &pipedservice.SaveDeploymentPluginMetadataRequest{
-				DeploymentId: deploymentID, PluginName: plugin, Metadata: closed,
-			})
+			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(
+				ctx,
+				&pipedservice.SaveDeploymentPluginMetadataRequest{
+					DeploymentId: deploymentID, PluginName: plugin, Metadata: closed,
+				},
+			)
 			return err
 		})
 	})

@@ -49,7 +49,8 @@ func (m *metadataSizes) check(group, owner string, values map[string]string) err
 	grown := 0
 	for key, value := range values {
 		if len(value) > maxMetadataValue {
-			return status.Errorf(codes.ResourceExhausted, "the metadata value %q of %s has %d bytes; at most %d are kept: "+
+			return status.Errorf(codes.ResourceExhausted, "the metadata value %q of %s has %d bytes; at most %d are "+
+				"kept: "+
 				"put larger data into a shared object of the application", key, owner, len(value), maxMetadataValue)
 		}
 		grown += len(key) + len(value) - m.groups[group][key]
@@ -60,7 +61,8 @@ func (m *metadataSizes) check(group, owner string, values map[string]string) err
 		return status.Errorf(codes.ResourceExhausted, "the metadata of %s would take %d bytes; at most %d are kept: "+
 			"put larger data into a shared object of the application", owner, m.totals[group]+grown, maxMetadataGroup)
 	case m.all+grown > maxMetadataDeployment:
-		return status.Errorf(codes.ResourceExhausted, "the metadata of all stages and plugins of the deployment would take %d bytes "+
+		return status.Errorf(codes.ResourceExhausted, "the metadata of all stages and plugins of the deployment "+
+			"would take %d bytes "+
 			"with that of %s; at most %d are kept: put larger data into shared objects of the application", m.all+grown, owner, maxMetadataDeployment)
 	}
 	return nil

@@ -19,14 +19,29 @@ import (
 func TestAPutOfMetadataSendsOnlyItsOwnValues(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}})()
+	defer s.registry.Add(
+		&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}},
+	)()
 	for i := range 3 {
-		_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: fmt.Sprint("k", i), Value: "v"})
+		_, err := s.PutStageMetadata(
+			t.Context(),
+			&pluginservice.PutStageMetadataRequest{
+				DeploymentId: "d", StageId: "s", Key: fmt.Sprint("k", i), Value: "v",
+			},
+		)
 		require.NoError(t, err)
-		_, err = s.PutDeploymentPluginMetadata(t.Context(), &pluginservice.PutDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "p", Key: fmt.Sprint("p", i), Value: "v"})
+		_, err = s.PutDeploymentPluginMetadata(
+			t.Context(),
+			&pluginservice.PutDeploymentPluginMetadataRequest{
+				DeploymentId: "d", PluginName: "p", Key: fmt.Sprint("p", i), Value: "v",
+			},
+		)
 		require.NoError(t, err)
 	}
-	require.Equal(t, []map[string]string{{"k0": "v"}, {"p0": "v"}, {"k1": "v"}, {"p1": "v"}, {"k2": "v"}, {"p2": "v"}}, s.upstream.saved)
+	require.Equal(
+		t, []map[string]string{{"k0": "v"}, {"p0": "v"}, {"k1": "v"}, {"p1": "v"}, {"k2": "v"}, {"p2": "v"}},
+		s.upstream.saved,
+	)
 	_, stages := s.registry.Metadata("d")
 	require.Equal(t, map[string]string{"old": "1", "k0": "v", "k1": "v", "k2": "v"}, stages["s"])
 }
@@ -70,7 +85,14 @@ func TestMetadataIsBoundedAndThePluginIsToldTheBound(t *testing.T) {
 func TestMetadataBeyondTheBoundsMayShrink(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"a": strings.Repeat("x", 3<<20)}}}})()
-	_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "a", Value: "short"})
+	defer s.registry.Add(
+		&model.Deployment{
+			Id:     "d",
+			Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"a": strings.Repeat("x", 3<<20)}}},
+		},
+	)()
+	_, err := s.PutStageMetadata(
+		t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "a", Value: "short"},
+	)
 	require.NoError(t, err)
 }

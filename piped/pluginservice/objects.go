@@ -11,10 +11,15 @@ import (
 )
 
 // GetApplicationSharedObject reads bytes that a plugin stored for an application; NotFound when it did not.
-func (s *Server) GetApplicationSharedObject(ctx context.Context, request *pluginservice.GetApplicationSharedObjectRequest) (*pluginservice.GetApplicationSharedObjectResponse, error) {
-	response, err := s.options.ControlPlane.GetApplicationSharedObject(ctx, &pipedservice.GetApplicationSharedObjectRequest{
-		ApplicationId: request.GetApplicationId(), PluginName: request.GetPluginName(), Key: request.GetKey(),
-	})
+func (s *Server) GetApplicationSharedObject(
+	ctx context.Context, request *pluginservice.GetApplicationSharedObjectRequest,
+) (*pluginservice.GetApplicationSharedObjectResponse, error) {
+	response, err := s.options.ControlPlane.GetApplicationSharedObject(
+		ctx,
+		&pipedservice.GetApplicationSharedObjectRequest{
+			ApplicationId: request.GetApplicationId(), PluginName: request.GetPluginName(), Key: request.GetKey(),
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -22,9 +27,12 @@ func (s *Server) GetApplicationSharedObject(ctx context.Context, request *plugin
 }
 
 // PutApplicationSharedObject stores bytes of a plugin for an application.
-func (s *Server) PutApplicationSharedObject(ctx context.Context, request *pluginservice.PutApplicationSharedObjectRequest) (*pluginservice.PutApplicationSharedObjectResponse, error) {
+func (s *Server) PutApplicationSharedObject(
+	ctx context.Context, request *pluginservice.PutApplicationSharedObjectRequest,
+) (*pluginservice.PutApplicationSharedObjectResponse, error) {
 	_, err := s.options.ControlPlane.PutApplicationSharedObject(ctx, &pipedservice.PutApplicationSharedObjectRequest{
-		ApplicationId: request.GetApplicationId(), PluginName: request.GetPluginName(), Key: request.GetKey(), Object: request.GetObject(),
+		ApplicationId: request.GetApplicationId(), PluginName: request.GetPluginName(), Key: request.GetKey(),
+		Object: request.GetObject(),
 	})
 	if err != nil {
 		return nil, err

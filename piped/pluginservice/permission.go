@@ -63,7 +63,9 @@ func (s *Server) permit(ctx context.Context, request any) error {
 		}
 	}
 	if r, ok := request.(interface{ GetPluginName() string }); ok && !slices.Contains(plugins, r.GetPluginName()) {
-		return status.Errorf(codes.PermissionDenied, "%s may not read or change what plugin %q keeps", who, r.GetPluginName())
+		return status.Errorf(
+			codes.PermissionDenied, "%s may not read or change what plugin %q keeps", who, r.GetPluginName(),
+		)
 	}
 	r, ok := request.(interface{ GetDeploymentId() string })
 	if !ok {
@@ -84,7 +86,10 @@ func (s *Server) permit(ctx context.Context, request any) error {
 		return nil
 	}
 	if stage != "" {
-		return status.Errorf(codes.PermissionDenied, "stage %q of deployment %q is not in the hands of %s", stage, r.GetDeploymentId(), who)
+		return status.Errorf(
+			codes.PermissionDenied, "stage %q of deployment %q is not in the hands of %s", stage, r.GetDeploymentId(),
+			who,
+		)
 	}
 	return status.Errorf(codes.PermissionDenied, "deployment %q is not in the hands of %s", r.GetDeploymentId(), who)
 }
@@ -109,7 +114,9 @@ func changedStage(request any) string {
 }
 
 // guard is permit for calls.
-func (s *Server) guard(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (s *Server) guard(
+	ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler,
+) (any, error) {
 	if err := s.permit(ctx, request); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,9 @@ func TestPluginsOnlyTouchWhatIsInTheirHands(t *testing.T) {
 	ask := func(name string, questions []question) {
 		t.Helper()
 		for i, q := range questions {
-			require.Equal(t, q.want, status.Code(s.permit(as(t, q.plugin), q.request)), fmt.Sprint(name, ", question ", i))
+			require.Equal(
+				t, q.want, status.Code(s.permit(as(t, q.plugin), q.request)), fmt.Sprint(name, ", question ", i),
+			)
 		}
 	}
 	ask("while it runs", []question{
@@ -55,8 +57,14 @@ func TestPluginsOnlyTouchWhatIsInTheirHands(t *testing.T) {
 		{"mine", read, codes.OK},
 		{"mine", &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "stage"}, codes.OK},
 		{"mine", &pluginservice.PutDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "mine"}, codes.OK},
-		{"mine", &pluginservice.PutDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "guest"}, codes.PermissionDenied},
-		{"mine", &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "guest"}, codes.PermissionDenied},
+		{
+			"mine", &pluginservice.PutDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "guest"},
+			codes.PermissionDenied,
+		},
+		{
+			"mine", &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "guest"},
+			codes.PermissionDenied,
+		},
 		{"mine", tool, codes.OK},
 		{"planner", read, codes.OK},
 		{"planner", log("stage"), codes.PermissionDenied},
@@ -71,7 +79,10 @@ func TestPluginsOnlyTouchWhatIsInTheirHands(t *testing.T) {
 		{"", tool, codes.OK},
 		{"", log("of-guest"), codes.OK},
 		{"", log("stage"), codes.PermissionDenied},
-		{"", &pluginservice.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "mine"}, codes.PermissionDenied},
+		{
+			"", &pluginservice.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "mine"},
+			codes.PermissionDenied,
+		},
 	})
 	release()
 	ask("after it", []question{{"", log("of-guest"), codes.PermissionDenied}})

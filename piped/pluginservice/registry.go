@@ -37,7 +37,9 @@ func NewRegistry() *Registry { return NewSealingRegistry(nil, slog.New(slog.Disc
 
 // NewSealingRegistry makes an empty Registry. Metadata that holds secrets is kept sealed.
 func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
-	return &Registry{sealer: sealer, logger: logger, deployments: map[string]*deployment{}, ended: map[string]*deployment{}}
+	return &Registry{
+		sealer: sealer, logger: logger, deployments: map[string]*deployment{}, ended: map[string]*deployment{},
+	}
 }
 
 // deployment is the metadata of one deployment. saving orders the saves; mu guards the maps.

@@ -47,7 +47,9 @@ func (s *seals) open(of string, values map[string]string) map[string]string {
 		s.kept[at] = true
 		value, err := s.Open(sealed, at)
 		if err != nil {
-			s.logger.Warn("metadata that holds a secret cannot be opened; its plugin reads it masked", "key", name, "error", err)
+			s.logger.Warn(
+				"metadata that holds a secret cannot be opened; its plugin reads it masked", "key", name, "error", err,
+			)
 			continue
 		}
 		opened[name] = value

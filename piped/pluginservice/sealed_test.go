@@ -40,7 +40,9 @@ func piped(t *testing.T, plane *upstream, k key) *Server {
 	require.NoError(t, masker.Add(secret))
 	sealer, err := secrets.NewSealer(k, masker)
 	require.NoError(t, err)
-	address := controlplanetest.Serve(t, func(ctx context.Context, method string, request proto.Message) (proto.Message, error) {
+	address := controlplanetest.Serve(t, func(ctx context.Context, method string, request proto.Message) (
+		proto.Message, error,
+	) {
 		switch r := request.(type) {
 		case *pipedservice.SaveStageMetadataRequest:
 			return plane.SaveStageMetadata(ctx, r)
@@ -51,7 +53,12 @@ func piped(t *testing.T, plane *upstream, k key) *Server {
 		}
 	})
 	client := controlplanetest.Dial(t, address, controlplane.Layers{Secrets: secrets.Reports(masker)})
-	return &Server{options: Options{ControlPlane: client, Registry: NewSealingRegistry(sealer, slog.New(slog.DiscardHandler)), Logger: slog.New(slog.DiscardHandler)}}
+	return &Server{
+		options: Options{
+			ControlPlane: client, Registry: NewSealingRegistry(sealer, slog.New(slog.DiscardHandler)),
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	}
 }
 
 func TestAPluginReadsBackWhatItStoredAlsoFromTheNextPiped(t *testing.T) {
@@ -62,12 +69,20 @@ func TestAPluginReadsBackWhatItStoredAlsoFromTheNextPiped(t *testing.T) {
 	first.options.Registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})
 	put := func(s *Server, key, value string) {
 		t.Helper()
-		_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: key, Value: value})
+		_, err := s.PutStageMetadata(
+			t.Context(),
+			&pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: key, Value: value},
+		)
 		require.NoError(t, err)
 	}
 	put(first, "token", "Bearer "+secret)
 	put(first, "plain", "7")
-	_, err := first.PutDeploymentPluginMetadata(t.Context(), &pluginservice.PutDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "p", Key: "token", Value: secret})
+	_, err := first.PutDeploymentPluginMetadata(
+		t.Context(),
+		&pluginservice.PutDeploymentPluginMetadataRequest{
+			DeploymentId: "d", PluginName: "p", Key: "token", Value: secret,
+		},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "Bearer ******", plane.stages["s"]["token"], "what users see")
 	require.Equal(t, "******", plane.plugins["p"]["token"])
@@ -76,15 +91,24 @@ func TestAPluginReadsBackWhatItStoredAlsoFromTheNextPiped(t *testing.T) {
 	stored := func() *model.Deployment {
 		return &model.Deployment{
 			Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: maps.Clone(plane.stages["s"])}},
-			MetadataV2: &model.DeploymentMetadata{Plugins: map[string]*model.DeploymentMetadata_KeyValues{"p": {KeyValues: maps.Clone(plane.plugins["p"])}}},
+			MetadataV2: &model.DeploymentMetadata{
+				Plugins: map[string]*model.DeploymentMetadata_KeyValues{
+					"p": {KeyValues: maps.Clone(plane.plugins["p"])},
+				},
+			},
 		}
 	}
 	next := piped(t, plane, private)
 	next.options.Registry.Add(stored())
 	all, stages := next.options.Registry.Metadata("d")
-	require.Equal(t, map[string]string{"token": "Bearer " + secret, "plain": "7"}, stages["s"], "and nothing that plugins do not know")
+	require.Equal(
+		t, map[string]string{"token": "Bearer " + secret, "plain": "7"}, stages["s"],
+		"and nothing that plugins do not know",
+	)
 	require.Equal(t, secret, all.GetPlugins()["p"].GetKeyValues()["token"])
-	answer, err := next.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "token"})
+	answer, err := next.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "token"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "Bearer "+secret, answer.GetValue())
 
@@ -100,10 +124,15 @@ func TestWithAnotherKeyTheMaskIsRead(t *testing.T) {
 	plane := &upstream{stages: map[string]map[string]string{}}
 	first := piped(t, plane, key(rand.Text()))
 	first.options.Registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})
-	_, err := first.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "token", Value: secret})
+	_, err := first.PutStageMetadata(
+		t.Context(),
+		&pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "token", Value: secret},
+	)
 	require.NoError(t, err)
 	next := piped(t, plane, key(rand.Text()))
-	next.options.Registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: plane.stages["s"]}}})
+	next.options.Registry.Add(
+		&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: plane.stages["s"]}}},
+	)
 	_, stages := next.options.Registry.Metadata("d")
 	require.Equal(t, map[string]string{"token": "******"}, stages["s"])
 }

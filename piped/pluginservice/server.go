@@ -84,11 +84,18 @@ func Listen(options Options) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("port %d for plugins is in use: is another piped running? End it, or choose another port with --plugin-service-port (0 takes a free one): %w", options.Port, err)
+		return nil, fmt.Errorf(
+			"port %d for plugins is in use: is another piped running? End it, or choose another port with "+
+				"--plugin-service-port (0 takes a free one): %w",
+			options.Port, err,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
 	}
-	return &Server{options: options, listener: &loopback{Listener: listener, firstWord: firstWord}, links: newLinks(), guests: guests{count: map[string]int{}}, stopping: make(chan struct{})}, nil
+	return &Server{
+		options: options, listener: &loopback{Listener: listener, firstWord: firstWord}, links: newLinks(),
+		guests: guests{count: map[string]int{}}, stopping: make(chan struct{}),
+	}, nil
 }
 
 // Address is what plugins get as --piped-plugin-service.

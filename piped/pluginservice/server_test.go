@@ -53,7 +53,9 @@ func merged(old, added map[string]string) map[string]string {
 	return all
 }
 
-func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStageMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveStageMetadataResponse, error) {
+func (u *upstream) SaveStageMetadata(
+	_ context.Context, r *pipedservice.SaveStageMetadataRequest, _ ...grpc.CallOption,
+) (*pipedservice.SaveStageMetadataResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.away > 0 {
@@ -68,7 +70,9 @@ func (u *upstream) SaveStageMetadata(_ context.Context, r *pipedservice.SaveStag
 	return &pipedservice.SaveStageMetadataResponse{}, nil
 }
 
-func (u *upstream) SaveDeploymentPluginMetadata(_ context.Context, r *pipedservice.SaveDeploymentPluginMetadataRequest, _ ...grpc.CallOption) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
+func (u *upstream) SaveDeploymentPluginMetadata(
+	_ context.Context, r *pipedservice.SaveDeploymentPluginMetadataRequest, _ ...grpc.CallOption,
+) (*pipedservice.SaveDeploymentPluginMetadataResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.saved = append(u.saved, r.GetMetadata())
@@ -76,19 +80,25 @@ func (u *upstream) SaveDeploymentPluginMetadata(_ context.Context, r *pipedservi
 	return &pipedservice.SaveDeploymentPluginMetadataResponse{}, nil
 }
 
-func (u *upstream) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (u *upstream) ReportStageLogsFromLastCheckpoint(
+	_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption,
+) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.logs = append(u.logs, r)
 	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
 }
 
-func (u *upstream) PutApplicationSharedObject(_ context.Context, r *pipedservice.PutApplicationSharedObjectRequest, _ ...grpc.CallOption) (*pipedservice.PutApplicationSharedObjectResponse, error) {
+func (u *upstream) PutApplicationSharedObject(
+	_ context.Context, r *pipedservice.PutApplicationSharedObjectRequest, _ ...grpc.CallOption,
+) (*pipedservice.PutApplicationSharedObjectResponse, error) {
 	u.objects[r.GetApplicationId()+r.GetPluginName()+r.GetKey()] = r.GetObject()
 	return &pipedservice.PutApplicationSharedObjectResponse{}, nil
 }
 
-func (u *upstream) GetApplicationSharedObject(_ context.Context, r *pipedservice.GetApplicationSharedObjectRequest, _ ...grpc.CallOption) (*pipedservice.GetApplicationSharedObjectResponse, error) {
+func (u *upstream) GetApplicationSharedObject(
+	_ context.Context, r *pipedservice.GetApplicationSharedObjectRequest, _ ...grpc.CallOption,
+) (*pipedservice.GetApplicationSharedObjectResponse, error) {
 	object, ok := u.objects[r.GetApplicationId()+r.GetPluginName()+r.GetKey()]
 	if !ok {
 		return nil, status.Error(codes.NotFound, "no such object")
@@ -108,10 +118,18 @@ type served struct {
 func serve(t *testing.T) *served {
 	t.Helper()
 	s := &served{
-		upstream: &upstream{stages: map[string]map[string]string{}, plugins: map[string]map[string]string{}, objects: map[string][]byte{}},
+		upstream: &upstream{
+			stages: map[string]map[string]string{}, plugins: map[string]map[string]string{},
+			objects: map[string][]byte{},
+		},
 		registry: NewRegistry(), store: NewCommands(), tools: t.TempDir(),
 	}
-	server, err := Listen(Options{ControlPlane: s.upstream, Registry: s.registry, Commands: s.store, ToolsDir: s.tools, SavePause: time.Millisecond})
+	server, err := Listen(
+		Options{
+			ControlPlane: s.upstream, Registry: s.registry, Commands: s.store, ToolsDir: s.tools,
+			SavePause: time.Millisecond,
+		},
+	)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -139,7 +157,9 @@ func TestEveryRequestIsValidated(t *testing.T) {
 func TestUnknownDeploymentIsCodeUnknown(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	_, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k"})
+	_, err := s.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k"},
+	)
 	require.Equal(t, codes.Unknown, status.Code(err))
 }
 
@@ -147,12 +167,17 @@ func TestMetadataOfConcurrentPutsIsMerged(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	s.upstream.stages["s"] = map[string]string{"old": "1"}
-	remove := s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}})
+	remove := s.registry.Add(
+		&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"old": "1"}}}},
+	)
 	defer remove()
 	var puts sync.WaitGroup
 	for i := range 30 {
 		puts.Go(func() {
-			_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: fmt.Sprint(i), Value: "v"})
+			_, err := s.PutStageMetadata(
+				t.Context(),
+				&pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: fmt.Sprint(i), Value: "v"},
+			)
 			if err != nil {
 				t.Error(err)
 			}
@@ -160,14 +185,20 @@ func TestMetadataOfConcurrentPutsIsMerged(t *testing.T) {
 	}
 	puts.Wait()
 	require.Len(t, s.upstream.stages["s"], 31)
-	got, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "29"})
+	got, err := s.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "29"},
+	)
 	require.NoError(t, err)
 	require.True(t, got.GetFound())
 
 	s.upstream.fail = status.Error(codes.FailedPrecondition, "no")
-	_, err = s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost", Value: "v"})
+	_, err = s.PutStageMetadata(
+		t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost", Value: "v"},
+	)
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "the plugin sees the control plane's own code")
-	got, err = s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost"})
+	got, err = s.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "lost"},
+	)
 	require.NoError(t, err)
 	require.False(t, got.GetFound(), "what was not saved is not kept")
 }
@@ -177,7 +208,9 @@ func TestMetadataWaitsForAControlPlaneThatIsAway(t *testing.T) {
 	s := serve(t)
 	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})()
 	s.upstream.away = 20
-	_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "v"})
+	_, err := s.PutStageMetadata(
+		t.Context(), &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "v"},
+	)
 	require.NoError(t, err)
 	require.Zero(t, s.upstream.away)
 	require.Equal(t, map[string]string{"k": "v"}, s.upstream.stages["s"])
@@ -185,16 +218,24 @@ func TestMetadataWaitsForAControlPlaneThatIsAway(t *testing.T) {
 	s.upstream.fail = status.Error(codes.Unavailable, "gone for ever")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = s.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "w"})
+	_, err = s.PutStageMetadata(
+		ctx, &pluginservice.PutStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "k", Value: "w"},
+	)
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err), "no longer than the plugin waits")
 }
 
 func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"startTime": "7"}}}})()
+	defer s.registry.Add(
+		&model.Deployment{
+			Id: "d", Stages: []*model.PipelineStage{{Id: "s", Metadata: map[string]string{"startTime": "7"}}},
+		},
+	)()
 	read := func(key string) string {
-		answer, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: key})
+		answer, err := s.GetStageMetadata(
+			t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: key},
+		)
 		require.NoError(t, err)
 		return answer.GetValue()
 	}
@@ -204,7 +245,10 @@ func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
 	require.Equal(t, "2", read(AttemptMetadataKey))
 	require.Equal(t, "7", read("startTime"))
 	_, stages := s.registry.Metadata("d")
-	require.Equal(t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"], "the message with the stage tells the same")
+	require.Equal(
+		t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"],
+		"the message with the stage tells the same",
+	)
 }
 
 func TestAPluginCanAskWhyItsStageStopsUntilItBeginsAgain(t *testing.T) {
@@ -212,7 +256,9 @@ func TestAPluginCanAskWhyItsStageStopsUntilItBeginsAgain(t *testing.T) {
 	s := serve(t)
 	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})()
 	read := func() (string, bool) {
-		answer, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: StopMetadataKey})
+		answer, err := s.GetStageMetadata(
+			t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: StopMetadataKey},
+		)
 		require.NoError(t, err)
 		return answer.GetValue(), answer.GetFound()
 	}
@@ -241,7 +287,9 @@ func TestDeploymentsComeAndGoWhilePluginsCall(t *testing.T) {
 			for attempt := range int32(20) {
 				remove := s.registry.Add(&model.Deployment{Id: id, Stages: []*model.PipelineStage{{Id: "s"}}})
 				end := s.registry.BeginStage(id, "s", attempt)
-				put := &pluginservice.PutStageMetadataRequest{DeploymentId: id, StageId: "s", Key: "k", Value: fmt.Sprint(attempt)}
+				put := &pluginservice.PutStageMetadataRequest{
+					DeploymentId: id, StageId: "s", Key: "k", Value: fmt.Sprint(attempt),
+				}
 				if _, err := s.PutStageMetadata(t.Context(), put); err != nil {
 					t.Error(err)
 				}
@@ -256,7 +304,9 @@ func TestDeploymentsComeAndGoWhilePluginsCall(t *testing.T) {
 		all.Go(func() {
 			for range 20 {
 				// Unknown while the deployment is away, which is as good an answer.
-				_, err := s.GetStageMetadata(t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: id, StageId: "s", Key: "k"})
+				_, err := s.GetStageMetadata(
+					t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: id, StageId: "s", Key: "k"},
+				)
 				if err != nil && status.Code(err) != codes.Unknown {
 					t.Error(err)
 				}
@@ -270,12 +320,21 @@ func TestPluginMetadataIsKeptByPlugin(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	defer s.registry.Add(&model.Deployment{Id: "d"})()
-	_, err := s.PutDeploymentPluginMetadataMulti(t.Context(), &pluginservice.PutDeploymentPluginMetadataMultiRequest{DeploymentId: "d", PluginName: "p", Metadata: map[string]string{"a": "1"}})
+	_, err := s.PutDeploymentPluginMetadataMulti(
+		t.Context(),
+		&pluginservice.PutDeploymentPluginMetadataMultiRequest{
+			DeploymentId: "d", PluginName: "p", Metadata: map[string]string{"a": "1"},
+		},
+	)
 	require.NoError(t, err)
-	got, err := s.GetDeploymentPluginMetadata(t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "p", Key: "a"})
+	got, err := s.GetDeploymentPluginMetadata(
+		t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "p", Key: "a"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "1", got.GetValue())
-	got, err = s.GetDeploymentPluginMetadata(t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "q", Key: "a"})
+	got, err = s.GetDeploymentPluginMetadata(
+		t.Context(), &pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d", PluginName: "q", Key: "a"},
+	)
 	require.NoError(t, err)
 	require.False(t, got.GetFound())
 }
@@ -283,11 +342,20 @@ func TestPluginMetadataIsKeptByPlugin(t *testing.T) {
 func TestSharedObjects(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	_, err := s.GetApplicationSharedObject(t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"})
+	_, err := s.GetApplicationSharedObject(
+		t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"},
+	)
 	require.Equal(t, codes.NotFound, status.Code(err))
-	_, err = s.PutApplicationSharedObject(t.Context(), &pluginservice.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k", Object: []byte("x")})
+	_, err = s.PutApplicationSharedObject(
+		t.Context(),
+		&pluginservice.PutApplicationSharedObjectRequest{
+			ApplicationId: "a", PluginName: "p", Key: "k", Object: []byte("x"),
+		},
+	)
 	require.NoError(t, err)
-	got, err := s.GetApplicationSharedObject(t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"})
+	got, err := s.GetApplicationSharedObject(
+		t.Context(), &pluginservice.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: "k"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "x", string(got.GetObject()))
 }
@@ -314,8 +382,12 @@ func TestStageCommandsArePushedUntilTheStageEnds(t *testing.T) {
 	command := func(id, stage string) *model.Command {
 		return &model.Command{Id: id, Type: model.Command_APPROVE_STAGE, DeploymentId: "d", StageId: stage}
 	}
-	s.store.Replace([]*model.Command{command("1", "s"), command("other", "t"), {Id: "sync", Type: model.Command_SYNC_APPLICATION}})
-	stream, err := s.commands.WatchStageCommands(t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	s.store.Replace(
+		[]*model.Command{command("1", "s"), command("other", "t"), {Id: "sync", Type: model.Command_SYNC_APPLICATION}},
+	)
+	stream, err := s.commands.WatchStageCommands(
+		t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"},
+	)
 	require.NoError(t, err)
 	answer, err := stream.Recv()
 	require.NoError(t, err)
@@ -326,7 +398,9 @@ func TestStageCommandsArePushedUntilTheStageEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, answer.GetCommands(), 1)
 	require.Equal(t, "2", answer.GetCommands()[0].GetId())
-	listed, err := s.ListStageCommands(t.Context(), &pluginservice.ListStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	listed, err := s.ListStageCommands(
+		t.Context(), &pluginservice.ListStageCommandsRequest{DeploymentId: "d", StageId: "s"},
+	)
 	require.NoError(t, err)
 	require.Len(t, listed.GetCommands(), 2)
 
@@ -344,7 +418,8 @@ func TestToolsAreInstalledOnceAndSeededOnesAreUsed(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	request := &pluginservice.InstallToolRequest{
 		Name: "kubectl", Version: "1.2.3",
-		InstallScript: "echo . >> " + count + "; cd {{ .TmpDir }}; printf '{{ .Name }} {{ .Version }} {{ .Os }} {{ .Arch }}' > {{ .OutPath }}",
+		InstallScript: "echo . >> " + count + "; cd {{ .TmpDir }}; printf '{{ .Name }} {{ .Version }} {{ .Os }} {{ " +
+			".Arch }}' > {{ .OutPath }}",
 	}
 	var installs sync.WaitGroup
 	for range 8 {
@@ -364,7 +439,9 @@ func TestToolsAreInstalledOnceAndSeededOnesAreUsed(t *testing.T) {
 
 	seeded := filepath.Join(s.tools, "helm-3")
 	require.NoError(t, os.WriteFile(seeded, nil, 0o700))
-	response, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "helm", Version: "3", InstallScript: "exit 1"})
+	response, err := s.InstallTool(
+		t.Context(), &pluginservice.InstallToolRequest{Name: "helm", Version: "3", InstallScript: "exit 1"},
+	)
 	require.NoError(t, err)
 	require.Equal(t, seeded, response.GetInstalledPath())
 }
@@ -374,12 +451,16 @@ func TestTheOutputOfAnInstallationIsBounded(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for name, test := range map[string]struct{ script, want string }{
-		"output":   {"echo begin; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo end of it >&2; exit 5", "end of it"},
+		"output": {
+			"echo begin; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo end of it >&2; exit 5", "end of it",
+		},
 		"template": {"{{ range 1000000000 }}x{{ end }}", "larger than"},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: name, Version: "1", InstallScript: test.script})
+		_, err := s.InstallTool(
+			t.Context(), &pluginservice.InstallToolRequest{Name: name, Version: "1", InstallScript: test.script},
+		)
 		runtime.ReadMemStats(&after)
 		require.ErrorContains(t, err, test.want)
 		require.Less(t, len(err.Error()), 40_000)
@@ -413,10 +494,14 @@ func TestFailedInstallTellsTheScriptsOutputAndLeavesNothing(t *testing.T) {
 		"true":                        "left no file at OutPath",
 		"{{ .Missing }}":              "fill in the install script",
 	} {
-		_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "t", Version: "1", InstallScript: script})
+		_, err := s.InstallTool(
+			t.Context(), &pluginservice.InstallToolRequest{Name: "t", Version: "1", InstallScript: script},
+		)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{Name: "../t", Version: "1", InstallScript: "true"})
+	_, err := s.InstallTool(
+		t.Context(), &pluginservice.InstallToolRequest{Name: "../t", Version: "1", InstallScript: "true"},
+	)
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	left, err := os.ReadDir(s.tools)
 	require.NoError(t, err)
@@ -445,7 +530,9 @@ func TestRunEndsOpenStreams(t *testing.T) {
 	conn, err := grpc.NewClient(server.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
-	stream, err := agentv1.NewStageCommandServiceClient(conn).WatchStageCommands(t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"})
+	stream, err := agentv1.NewStageCommandServiceClient(conn).WatchStageCommands(
+		t.Context(), &agentv1.WatchStageCommandsRequest{DeploymentId: "d", StageId: "s"},
+	)
 	require.NoError(t, err)
 	cancel()
 	_, err = stream.Recv()

@@ -35,10 +35,14 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`)
 
 // InstallTool makes sure that one version of a tool is on this machine. Calls for the same tool share one
 // installation; a file that is already there is not looked at further, so tools can be put there by hand.
-func (s *Server) InstallTool(ctx context.Context, request *pluginservice.InstallToolRequest) (*pluginservice.InstallToolResponse, error) {
+func (s *Server) InstallTool(
+	ctx context.Context, request *pluginservice.InstallToolRequest,
+) (*pluginservice.InstallToolResponse, error) {
 	for _, part := range []string{request.GetName(), request.GetVersion()} {
 		if !toolName.MatchString(part) {
-			return nil, status.Errorf(codes.InvalidArgument, "invalid request: %q cannot be part of a tool's file name", part)
+			return nil, status.Errorf(
+				codes.InvalidArgument, "invalid request: %q cannot be part of a tool's file name", part,
+			)
 		}
 	}
 	target := filepath.Join(s.options.ToolsDir, request.GetName()+"-"+request.GetVersion())
@@ -62,7 +66,9 @@ func (s *Server) InstallTool(ctx context.Context, request *pluginservice.Install
 	select {
 	case result := <-done:
 		if result.Err != nil {
-			return nil, status.Errorf(codes.Internal, "install %s %s: %v", request.GetName(), request.GetVersion(), result.Err)
+			return nil, status.Errorf(
+				codes.Internal, "install %s %s: %v", request.GetName(), request.GetVersion(), result.Err,
+			)
 		}
 		return &pluginservice.InstallToolResponse{InstalledPath: target}, nil
 	case <-ctx.Done():

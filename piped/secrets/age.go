@@ -67,7 +67,11 @@ func (k *ageKeys) Decrypt(ciphertext string) (string, error) {
 func ageFile(ciphertext string) (io.Reader, error) {
 	if trimmed := strings.TrimSpace(ciphertext); strings.HasPrefix(trimmed, armor.Header) {
 		if len(trimmed) > MaxCiphertext {
-			return nil, &CipherError{fmt.Sprintf("it has %d bytes, more than the %d KiB that a secret may have", len(trimmed), MaxCiphertext>>10)}
+			return nil, &CipherError{
+				fmt.Sprintf(
+					"it has %d bytes, more than the %d KiB that a secret may have", len(trimmed), MaxCiphertext>>10,
+				),
+			}
 		}
 		return armor.NewReader(strings.NewReader(trimmed + "\n")), nil
 	}

@@ -79,7 +79,11 @@ func readKey(name, file, data string) (text, field string, err error) {
 // decode takes base64 with any white space in it, as line breaks of a YAML file.
 func decode(ciphertext string) ([]byte, error) {
 	if len(ciphertext) > MaxCiphertext {
-		return nil, &CipherError{fmt.Sprintf("it has %d bytes, more than the %d KiB that a secret may have", len(ciphertext), MaxCiphertext>>10)}
+		return nil, &CipherError{
+			fmt.Sprintf(
+				"it has %d bytes, more than the %d KiB that a secret may have", len(ciphertext), MaxCiphertext>>10,
+			),
+		}
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(ciphertext), ""))
 	if err != nil {

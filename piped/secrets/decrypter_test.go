@@ -71,7 +71,9 @@ func TestKeysAreFilesOrBase64InBothForms(t *testing.T) {
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
 	private := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}))
-	public := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&key.PublicKey)}))
+	public := string(
+		pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&key.PublicKey)}),
+	)
 	d, err := secrets.Open(&config.SecretManagement{Type: "KEY_PAIR", Config: config.SecretKeys{
 		PrivateKeyData: encoded(private), PublicKeyData: encoded(public),
 	}})
@@ -86,7 +88,11 @@ func TestMistakesInKeysNameTheFieldAndShowNoKey(t *testing.T) {
 	private, public := encoded(read(t, "private")), encoded(read(t, "public"))
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
-	foreign := encoded(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&other.PublicKey)})))
+	foreign := encoded(
+		string(
+			pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&other.PublicKey)}),
+		),
+	)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(curve)
@@ -98,15 +104,39 @@ func TestMistakesInKeysNameTheFieldAndShowNoKey(t *testing.T) {
 		keys config.SecretKeys
 		want string
 	}{
-		"missing file":       {"KEY_PAIR", config.SecretKeys{PrivateKeyFile: "/no/such/file", PublicKeyData: public}, "config.privateKeyFile: read the key"},
-		"no PEM":             {"KEY_PAIR", config.SecretKeys{PrivateKeyData: encoded("sesame"), PublicKeyData: public}, "config.privateKeyData: it is not in PEM form"},
-		"public for private": {"KEY_PAIR", config.SecretKeys{PrivateKeyData: public, PublicKeyData: public}, "it is not an RSA private key"},
-		"private for public": {"KEY_PAIR", config.SecretKeys{PrivateKeyData: private, PublicKeyData: private}, "config.publicKeyData: it is not an RSA public key"},
-		"passphrase":         {"KEY_PAIR", config.SecretKeys{PrivateKeyData: locked, PublicKeyData: public}, "remove it with openssl rsa"},
-		"not RSA":            {"KEY_PAIR", config.SecretKeys{PrivateKeyData: elliptical, PublicKeyData: public}, "only RSA keys"},
-		"not a pair":         {"KEY_PAIR", config.SecretKeys{PrivateKeyData: private, PublicKeyData: foreign}, "it does not belong to the private key"},
-		"no identity":        {"AGE", config.SecretKeys{IdentityData: encoded("AGE-SECRET-KEY-1SESAME")}, "config.identityData: it holds no age identities"},
-		"no base64":          {"AGE", config.SecretKeys{IdentityData: "sesame!"}, "config.identityData: it is not base64"},
+		"missing file": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyFile: "/no/such/file", PublicKeyData: public},
+			"config.privateKeyFile: read the key",
+		},
+		"no PEM": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: encoded("sesame"), PublicKeyData: public},
+			"config.privateKeyData: it is not in PEM form",
+		},
+		"public for private": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: public, PublicKeyData: public},
+			"it is not an RSA private key",
+		},
+		"private for public": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: private, PublicKeyData: private},
+			"config.publicKeyData: it is not an RSA public key",
+		},
+		"passphrase": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: locked, PublicKeyData: public}, "remove it with openssl rsa",
+		},
+		"not RSA": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: elliptical, PublicKeyData: public}, "only RSA keys",
+		},
+		"not a pair": {
+			"KEY_PAIR", config.SecretKeys{PrivateKeyData: private, PublicKeyData: foreign},
+			"it does not belong to the private key",
+		},
+		"no identity": {
+			"AGE", config.SecretKeys{IdentityData: encoded("AGE-SECRET-KEY-1SESAME")},
+			"config.identityData: it holds no age identities",
+		},
+		"no base64": {
+			"AGE", config.SecretKeys{IdentityData: "sesame!"}, "config.identityData: it is not base64",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +189,9 @@ func TestBrokenCiphertextsAreExplained(t *testing.T) {
 
 func ageKeys(t testing.TB) secrets.Decrypter {
 	t.Helper()
-	d, err := secrets.Open(&config.SecretManagement{Type: "AGE", Config: config.SecretKeys{IdentityFile: "testdata/identity"}})
+	d, err := secrets.Open(
+		&config.SecretManagement{Type: "AGE", Config: config.SecretKeys{IdentityFile: "testdata/identity"}},
+	)
 	require.NoError(t, err)
 	return d
 }
@@ -217,7 +249,9 @@ func TestAgeFilesAreDecryptedArmoredAndAsBase64(t *testing.T) {
 
 func FuzzDecrypt(f *testing.F) {
 	pair, keys := keyPair(f), ageKeys(f)
-	for _, seed := range []string{"", "my password", encoded("\x01\x00abc"), read(f, "ciphertext"), encryptAge(f, true), encryptAge(f, false)} {
+	for _, seed := range []string{
+		"", "my password", encoded("\x01\x00abc"), read(f, "ciphertext"), encryptAge(f, true), encryptAge(f, false),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, ciphertext string) {

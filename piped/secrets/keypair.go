@@ -46,7 +46,8 @@ func openKeyPair(c config.SecretKeys) (*keyPair, error) {
 		return nil, &KeyError{field, err}
 	}
 	if !public.Equal(&private.PublicKey) {
-		return nil, &KeyError{field, errors.New("it does not belong to the private key: what is encrypted with it could never be decrypted; " +
+		return nil, &KeyError{field, errors.New("it does not belong to the private key: what is encrypted with it " +
+			"could never be decrypted; " +
 			"create it again with openssl rsa -in PRIVATE -pubout")}
 	}
 	return &keyPair{private: private, public: publicText, text: text}, nil
@@ -66,7 +67,10 @@ func (k *keyPair) Decrypt(ciphertext string) (string, error) {
 	}
 	key, err := rsa.DecryptOAEP(sha256.New(), nil, k.private, wrapped, nil)
 	if err != nil || len(key) != 32 {
-		return "", &CipherError{"the private key of this piped does not fit: was it encrypted for another piped, or the key pair replaced? Then " + keyPairHint}
+		return "", &CipherError{
+			"the private key of this piped does not fit: was it encrypted for another piped, or the key pair " +
+				"replaced? Then " + keyPairHint,
+		}
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -101,7 +105,9 @@ func parsePrivateKey(data []byte) (*rsa.PrivateKey, error) {
 		return nil, errors.New("it is not in PEM form: make one with openssl genrsa -out private 2048")
 	}
 	if block.Headers["DEK-Info"] != "" || block.Type == "ENCRYPTED PRIVATE KEY" {
-		return nil, errors.New("it is protected by a passphrase, which piped cannot ask for: remove it with openssl rsa")
+		return nil, errors.New(
+			"it is protected by a passphrase, which piped cannot ask for: remove it with openssl rsa",
+		)
 	}
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return key, nil

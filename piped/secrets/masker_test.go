@@ -30,26 +30,41 @@ func TestValuesAreMaskedWhereverTheyStand(t *testing.T) {
 		values     []string
 		text, want string
 	}{
-		"in the middle":              {[]string{"hunter2"}, "password hunter2 used", "password ****** used"},
-		"alone":                      {[]string{"hunter2"}, "hunter2", "******"},
-		"twice":                      {[]string{"hunter2"}, "hunter2,hunter2", "******,******"},
-		"side by side":               {[]string{"hunter2"}, "hunter2hunter2", "******"},
-		"nothing":                    {[]string{"hunter2"}, "hunter3", "hunter3"},
-		"too short to be masked":     {[]string{"abcde"}, "abcde", "abcde"},
-		"white space around it":      {[]string{" hunter2\n"}, "is hunter2.", "is ******."},
-		"the longer of two":          {[]string{"hunter2", "hunter2-and-more"}, "hunter2-and-more", "******"},
-		"the shorter of two":         {[]string{"hunter2", "hunter2-and-more"}, "hunter2-and-less", "******-and-less"},
-		"overlapping":                {[]string{"abcdefgh", "efghijkl"}, "xabcdefghijklx", "x******x"},
-		"one within another":         {[]string{"cdefgh", "abcdefghij"}, "abcdefghij", "******"},
-		"longer than a chunk":        {[]string{strings.Repeat("0123456789", 30)}, "<" + strings.Repeat("0123456789", 30) + ">", "<******>"},
-		"characters of many bytes":   {[]string{strings.Repeat("пароль", 20)}, "<" + strings.Repeat("пароль", 20) + ">", "<******>"},
-		"lines":                      {[]string{"first-line\nsecond-line\n"}, "b second-line a first-line", "b ****** a ******"},
-		"short lines stay":           {[]string{"first-line\nabc\n"}, "abc first-line", "abc ******"},
-		"the frame of PEM stays":     {[]string{"-----BEGIN KEY-----\nMIIEabcdefgh\n-----END KEY-----"}, "-----BEGIN KEY-----\nMIIEabcdefgh", "-----BEGIN KEY-----\n******"},
-		"base64 lines with padding":  {[]string{"-----BEGIN KEY-----\nMIIEabcdef==\n-----END KEY-----"}, "MIIEabcdef==", "******"},
-		"long values of assignments": {[]string{"user: ann\npassword: hunter22\n"}, "use hunter22 of ann", "use ****** of ann"},
-		"short assignments stay":     {[]string{"kind: Secret\npassword: hunter22\n"}, "kind: Secret", "kind: Secret"},
-		"decoded base64":             {[]string{base64.StdEncoding.EncodeToString([]byte("hunter2"))}, "is hunter2", "is ******"},
+		"in the middle":          {[]string{"hunter2"}, "password hunter2 used", "password ****** used"},
+		"alone":                  {[]string{"hunter2"}, "hunter2", "******"},
+		"twice":                  {[]string{"hunter2"}, "hunter2,hunter2", "******,******"},
+		"side by side":           {[]string{"hunter2"}, "hunter2hunter2", "******"},
+		"nothing":                {[]string{"hunter2"}, "hunter3", "hunter3"},
+		"too short to be masked": {[]string{"abcde"}, "abcde", "abcde"},
+		"white space around it":  {[]string{" hunter2\n"}, "is hunter2.", "is ******."},
+		"the longer of two":      {[]string{"hunter2", "hunter2-and-more"}, "hunter2-and-more", "******"},
+		"the shorter of two":     {[]string{"hunter2", "hunter2-and-more"}, "hunter2-and-less", "******-and-less"},
+		"overlapping":            {[]string{"abcdefgh", "efghijkl"}, "xabcdefghijklx", "x******x"},
+		"one within another":     {[]string{"cdefgh", "abcdefghij"}, "abcdefghij", "******"},
+		"longer than a chunk": {
+			[]string{strings.Repeat("0123456789", 30)}, "<" + strings.Repeat("0123456789", 30) + ">", "<******>",
+		},
+		"characters of many bytes": {
+			[]string{strings.Repeat("пароль", 20)}, "<" + strings.Repeat("пароль", 20) + ">", "<******>",
+		},
+		"lines": {
+			[]string{"first-line\nsecond-line\n"}, "b second-line a first-line", "b ****** a ******",
+		},
+		"short lines stay": {[]string{"first-line\nabc\n"}, "abc first-line", "abc ******"},
+		"the frame of PEM stays": {
+			[]string{"-----BEGIN KEY-----\nMIIEabcdefgh\n-----END KEY-----"}, "-----BEGIN KEY-----\nMIIEabcdefgh",
+			"-----BEGIN KEY-----\n******",
+		},
+		"base64 lines with padding": {
+			[]string{"-----BEGIN KEY-----\nMIIEabcdef==\n-----END KEY-----"}, "MIIEabcdef==", "******",
+		},
+		"long values of assignments": {
+			[]string{"user: ann\npassword: hunter22\n"}, "use hunter22 of ann", "use ****** of ann",
+		},
+		"short assignments stay": {[]string{"kind: Secret\npassword: hunter22\n"}, "kind: Secret", "kind: Secret"},
+		"decoded base64": {
+			[]string{base64.StdEncoding.EncodeToString([]byte("hunter2"))}, "is hunter2", "is ******",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +75,9 @@ func TestValuesAreMaskedWhereverTheyStand(t *testing.T) {
 
 func TestCommonFormsOfAValueAreMasked(t *testing.T) {
 	t.Parallel()
-	for _, value := range []string{"hunter2", "with \"quotes\" & <more>", "a/b+c?d=e f", "back\\slash-and-\ttab", "пароль"} {
+	for _, value := range []string{
+		"hunter2", "with \"quotes\" & <more>", "a/b+c?d=e f", "back\\slash-and-\ttab", "пароль",
+	} {
 		m := masking(t, value)
 		asJSON, err := json.Marshal(map[string]string{"k": value})
 		require.NoError(t, err)
@@ -114,7 +131,9 @@ func TestARandomValueNeverShows(t *testing.T) {
 		cut := random.IntN(len(text))
 		first, state := m.maskPiece("", text[:cut])
 		second, _ := m.maskPiece(state, text[cut:])
-		shown := len(strings.Trim(strings.ReplaceAll(first, Mask, ""), "z")) + len(strings.Trim(strings.ReplaceAll(second, Mask, ""), "z"))
+		shown := len(strings.Trim(strings.ReplaceAll(first, Mask, ""), "z")) + len(
+			strings.Trim(strings.ReplaceAll(second, Mask, ""), "z"),
+		)
 		require.Less(t, shown, minBeginning, "%q and %q of %q", first, second, value)
 	}
 }
@@ -123,13 +142,21 @@ func TestPiecesOfALineDoNotShowAValue(t *testing.T) {
 	t.Parallel()
 	m := masking(t, "hunter2-is-the-password")
 	for name, c := range map[string]struct{ pieces, want []string }{
-		"cut in the middle":   {[]string{"use hunter2-is", "-the-password now\n"}, []string{"use ******", "****** now\n"}},
-		"three pieces":        {[]string{"hunter2", "-is-the", "-password"}, []string{"******", "******", "******"}},
-		"few bytes may show":  {[]string{"hun", "ter2-is-the-password"}, []string{"hun", "******"}},
-		"only a beginning":    {[]string{"hunter2-is", "no password"}, []string{"******", "no password"}},
-		"a finished line":     {[]string{"hunter2-is\n", "-the-password\n"}, []string{"hunter2-is\n", "-the-password\n"}},
-		"separate messages":   {[]string{"Waiting", "hunter2-is-the-password", "Done"}, []string{"Waiting", "******", "Done"}},
-		"a line between them": {[]string{"hunter2-is", "\n", "-the-password"}, []string{"******", "\n", "-the-password"}},
+		"cut in the middle": {
+			[]string{"use hunter2-is", "-the-password now\n"}, []string{"use ******", "****** now\n"},
+		},
+		"three pieces":       {[]string{"hunter2", "-is-the", "-password"}, []string{"******", "******", "******"}},
+		"few bytes may show": {[]string{"hun", "ter2-is-the-password"}, []string{"hun", "******"}},
+		"only a beginning":   {[]string{"hunter2-is", "no password"}, []string{"******", "no password"}},
+		"a finished line": {
+			[]string{"hunter2-is\n", "-the-password\n"}, []string{"hunter2-is\n", "-the-password\n"},
+		},
+		"separate messages": {
+			[]string{"Waiting", "hunter2-is-the-password", "Done"}, []string{"Waiting", "******", "Done"},
+		},
+		"a line between them": {
+			[]string{"hunter2-is", "\n", "-the-password"}, []string{"******", "\n", "-the-password"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +266,9 @@ func benchmarkText() (values []string, text string) {
 	}
 	var b strings.Builder
 	for i := 0; b.Len() < 1<<20; i++ {
-		fmt.Fprintf(&b, "2026-11-21T10:00:00Z applied manifest: name=deployment-%d kind=Deployment namespace=default\n", i)
+		fmt.Fprintf(
+			&b, "2026-11-21T10:00:00Z applied manifest: name=deployment-%d kind=Deployment namespace=default\n", i,
+		)
 		if i%100 == 0 {
 			fmt.Fprintf(&b, "connecting with %s\n", values[i%len(values)])
 		}

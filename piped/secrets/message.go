@@ -44,15 +44,21 @@ func (m *Masker) maskFields(message protoreflect.Message, change bool) (found bo
 		switch {
 		case field.IsMap():
 			value.Map().Range(func(key protoreflect.MapKey, inner protoreflect.Value) bool {
-				found = m.maskValue(field, field.MapValue(), inner, replace(func(v protoreflect.Value) { value.Map().Set(key, v) })) || found
+				found = m.maskValue(
+					field, field.MapValue(), inner, replace(func(v protoreflect.Value) { value.Map().Set(key, v) }),
+				) || found
 				return true
 			})
 		case field.IsList():
 			for i := range value.List().Len() {
-				found = m.maskValue(field, field, value.List().Get(i), replace(func(v protoreflect.Value) { value.List().Set(i, v) })) || found
+				found = m.maskValue(
+					field, field, value.List().Get(i), replace(func(v protoreflect.Value) { value.List().Set(i, v) }),
+				) || found
 			}
 		default:
-			found = m.maskValue(field, field, value, replace(func(v protoreflect.Value) { message.Set(field, v) })) || found
+			found = m.maskValue(
+				field, field, value, replace(func(v protoreflect.Value) { message.Set(field, v) }),
+			) || found
 		}
 		return true
 	})
@@ -61,7 +67,9 @@ func (m *Masker) maskFields(message protoreflect.Message, change bool) (found bo
 
 // maskValue tells whether a secret stands in one value of a field, whose kind is described by of, and puts
 // the masked value in its place unless put is nil.
-func (m *Masker) maskValue(field, of protoreflect.FieldDescriptor, value protoreflect.Value, put func(protoreflect.Value)) (found bool) {
+func (m *Masker) maskValue(
+	field, of protoreflect.FieldDescriptor, value protoreflect.Value, put func(protoreflect.Value),
+) (found bool) {
 	var text string
 	switch of.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:

@@ -37,7 +37,8 @@ func (m *masked) mask(request proto.Message) proto.Message {
 	case *pipedservice.ReportStageLogsRequest:
 		id := logID{r.GetDeploymentId(), r.GetStageId(), r.GetRetriedCount()}
 		return &pipedservice.ReportStageLogsRequest{
-			DeploymentId: id.deployment, StageId: id.stage, RetriedCount: id.attempt, Blocks: m.maskLog(id, r.GetBlocks(), false),
+			DeploymentId: id.deployment, StageId: id.stage, RetriedCount: id.attempt,
+			Blocks: m.maskLog(id, r.GetBlocks(), false),
 		}
 	case *pipedservice.ReportStageLogsFromLastCheckpointRequest:
 		id := logID{r.GetDeploymentId(), r.GetStageId(), r.GetRetriedCount()}

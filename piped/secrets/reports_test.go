@@ -39,7 +39,9 @@ type plane struct {
 func newPlane(t *testing.T, masker *Masker) *plane {
 	t.Helper()
 	p := &plane{}
-	address := controlplanetest.Serve(t, func(_ context.Context, _ string, request proto.Message) (proto.Message, error) {
+	address := controlplanetest.Serve(t, func(_ context.Context, _ string, request proto.Message) (
+		proto.Message, error,
+	) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.request = request
@@ -177,12 +179,19 @@ func TestAStageLogDoesNotShowAValueThatItsBlocksDivide(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, masking(t, "hunter2-is-the-password"))
 	live := func(stage string, texts ...string) string {
-		_, err := p.ReportStageLogs(t.Context(), &pipedservice.ReportStageLogsRequest{StageId: stage, Blocks: blocks(texts...)})
+		_, err := p.ReportStageLogs(
+			t.Context(), &pipedservice.ReportStageLogsRequest{StageId: stage, Blocks: blocks(texts...)},
+		)
 		require.NoError(t, err)
 		return logOf(p.arrived().(*pipedservice.ReportStageLogsRequest).GetBlocks())
 	}
 	checkpoint := func(stage string, texts ...string) string {
-		_, err := p.ReportStageLogsFromLastCheckpoint(t.Context(), &pipedservice.ReportStageLogsFromLastCheckpointRequest{StageId: stage, Blocks: blocks(texts...), Completed: true})
+		_, err := p.ReportStageLogsFromLastCheckpoint(
+			t.Context(),
+			&pipedservice.ReportStageLogsFromLastCheckpointRequest{
+				StageId: stage, Blocks: blocks(texts...), Completed: true,
+			},
+		)
 		require.NoError(t, err)
 		require.True(t, p.arrived().(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetCompleted())
 		return logOf(p.arrived().(*pipedservice.ReportStageLogsFromLastCheckpointRequest).GetBlocks())
@@ -191,7 +200,10 @@ func TestAStageLogDoesNotShowAValueThatItsBlocksDivide(t *testing.T) {
 	require.Equal(t, "use ******", live("a", "use hunter2-is"))
 	require.Equal(t, "of b", live("b", "of b"), "another stage writes meanwhile")
 	require.Equal(t, "****** now\n", live("a", "-the-password now\n"), "in two reports")
-	require.Equal(t, "use ******|****** now\n|******", checkpoint("a", "use hunter2-is", "-the-password now\n", "hunter2-"), "once more at the checkpoint")
+	require.Equal(
+		t, "use ******|****** now\n|******", checkpoint("a", "use hunter2-is", "-the-password now\n", "hunter2-"),
+		"once more at the checkpoint",
+	)
 	require.Equal(t, "******\n", live("a", "is-the-password\n"), "over a checkpoint")
 	require.Equal(t, "******\n", checkpoint("a", "is-the-password\n"), "from one checkpoint to the next")
 }
@@ -230,8 +242,11 @@ func TestLogRecordsAreMaskedInAllEncodings(t *testing.T) {
 			var out bytes.Buffer
 			logger := slog.New(Handler(inner(&out), m))
 			logger.With("with", "hunter2").WithGroup("group").Info("login with hunter2",
-				"text", "a hunter2", "error", fmt.Errorf("bad hunter2"), "struct", thing{"hunter2"}, "list", []string{"hunter2"},
-				slog.Group("inner", "deep", "hunter2"), "behind a pointer", holder{&thing{"hunter2"}}, "number", 7, "plain", []string{path.Base("a/b")})
+				"text", "a hunter2", "error", fmt.Errorf("bad hunter2"), "struct", thing{"hunter2"}, "list",
+				[]string{"hunter2"},
+				slog.Group(
+					"inner", "deep", "hunter2",
+				), "behind a pointer", holder{&thing{"hunter2"}}, "number", 7, "plain", []string{path.Base("a/b")})
 			require.NotContains(t, out.String(), "hunter2")
 			require.Equal(t, 8, strings.Count(out.String(), Mask))
 			require.Contains(t, out.String(), "number")

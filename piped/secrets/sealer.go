@@ -71,7 +71,9 @@ func (s *Sealer) Open(sealed, place string) (string, error) {
 	}
 	value, err := s.gcm.Open(nil, nil, data, []byte(place))
 	if err != nil {
-		return "", errors.New("the key under secretManagement is another one than it was sealed with, or it was changed")
+		return "", errors.New(
+			"the key under secretManagement is another one than it was sealed with, or it was changed",
+		)
 	}
 	return string(value), nil
 }

@@ -47,7 +47,9 @@ func (m *Masker) maskBlocks(before tail, blocks []*model.LogBlock) ([]*model.Log
 		if changed == nil {
 			changed = append(changed, blocks...)
 		}
-		changed[i] = &model.LogBlock{Index: block.GetIndex(), Log: text, Severity: block.GetSeverity(), CreatedAt: block.GetCreatedAt()}
+		changed[i] = &model.LogBlock{
+			Index: block.GetIndex(), Log: text, Severity: block.GetSeverity(), CreatedAt: block.GetCreatedAt(),
+		}
 	}
 	if changed == nil {
 		return blocks, before

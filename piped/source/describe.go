@@ -32,7 +32,9 @@ func (s *Store) Describe(ctx context.Context, request Request) (*Source, error) 
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("application configuration %s is missing at commit %s: %w", name, request.Commit, fs.ErrNotExist)
+		return nil, fmt.Errorf(
+			"application configuration %s is missing at commit %s: %w", name, request.Commit, fs.ErrNotExist,
+		)
 	case err != nil:
 		return s.Prepare(ctx, request)
 	}

@@ -47,7 +47,9 @@ func (s *Source) fill(ctx context.Context, directory string) error {
 		if err != nil {
 			return err
 		}
-		if err := f.render("spec.encryption.decryptionTargets", encryption.DecryptionTargets, secretsGroup, values); err != nil {
+		if err := f.render(
+			"spec.encryption.decryptionTargets", encryption.DecryptionTargets, secretsGroup, values,
+		); err != nil {
 			return err
 		}
 	}
@@ -93,7 +95,9 @@ func (f *filler) decrypt(ciphertexts map[string]string) (map[string]string, erro
 		var broken *secrets.CipherError
 		switch {
 		case errors.As(err, &broken):
-			mistakes = append(mistakes, f.mistake("spec.encryption.encryptedSecrets."+name, "cannot be decrypted: %v", err))
+			mistakes = append(
+				mistakes, f.mistake("spec.encryption.encryptedSecrets."+name, "cannot be decrypted: %v", err),
+			)
 		case err != nil:
 			return nil, fmt.Errorf("decrypt the secret %s: %w", name, err)
 		}

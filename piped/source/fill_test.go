@@ -84,7 +84,10 @@ func (l *linked) Checkout(_ context.Context, _, dir string) ([]git.LeftOut, erro
 }
 
 func secretConfig(ciphertext string, targets ...string) string {
-	return goodConfig + fmt.Sprintf("  encryption:\n    encryptedSecrets: {moon: %q}\n    decryptionTargets: [%s]\n", ciphertext, strings.Join(targets, ", "))
+	return goodConfig + fmt.Sprintf(
+		"  encryption:\n    encryptedSecrets: {moon: %q}\n    decryptionTargets: [%s]\n", ciphertext,
+		strings.Join(targets, ", "),
+	)
 }
 
 func TestSecretsAndAttachmentsAreFilledInAndTheMirrorStaysAsItIs(t *testing.T) {
@@ -92,7 +95,8 @@ func TestSecretsAndAttachmentsAreFilledInAndTheMirrorStaysAsItIs(t *testing.T) {
 	store, masker := decrypting(t)
 	repository := &linked{mirror: t.TempDir(), files: map[string]string{
 		"web/app.pipecd.yaml": secretConfig(sealed(t), "secret.yaml", "run.sh", "linked.yaml") +
-			"  attachment:\n    sources: {settings: conf/settings.yaml, secret: secret.yaml}\n    targets: [map.yaml]\n",
+			"  attachment:\n    sources: {settings: conf/settings.yaml, secret: secret.yaml}\n    targets: " +
+			"[map.yaml]\n",
 		"web/secret.yaml":        "data: {{ .encryptedSecrets.moon | trim | b64enc }}\n",
 		"web/run.sh":             "echo '{{ .encryptedSecrets.moon }}'\n",
 		"web/base/real.yaml":     "real: {{ .encryptedSecrets.moon | quote }}\n",
@@ -109,8 +113,14 @@ func TestSecretsAndAttachmentsAreFilledInAndTheMirrorStaysAsItIs(t *testing.T) {
 	}
 	require.Equal(t, "data: dGhlIG1vb24gaXMgbWFkZSBvZiBjaGVlc2UKYW5kIHNvIGlzIHRoZSBzdW4=\n", read("secret.yaml"))
 	require.Equal(t, "echo '"+vector+"'\n", read("run.sh"))
-	require.Equal(t, "real: \"the moon is made of cheese\\nand so is the sun\\n\"\n", read("base/real.yaml"), "a link leads to the file")
-	require.Equal(t, "settings: color: blue\nsecret: data: dGhlIG1vb24gaXMgbWFkZSBvZiBjaGVlc2UKYW5kIHNvIGlzIHRoZSBzdW4=\n", read("map.yaml"))
+	require.Equal(
+		t, "real: \"the moon is made of cheese\\nand so is the sun\\n\"\n", read("base/real.yaml"),
+		"a link leads to the file",
+	)
+	require.Equal(
+		t, "settings: color: blue\nsecret: data: dGhlIG1vb24gaXMgbWFkZSBvZiBjaGVlc2UKYW5kIHNvIGlzIHRoZSBzdW4=\n",
+		read("map.yaml"),
+	)
 	require.Equal(t, "{{ .encryptedSecrets.moon }}", read("untouched"))
 	require.NotContains(t, string(source.Proto().ApplicationConfig), "cheese")
 
@@ -186,21 +196,34 @@ func TestMistakesEndThePreparationWithTheirPlace(t *testing.T) {
 		config string
 		want   string
 	}{
-		"plain text as a secret": {secretConfig("hunter2!", "a"), "web/app.pipecd.yaml: spec.encryption.encryptedSecrets.moon: cannot be decrypted: it is not base64"},
-		"cut ciphertext":         {secretConfig(good[:200], "a"), "encryptedSecrets.moon: cannot be decrypted"},
-		"missing target":         {secretConfig(good, "nowhere.yaml"), "spec.encryption.decryptionTargets[0]: the file nowhere.yaml is missing at commit c"},
-		"unknown name":           {secretConfig(good, "a", "wrong"), `web/wrong:1:21: cannot be filled as spec.encryption.decryptionTargets[1] asks: there is no "sun" in .encryptedSecrets: there are moon`},
-		"value in the message":   {secretConfig(good, "fails"), "asks: at <fail .encryptedSecrets.moon>: error calling fail: ******"},
-		"directory":              {secretConfig(good, "base"), "the file base cannot be used: it is not a file"},
-		"parent":                 {secretConfig(good, "../other/a"), "is outside of the application directory"},
-		"absolute":               {secretConfig(good, "/etc/passwd"), "is outside of the application directory"},
-		"link to the parent":     {secretConfig(good, "up"), "the file up cannot be used: path escapes from parent"},
-		"link out":               {secretConfig(good, "out"), "the file out cannot be used: path escapes from parent"},
-		"linked directory":       {secretConfig(good, "updir/a"), "path escapes from parent"},
-		"attached parent":        {attach("../other/a", "a"), "is outside of the application directory"},
-		"attached link out":      {attach("out", "a"), "spec.attachment.sources.a: the file out cannot be used: path escapes from parent"},
-		"missing attachment":     {attach("nowhere", "a"), "spec.attachment.sources.a: the file nowhere is missing"},
-		"target of attachments":  {attach("a", "out"), "spec.attachment.targets[0]: the file out cannot be used"},
+		"plain text as a secret": {
+			secretConfig("hunter2!", "a"),
+			"web/app.pipecd.yaml: spec.encryption.encryptedSecrets.moon: cannot be decrypted: it is not base64",
+		},
+		"cut ciphertext": {secretConfig(good[:200], "a"), "encryptedSecrets.moon: cannot be decrypted"},
+		"missing target": {
+			secretConfig(good, "nowhere.yaml"),
+			"spec.encryption.decryptionTargets[0]: the file nowhere.yaml is missing at commit c",
+		},
+		"unknown name": {
+			secretConfig(good, "a", "wrong"),
+			`web/wrong:1:21: cannot be filled as spec.encryption.decryptionTargets[1] asks: there is no "sun" in .encryptedSecrets: there are moon`,
+		},
+		"value in the message": {
+			secretConfig(good, "fails"), "asks: at <fail .encryptedSecrets.moon>: error calling fail: ******",
+		},
+		"directory":          {secretConfig(good, "base"), "the file base cannot be used: it is not a file"},
+		"parent":             {secretConfig(good, "../other/a"), "is outside of the application directory"},
+		"absolute":           {secretConfig(good, "/etc/passwd"), "is outside of the application directory"},
+		"link to the parent": {secretConfig(good, "up"), "the file up cannot be used: path escapes from parent"},
+		"link out":           {secretConfig(good, "out"), "the file out cannot be used: path escapes from parent"},
+		"linked directory":   {secretConfig(good, "updir/a"), "path escapes from parent"},
+		"attached parent":    {attach("../other/a", "a"), "is outside of the application directory"},
+		"attached link out": {
+			attach("out", "a"), "spec.attachment.sources.a: the file out cannot be used: path escapes from parent",
+		},
+		"missing attachment":    {attach("nowhere", "a"), "spec.attachment.sources.a: the file nowhere is missing"},
+		"target of attachments": {attach("a", "out"), "spec.attachment.targets[0]: the file out cannot be used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,8 +231,10 @@ func TestMistakesEndThePreparationWithTheirPlace(t *testing.T) {
 			outside := filepath.Join(t.TempDir(), "outside")
 			require.NoError(t, os.WriteFile(outside, []byte("{{ .encryptedSecrets.moon }}"), 0o600))
 			repository := &linked{mirror: t.TempDir(), files: map[string]string{
-				"web/app.pipecd.yaml": c.config, "web/a": "{{ .encryptedSecrets.moon }}", "web/wrong": "{{ .encryptedSecrets.sun }}",
-				"web/fails": "{{ fail .encryptedSecrets.moon }}", "web/base/b": "", "other/a": "{{ .encryptedSecrets.moon }}",
+				"web/app.pipecd.yaml": c.config, "web/a": "{{ .encryptedSecrets.moon }}",
+				"web/wrong": "{{ .encryptedSecrets.sun }}",
+				"web/fails": "{{ fail .encryptedSecrets.moon }}", "web/base/b": "",
+				"other/a": "{{ .encryptedSecrets.moon }}",
 			}, links: map[string]string{"web/up": "../other/a", "web/out": outside, "web/updir": "../other"}}
 			_, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
 			var mistake *config.Error
@@ -230,8 +255,12 @@ func TestAnApplicationDirectoryThatLeadsOutIsRefused(t *testing.T) {
 	t.Parallel()
 	store, _ := decrypting(t)
 	outside := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(outside, "app.pipecd.yaml"), []byte(secretConfig(sealed(t), "a")), 0o600))
-	repository := &linked{mirror: t.TempDir(), files: map[string]string{"README": ""}, links: map[string]string{"web": outside}}
+	require.NoError(
+		t, os.WriteFile(filepath.Join(outside, "app.pipecd.yaml"), []byte(secretConfig(sealed(t), "a")), 0o600),
+	)
+	repository := &linked{
+		mirror: t.TempDir(), files: map[string]string{"README": ""}, links: map[string]string{"web": outside},
+	}
 	_, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
 	require.ErrorContains(t, err, "path escapes from parent")
 }
@@ -241,7 +270,8 @@ func TestWithoutAKeySecretsAreAnErrorAndOthersAreNot(t *testing.T) {
 	store := newStore(t)
 	request := func(config string) Request {
 		return Request{Repository: &linked{mirror: t.TempDir(), files: map[string]string{
-			"web/app.pipecd.yaml": config, "web/a": "{{ len .encryptedSecrets }}", "web/b": "{{ .attachment.c }}", "web/c": "content",
+			"web/app.pipecd.yaml": config, "web/a": "{{ len .encryptedSecrets }}", "web/b": "{{ .attachment.c }}",
+			"web/c": "content",
 		}}, Commit: "c", Path: "web"}
 	}
 	_, err := store.Prepare(t.Context(), request(secretConfig(sealed(t), "a")))

@@ -12,6 +12,7 @@ func markOf(path string) (mark, error) {
 		err = syscall.Lstat(path, &status)
 	}
 	return mark{
-		mode: uint32(status.Mode), size: status.Size, modified: status.Mtimespec.Nano(), changed: status.Ctimespec.Nano(), inode: status.Ino,
+		mode: uint32(status.Mode), size: status.Size, modified: status.Mtimespec.Nano(),
+		changed: status.Ctimespec.Nano(), inode: status.Ino,
 	}, err
 }

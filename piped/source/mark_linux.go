@@ -12,6 +12,7 @@ func markOf(path string) (mark, error) {
 		err = syscall.Lstat(path, &status)
 	}
 	return mark{
-		mode: status.Mode, size: status.Size, modified: status.Mtim.Nano(), changed: status.Ctim.Nano(), inode: status.Ino,
+		mode: status.Mode, size: status.Size, modified: status.Mtim.Nano(), changed: status.Ctim.Nano(),
+		inode: status.Ino,
 	}, err
 }

@@ -93,10 +93,14 @@ func (r *Request) check() error {
 		r.ConfigFilename = config.DefaultApplicationFilename
 	}
 	if !filepath.IsLocal(filepath.FromSlash(r.Path)) {
-		return fmt.Errorf("prepare source: the application path %q is not inside of repository %s", r.Path, r.Repository.ID())
+		return fmt.Errorf(
+			"prepare source: the application path %q is not inside of repository %s", r.Path, r.Repository.ID(),
+		)
 	}
 	if path.Base(r.ConfigFilename) != r.ConfigFilename {
-		return fmt.Errorf("prepare source: the configuration file name %q must not contain a directory", r.ConfigFilename)
+		return fmt.Errorf(
+			"prepare source: the configuration file name %q must not contain a directory", r.ConfigFilename,
+		)
 	}
 	return nil
 }

@@ -51,19 +51,24 @@ func (s *Sources) Describe(ctx context.Context, wanted Wanted) (*Source, error) 
 	return s.traced(ctx, wanted, s.store.Describe)
 }
 
-func (s *Sources) traced(ctx context.Context, wanted Wanted, prepare func(context.Context, Request) (*Source, error)) (*Source, error) {
+func (s *Sources) traced(
+	ctx context.Context, wanted Wanted, prepare func(context.Context, Request) (*Source, error),
+) (*Source, error) {
 	repository, err := s.repository(wanted.Deployment)
 	if err != nil {
 		return nil, err
 	}
 	path := wanted.Deployment.GetGitPath()
 	request := Request{
-		Repository: repository, Commit: wanted.Commit, Path: path.GetPath(), ConfigFilename: wanted.ConfigFilename, Ahead: wanted.Ahead,
+		Repository: repository, Commit: wanted.Commit, Path: path.GetPath(), ConfigFilename: wanted.ConfigFilename,
+		Ahead: wanted.Ahead,
 	}
 	if request.ConfigFilename == "" {
 		request.ConfigFilename = path.GetConfigFilename()
 	}
-	ctx, end := s.tracer.Part(ctx, "Prepare source", attribute.String("commit", wanted.Commit), attribute.Bool("ahead", wanted.Ahead))
+	ctx, end := s.tracer.Part(
+		ctx, "Prepare source", attribute.String("commit", wanted.Commit), attribute.Bool("ahead", wanted.Ahead),
+	)
 	source, err := prepare(ctx, request)
 	if errors.Is(err, ErrBusy) {
 		end(nil)
@@ -101,7 +106,9 @@ func (s *Sources) repository(d *model.Deployment) (*git.Repository, error) {
 	id := d.GetGitPath().GetRepo().GetId()
 	repository, ok := s.repositories[id]
 	if !ok {
-		return nil, fmt.Errorf("repository %q of application %s is not in the piped configuration", id, d.GetApplicationName())
+		return nil, fmt.Errorf(
+			"repository %q of application %s is not in the piped configuration", id, d.GetApplicationName(),
+		)
 	}
 	return repository, nil
 }

@@ -94,7 +94,9 @@ func New(options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the directory for sources: %w", err)
 	}
-	return &Store{options: options, dir: absolute, logger: options.Logger, held: map[content]int{}, makers: map[string]*maker{}}, nil
+	return &Store{
+		options: options, dir: absolute, logger: options.Logger, held: map[content]int{}, makers: map[string]*maker{},
+	}, nil
 }
 
 // Close removes everything. Sources that are still open lose their directory.

@@ -80,27 +80,40 @@ func TestOnlyUnchangedDirectoriesAreUsedAgain(t *testing.T) {
 		change func(dir string) error
 		want   int
 	}{
-		"nothing changed":            {func(string) error { return nil }, 1},
-		"a file was read":            {func(dir string) error { _, err := os.ReadFile(filepath.Join(dir, "a")); return err }, 1},
-		"a file was written":         {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644) }, 2},
-		"a file was added":           {func(dir string) error { return os.WriteFile(filepath.Join(dir, "b"), nil, 0o644) }, 2},
-		"a file was removed":         {func(dir string) error { return os.Remove(filepath.Join(dir, "a")) }, 2},
-		"a mode was changed":         {func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }, 2},
-		"a file was added far below": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "../x/y/b"), nil, 0o644) }, 2},
+		"nothing changed": {func(string) error { return nil }, 1},
+		"a file was read": {
+			func(dir string) error { _, err := os.ReadFile(filepath.Join(dir, "a")); return err }, 1,
+		},
+		"a file was written": {
+			func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644) }, 2,
+		},
+		"a file was added": {
+			func(dir string) error { return os.WriteFile(filepath.Join(dir, "b"), nil, 0o644) }, 2,
+		},
+		"a file was removed": {func(dir string) error { return os.Remove(filepath.Join(dir, "a")) }, 2},
+		"a mode was changed": {func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }, 2},
+		"a file was added far below": {
+			func(dir string) error { return os.WriteFile(filepath.Join(dir, "../x/y/b"), nil, 0o644) }, 2,
+		},
 		"a file was written and its time set back": {func(dir string) error {
 			name, at := filepath.Join(dir, "../x/y/a"), time.Unix(checkoutTime, 0)
 			return errors.Join(os.WriteFile(name, []byte("2"), 0o644), os.Chtimes(name, at, at))
 		}, 2},
 		"a directory was added": {func(dir string) error { return os.Mkdir(filepath.Join(dir, "../x/new"), 0o755) }, 2},
 		"a file was replaced": {func(dir string) error {
-			return errors.Join(os.WriteFile(filepath.Join(dir, "b"), []byte("1"), 0o644), os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")))
+			return errors.Join(
+				os.WriteFile(filepath.Join(dir, "b"), []byte("1"), 0o644),
+				os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")),
+			)
 		}, 2},
 		"a directory was taken": {func(dir string) error { return os.RemoveAll(dir) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := newStore(t)
-			repository := &files{content: map[string]string{"web/app.pipecd.yaml": goodConfig, "web/a": "1", "x/y/a": "1"}}
+			repository := &files{
+				content: map[string]string{"web/app.pipecd.yaml": goodConfig, "web/a": "1", "x/y/a": "1"},
+			}
 			request := Request{Repository: repository, Commit: "c", Path: "web"}
 			first, err := store.Prepare(t.Context(), request)
 			require.NoError(t, err)
@@ -143,7 +156,8 @@ func TestPathsThatLeadOutAreRefused(t *testing.T) {
 	store := newStore(t)
 	repository := &files{content: map[string]string{"app.pipecd.yaml": goodConfig}}
 	for _, request := range []Request{
-		{Repository: repository, Path: "../x"}, {Repository: repository, Path: "/etc"}, {Repository: repository, Path: "a/../../x"},
+		{Repository: repository, Path: "../x"}, {Repository: repository, Path: "/etc"},
+		{Repository: repository, Path: "a/../../x"},
 		{Repository: repository, Path: ".", ConfigFilename: "../app.pipecd.yaml"},
 	} {
 		_, err := store.Prepare(t.Context(), request)
@@ -156,7 +170,9 @@ func TestMissingAndBrokenConfigurationsAreTold(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
 	repository := &files{content: map[string]string{"web/app.pipecd.yaml": "apiVersion: x\n"}}
-	_, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web", ConfigFilename: "other.pipecd.yaml"})
+	_, err := store.Prepare(
+		t.Context(), Request{Repository: repository, Commit: "c", Path: "web", ConfigFilename: "other.pipecd.yaml"},
+	)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	_, err = store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
 	var list config.Errors

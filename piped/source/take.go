@@ -163,7 +163,10 @@ func (s *Store) make(ctx context.Context, w *waiter, m *maker, repository Reposi
 	m.cost = time.Since(began)
 	s.mu.Unlock()
 	for _, one := range t.left {
-		s.logger.Warn("left out of the checkout", "repository", t.repository, "commit", w.commit, "path", one.Path, "reason", one.Reason)
+		s.logger.Warn(
+			"left out of the checkout", "repository", t.repository, "commit", w.commit, "path", one.Path, "reason",
+			one.Reason,
+		)
 	}
 	return t, nil
 }

@@ -227,7 +227,8 @@ func TestADescribedSourceHasNoDirectory(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
 	repository := &readable{files{content: map[string]string{
-		"web/app.pipecd.yaml": goodConfig, "broken/app.pipecd.yaml": "kind: Nothing\n", "linked/app.pipecd.yaml": "link",
+		"web/app.pipecd.yaml": goodConfig, "broken/app.pipecd.yaml": "kind: Nothing\n",
+		"linked/app.pipecd.yaml": "link",
 	}}}
 	source, err := store.Describe(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
 	require.NoError(t, err)

@@ -29,7 +29,9 @@ func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
 		name := attribute.String("plugin", plugin)
 		parent.SetAttributes(name)
 		ctx, span := t.tracer.Start(ctx, path.Base(method), trace.WithSpanKind(trace.SpanKindClient),
-			trace.WithAttributes(name, attribute.String("rpc.system", "grpc"), attribute.String("rpc.method", path.Base(method))))
+			trace.WithAttributes(
+				name, attribute.String("rpc.system", "grpc"), attribute.String("rpc.method", path.Base(method)),
+			))
 		defer span.End()
 		ctx = tell(ctx)
 		err := invoke(ctx, method, request, reply, conn, opts...)
@@ -51,9 +53,12 @@ func tell(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Reports is the layer of calls to the control plane that records the span Trigger when a deployment, or the first one of
-// a chain, is created.
-func (t *Tracer) Reports(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+// Reports is the layer of calls to the control plane that records the span Trigger when a deployment, or the first one
+// of a chain, is created.
+func (t *Tracer) Reports(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
 	var created *model.Deployment
 	switch r := request.(type) {
 	case *pipedservice.CreateDeploymentRequest:
@@ -74,6 +79,8 @@ func (t *Tracer) trigger(ctx context.Context, d *model.Deployment) (context.Cont
 		return ctx, func(error) {}
 	}
 	ctx, span := t.tracer.Start(inTrace(ctx, d.GetId()), "Trigger", trace.WithAttributes(append(of(d),
-		attribute.String("reason", t.mask(d.GetTrigger().GetStrategySummary())), attribute.String("commander", d.GetTrigger().GetCommander()))...))
+		attribute.String(
+			"reason", t.mask(d.GetTrigger().GetStrategySummary()),
+		), attribute.String("commander", d.GetTrigger().GetCommander()))...))
 	return ctx, func(err error) { t.end(ctx, span, err) }
 }

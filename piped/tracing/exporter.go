@@ -48,11 +48,15 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		e.logger.Info("the receiver does not take traces; none are recorded from now on", "receiver", e.destination)
 		e.end(ctx, "not taken by "+e.destination)
 	case codes.Unauthenticated, codes.PermissionDenied:
-		e.logger.Warn("the receiver refuses traces; none are recorded from now on", "receiver", e.destination, "error", err)
+		e.logger.Warn(
+			"the receiver refuses traces; none are recorded from now on", "receiver", e.destination, "error", err,
+		)
 		e.end(ctx, "refused by "+e.destination)
 	default:
 		if !e.broken.Swap(true) {
-			e.logger.Info("traces do not get through and are dropped until they do", "receiver", e.destination, "error", err)
+			e.logger.Info(
+				"traces do not get through and are dropped until they do", "receiver", e.destination, "error", err,
+			)
 		}
 	}
 	return nil

@@ -21,14 +21,19 @@ import (
 const maxText = 2048
 
 // Plan begins the span of a deployment's planning. The function ends it; a nil plan goes with an error.
-func (t *Tracer) Plan(ctx context.Context, d *model.Deployment) (context.Context, func(planned *model.Deployment, err error)) {
+func (t *Tracer) Plan(
+	ctx context.Context, d *model.Deployment,
+) (context.Context, func(planned *model.Deployment, err error)) {
 	if !t.enabled() {
 		return ctx, func(*model.Deployment, error) {}
 	}
 	ctx, span := t.tracer.Start(inTrace(ctx, d.GetId()), "Plan", trace.WithAttributes(of(d)...))
 	return ctx, func(planned *model.Deployment, err error) {
 		if err == nil {
-			span.SetAttributes(attribute.String("strategy", planned.GetTrigger().GetSyncStrategy().String()), attribute.Int("stages", len(planned.GetStages())))
+			span.SetAttributes(
+				attribute.String("strategy", planned.GetTrigger().GetSyncStrategy().String()),
+				attribute.Int("stages", len(planned.GetStages())),
+			)
 		}
 		t.end(ctx, span, err)
 	}
@@ -36,7 +41,9 @@ func (t *Tracer) Plan(ctx context.Context, d *model.Deployment) (context.Context
 
 // Deploy begins the span of a planned deployment's stages. The function ends it; err says that the deployment has
 // not come to its end.
-func (t *Tracer) Deploy(ctx context.Context, d *model.Deployment) (context.Context, func(status model.DeploymentStatus, reason string, err error)) {
+func (t *Tracer) Deploy(
+	ctx context.Context, d *model.Deployment,
+) (context.Context, func(status model.DeploymentStatus, reason string, err error)) {
 	if !t.enabled() {
 		return ctx, func(model.DeploymentStatus, string, error) {}
 	}
@@ -53,7 +60,9 @@ func (t *Tracer) Deploy(ctx context.Context, d *model.Deployment) (context.Conte
 }
 
 // Stage begins the span of a stage, which both contexts get. The function ends it with how the stage stands then.
-func (t *Tracer) Stage(ctx, work context.Context, d *model.Deployment, stage *model.PipelineStage) (_, _ context.Context, end func(status model.StageStatus, reason string, attempt int32)) {
+func (t *Tracer) Stage(
+	ctx, work context.Context, d *model.Deployment, stage *model.PipelineStage,
+) (_, _ context.Context, end func(status model.StageStatus, reason string, attempt int32)) {
 	if !t.enabled() {
 		return ctx, work, func(model.StageStatus, string, int32) {}
 	}
@@ -72,7 +81,9 @@ func (t *Tracer) Stage(ctx, work context.Context, d *model.Deployment, stage *mo
 }
 
 // Part begins the span of a part of what ctx is about. Outside of a trace there is none.
-func (t *Tracer) Part(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, func(error)) {
+func (t *Tracer) Part(
+	ctx context.Context, name string, attributes ...attribute.KeyValue,
+) (context.Context, func(error)) {
 	if !t.enabled() || !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, func(error) {}
 	}
@@ -85,7 +96,10 @@ func (t *Tracer) PluginStarted(plugin string, began time.Time, err error) {
 	if !t.enabled() {
 		return
 	}
-	ctx, span := t.tracer.Start(context.Background(), "Start plugin", trace.WithTimestamp(began), trace.WithAttributes(attribute.String("plugin", plugin)))
+	ctx, span := t.tracer.Start(
+		context.Background(), "Start plugin", trace.WithTimestamp(began),
+		trace.WithAttributes(attribute.String("plugin", plugin)),
+	)
 	t.end(ctx, span, err)
 }
 
@@ -131,7 +145,8 @@ func of(d *model.Deployment) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String("application-id", d.GetApplicationId()), attribute.String("deployment-id", d.GetId()),
 		attribute.String("labels", strings.Join(labels, ",")),
-		attribute.String("application-name", d.GetApplicationName()), attribute.String("commit", d.GetTrigger().GetCommit().GetHash()),
+		attribute.String("application-name", d.GetApplicationName()),
+		attribute.String("commit", d.GetTrigger().GetCommit().GetHash()),
 	}
 }
 

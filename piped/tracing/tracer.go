@@ -60,7 +60,9 @@ func New(o Options) (*Tracer, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
-	if strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(o.Getenv("OTEL_TRACES_EXPORTER"), "none") {
+	if strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(
+		o.Getenv("OTEL_TRACES_EXPORTER"), "none",
+	) {
 		return nil, nil
 	}
 	t := &Tracer{options: o}
@@ -78,7 +80,8 @@ func New(o Options) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe piped in traces: %w; see OTEL_RESOURCE_ATTRIBUTES", err)
 	}
-	// The queue is bounded (2,048 spans unless OTEL_BSP_MAX_QUEUE_SIZE says otherwise), and spans beyond it are dropped.
+	// The queue is bounded (2,048 spans unless OTEL_BSP_MAX_QUEUE_SIZE says otherwise), and spans beyond it are
+	// dropped.
 	t.provider = sdk.NewTracerProvider(sdk.WithResource(attributes), sdk.WithBatcher(t.exporter))
 	t.tracer = t.provider.Tracer("github.com/pipedeck/pipedeck/piped")
 	return t, nil
@@ -88,10 +91,16 @@ func New(o Options) (*Tracer, error) {
 // plane.
 func (t *Tracer) destination() (string, []otlptracegrpc.Option) {
 	o := t.options
-	if other := cmp.Or(o.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")); other != "" {
-		protocol := cmp.Or(o.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), o.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "grpc")
+	if other := cmp.Or(
+		o.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),
+	); other != "" {
+		protocol := cmp.Or(
+			o.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), o.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "grpc",
+		)
 		if protocol != "grpc" {
-			o.Logger.Warn("traces are sent by gRPC only; the protocol of the environment does not count", "protocol", protocol)
+			o.Logger.Warn(
+				"traces are sent by gRPC only; the protocol of the environment does not count", "protocol", protocol,
+			)
 		}
 		return other, nil
 	}

@@ -84,7 +84,9 @@ func (c connections) HandleConn(_ context.Context, s stats.ConnStats) {
 	}
 }
 
-func (r *receiver) Export(ctx context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+func (r *receiver) Export(
+	ctx context.Context, request *collector.ExportTraceServiceRequest,
+) (*collector.ExportTraceServiceResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls++
@@ -110,7 +112,8 @@ func (r *receiver) Export(ctx context.Context, request *collector.ExportTraceSer
 func newTracer(t testing.TB, address string, change ...func(*Options)) *Tracer {
 	t.Helper()
 	o := Options{
-		Address: address, Transport: insecure.NewCredentials(), Token: "project,piped,key", ProjectID: "project", PipedID: "piped", Version: "v1",
+		Address: address, Transport: insecure.NewCredentials(), Token: "project,piped,key", ProjectID: "project",
+		PipedID: "piped", Version: "v1",
 		Mask:   func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") },
 		Getenv: func(string) string { return "" },
 	}
@@ -133,7 +136,8 @@ func value(span *spans.Span, key string) *common.AnyValue {
 }
 
 var deployment = &model.Deployment{
-	Id: "deployment-1", ApplicationId: "a", ApplicationName: "app", Labels: map[string]string{"team": "x", "env": "dev"},
+	Id: "deployment-1", ApplicationId: "a", ApplicationName: "app",
+	Labels:  map[string]string{"team": "x", "env": "dev"},
 	Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "c0ffee"}},
 }
 
@@ -151,11 +155,18 @@ func TestADeploymentIsOneTrace(t *testing.T) {
 	_, work, endStage := tracer.Stage(running, work, deployment, &model.PipelineStage{Id: "s", Name: "WAIT"})
 	call := tracer.Calls("wait")
 	var traceparent []string
-	err := call(work, "/grpc.plugin.DeploymentService/ExecuteStage", nil, nil, nil, func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
-		outgoing, _ := metadata.FromOutgoingContext(ctx)
-		traceparent = outgoing.Get("traceparent")
-		return status.Error(codes.Internal, "no s3cret here")
-	})
+	err := call(
+		work,
+		"/grpc.plugin.DeploymentService/ExecuteStage",
+		nil,
+		nil,
+		nil,
+		func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+			outgoing, _ := metadata.FromOutgoingContext(ctx)
+			traceparent = outgoing.Get("traceparent")
+			return status.Error(codes.Internal, "no s3cret here")
+		},
+	)
 	require.Error(t, err)
 	endStage(model.StageStatus_STAGE_FAILURE, "no s3cret here", 1)
 	endDeploy(model.DeploymentStatus_DEPLOYMENT_FAILURE, "Stage WAIT failed", nil)
@@ -167,11 +178,15 @@ func TestADeploymentIsOneTrace(t *testing.T) {
 	require.Equal(t, "project", r.resource["project-id"])
 	require.Equal(t, "piped", r.resource["piped-id"])
 	trace := traceID("deployment-1")
-	for name, parent := range map[string]string{"Plan": "", "Prepare source": "Plan", "Deploy": "", "WAIT": "Deploy", "ExecuteStage": "WAIT"} {
+	for name, parent := range map[string]string{
+		"Plan": "", "Prepare source": "Plan", "Deploy": "", "WAIT": "Deploy", "ExecuteStage": "WAIT",
+	} {
 		span := r.spans[name]
 		require.NotNil(t, span, name)
 		require.Equal(t, hex.EncodeToString(trace[:]), hex.EncodeToString(span.GetTraceId()), name)
-		require.Equal(t, hex.EncodeToString(r.spans[parent].GetSpanId()), hex.EncodeToString(span.GetParentSpanId()), name)
+		require.Equal(
+			t, hex.EncodeToString(r.spans[parent].GetSpanId()), hex.EncodeToString(span.GetParentSpanId()), name,
+		)
 	}
 	require.Equal(t, "env=dev,team=x", value(r.spans["Deploy"], "labels").GetStringValue())
 	require.Equal(t, "DEPLOYMENT_FAILURE", value(r.spans["Deploy"], "status").GetStringValue())
@@ -182,7 +197,15 @@ func TestADeploymentIsOneTrace(t *testing.T) {
 	require.Equal(t, spans.Status_STATUS_CODE_ERROR, stage.GetStatus().GetCode())
 	require.Equal(t, "no *** here", stage.GetStatus().GetMessage())
 	require.Equal(t, "no *** here", stage.GetEvents()[0].GetAttributes()[0].GetValue().GetStringValue())
-	require.Equal(t, []string{"00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(r.spans["ExecuteStage"].GetSpanId()) + "-01"}, traceparent)
+	require.Equal(
+		t,
+		[]string{
+			"00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(
+				r.spans["ExecuteStage"].GetSpanId(),
+			) + "-01",
+		},
+		traceparent,
+	)
 	sent, failed := tracer.Exported()
 	require.EqualValues(t, 5, sent)
 	require.Zero(t, failed)
@@ -193,7 +216,10 @@ func TestPluginsAreToldOfTheTrace(t *testing.T) {
 	r := newReceiver(t, true)
 	plugin := newReceiver(t, true) // any service does
 	tracer := newTracer(t, r.address)
-	conn, err := grpc.NewClient(plugin.address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithUnaryInterceptor(tracer.Calls("p")))
+	conn, err := grpc.NewClient(
+		plugin.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithUnaryInterceptor(tracer.Calls("p")),
+	)
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	service := collector.NewTraceServiceClient(conn)
@@ -206,7 +232,13 @@ func TestPluginsAreToldOfTheTrace(t *testing.T) {
 	end(deployment, nil)
 	require.NoError(t, tracer.Close())
 	trace := traceID("deployment-1")
-	require.Equal(t, []string{"00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(r.spans["Export"].GetSpanId()) + "-01"}, plugin.parents)
+	require.Equal(
+		t,
+		[]string{
+			"00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(r.spans["Export"].GetSpanId()) + "-01",
+		},
+		plugin.parents,
+	)
 }
 
 func TestSpansGoOverTLS(t *testing.T) {
@@ -224,7 +256,9 @@ func TestSpansGoOverTLS(t *testing.T) {
 	require.NotNil(t, r.spans["Start plugin"])
 	require.Equal(t, []string{"Bearer project,piped,key"}, r.keys)
 
-	stranger := newTracer(t, r.address, func(o *Options) { o.Transport = credentials.NewClientTLSFromCert(x509.NewCertPool(), "") })
+	stranger := newTracer(
+		t, r.address, func(o *Options) { o.Transport = credentials.NewClientTLSFromCert(x509.NewCertPool(), "") },
+	)
 	stranger.PluginStarted("p", time.Now(), nil)
 	_ = stranger.Close()
 	sent, _ := stranger.Exported()
@@ -259,7 +293,9 @@ func TestAReceiverThatKnowsNoTracesIsAskedOnce(t *testing.T) {
 			t.Parallel()
 			c.receiver.fail = c.fail
 			var log logtest.Buffer
-			tracer := newTracer(t, c.receiver.address, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			tracer := newTracer(
+				t, c.receiver.address, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) },
+			)
 			tracer.PluginStarted("p", time.Now(), nil)
 			require.NoError(t, tracer.provider.ForceFlush(t.Context()))
 			require.False(t, tracer.enabled())
@@ -326,7 +362,9 @@ func TestAnotherReceiverDoesNotGetTheKey(t *testing.T) {
 	r := newReceiver(t, true)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+r.address)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=laptop")
-	tracer, err := New(Options{Address: "127.0.0.1:1", Transport: insecure.NewCredentials(), Token: "project,piped,key"})
+	tracer, err := New(
+		Options{Address: "127.0.0.1:1", Transport: insecure.NewCredentials(), Token: "project,piped,key"},
+	)
 	require.NoError(t, err)
 	tracer.PluginStarted("p", time.Now(), nil)
 	require.NoError(t, tracer.Close())

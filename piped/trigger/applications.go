@@ -63,7 +63,10 @@ func (t *Trigger) candidates() []*candidate {
 		c := &candidate{application: a, repository: t.repositories[id], snapshot: now}
 		switch f := now.files[configFileOf(a)]; {
 		case f == nil:
-			c.err = fmt.Errorf("%s does not exist at commit %s of branch %s: add the file, or remove the application", configFileOf(a), now.head.Hash, c.repository.git.Branch())
+			c.err = fmt.Errorf(
+				"%s does not exist at commit %s of branch %s: add the file, or remove the application", configFileOf(a),
+				now.head.Hash, c.repository.git.Branch(),
+			)
 		case f.err != nil:
 			c.err = f.err
 		default:
@@ -118,7 +121,8 @@ func (t *Trigger) selects(f *file) bool {
 
 func (t *Trigger) info(repositoryID string, f *file) *model.ApplicationInfo {
 	info := &model.ApplicationInfo{
-		Name: f.name, Kind: kindOf(f), RepoId: repositoryID, Path: gitPathOf(f.dir()), ConfigFilename: f.base(), PipedId: t.options.PipedID,
+		Name: f.name, Kind: kindOf(f), RepoId: repositoryID, Path: gitPathOf(f.dir()), ConfigFilename: f.base(),
+		PipedId: t.options.PipedID,
 	}
 	if f.application != nil {
 		info.Labels, info.Description = maps.Clone(f.application.Labels), f.application.Description
@@ -134,7 +138,9 @@ func (t *Trigger) register(ctx context.Context, list []*model.ApplicationInfo) e
 	if same && (len(list) == 0 || !t.freshList) {
 		return nil
 	}
-	_, err := t.options.ControlPlane.ReportUnregisteredApplicationConfigurations(ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{Applications: list})
+	_, err := t.options.ControlPlane.ReportUnregisteredApplicationConfigurations(
+		ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{Applications: list},
+	)
 	if err != nil {
 		return fmt.Errorf("report %d applications that are not registered: %w", len(list), err)
 	}
@@ -146,7 +152,9 @@ func (t *Trigger) register(ctx context.Context, list []*model.ApplicationInfo) e
 }
 
 func differs(a *model.Application, c *config.Application) bool {
-	return c.Name != "" && c.Name != a.GetName() || c.Description != a.GetDescription() || !maps.Equal(c.Labels, a.GetLabels())
+	return c.Name != "" && c.Name != a.GetName() || c.Description != a.GetDescription() || !maps.Equal(
+		c.Labels, a.GetLabels(),
+	)
 }
 
 func (t *Trigger) change(a *model.Application, f *file) *model.ApplicationInfo {
@@ -164,7 +172,9 @@ func (t *Trigger) update(ctx context.Context, list []*model.ApplicationInfo) err
 	if len(list) == 0 {
 		return nil
 	}
-	_, err := t.options.ControlPlane.UpdateApplicationConfigurations(ctx, &pipedservice.UpdateApplicationConfigurationsRequest{Applications: list})
+	_, err := t.options.ControlPlane.UpdateApplicationConfigurations(
+		ctx, &pipedservice.UpdateApplicationConfigurationsRequest{Applications: list},
+	)
 	if err != nil {
 		return fmt.Errorf("report the changed configurations of %d applications: %w", len(list), err)
 	}

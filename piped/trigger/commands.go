@@ -74,8 +74,12 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 		case !t.upToDate(command, w):
 			continue // its repository tells when it is
 		case why != "":
-			t.logger.Warn("command to sync refused", "command", command.GetId(), "application", w.application, "reason", why)
-			if err := t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": why}); err != nil {
+			t.logger.Warn(
+				"command to sync refused", "command", command.GetId(), "application", w.application, "reason", why,
+			)
+			if err := t.answer(
+				ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": why},
+			); err != nil {
 				return err
 			}
 		case c.deployed:
@@ -95,7 +99,9 @@ func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate
 	err := t.create(ctx, c, why)
 	switch {
 	case err == nil:
-		return t.answer(ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": why.id})
+		return t.answer(
+			ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": why.id},
+		)
 	case controlplane.Refused(err):
 		t.logger.Error("command to sync failed", "command", command.GetId(), "error", err)
 		return t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": err.Error()})
@@ -127,7 +133,9 @@ func (t *Trigger) reasonAgainst(command *model.Command, w request, c *candidate)
 	case a == nil:
 		return fmt.Sprintf("application %q is unknown to this piped or disabled", w.application)
 	case t.repositories[repositoryID] == nil:
-		return fmt.Sprintf("repository %q of application %s is not in the configuration of this piped", repositoryID, a.GetName())
+		return fmt.Sprintf(
+			"repository %q of application %s is not in the configuration of this piped", repositoryID, a.GetName(),
+		)
 	case c == nil:
 		return fmt.Sprintf("application %s cannot be read: %v", a.GetName(), t.snapshots[repositoryID].err)
 	case c.err != nil:
@@ -137,7 +145,9 @@ func (t *Trigger) reasonAgainst(command *model.Command, w request, c *candidate)
 	}
 }
 
-func (t *Trigger) answer(ctx context.Context, command *model.Command, status model.CommandStatus, metadata map[string]string) error {
+func (t *Trigger) answer(
+	ctx context.Context, command *model.Command, status model.CommandStatus, metadata map[string]string,
+) error {
 	request := &pipedservice.ReportCommandHandledRequest{
 		CommandId: command.GetId(), Status: status, Metadata: metadata, HandledAt: t.options.Clock.Now().Unix(),
 		Output: []byte(metadata["Reason"]),

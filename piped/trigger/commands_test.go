@@ -22,8 +22,11 @@ func syncCommand(id, application string, strategy model.SyncStrategy) *model.Com
 
 func chainCommand(id, application string) *model.Command {
 	return &model.Command{
-		Id: id, PipedId: "p", ApplicationId: application, Commander: "chain", Type: model.Command_CHAIN_SYNC_APPLICATION,
-		ChainSyncApplication: &model.Command_ChainSyncApplication{ApplicationId: application, DeploymentChainId: "chain", BlockIndex: 2},
+		Id: id, PipedId: "p", ApplicationId: application, Commander: "chain",
+		Type: model.Command_CHAIN_SYNC_APPLICATION,
+		ChainSyncApplication: &model.Command_ChainSyncApplication{
+			ApplicationId: application, DeploymentChainId: "chain", BlockIndex: 2,
+		},
 	}
 }
 
@@ -47,8 +50,14 @@ func TestASyncCommandGetsADeploymentAndItsId(t *testing.T) {
 	require.Equal(t, model.SyncStrategy_QUICK_SYNC, d.GetTrigger().GetSyncStrategy())
 	require.Equal(t, "Quick sync because of a command of carol", d.GetTrigger().GetStrategySummary())
 
-	w.send(syncCommand("3", appID("web"), model.SyncStrategy_PIPELINE), syncCommand("4", appID("web"), model.SyncStrategy_PIPELINE))
-	require.Equal(t, "Sync with the specified pipeline because of a command of carol", w.awaitDeployment(5).GetTrigger().GetStrategySummary())
+	w.send(
+		syncCommand("3", appID("web"), model.SyncStrategy_PIPELINE),
+		syncCommand("4", appID("web"), model.SyncStrategy_PIPELINE),
+	)
+	require.Equal(
+		t, "Sync with the specified pipeline because of a command of carol",
+		w.awaitDeployment(5).GetTrigger().GetStrategySummary(),
+	)
 	require.Equal(t, 5, w.settle(), "each command got one deployment, one pass after the other")
 }
 
@@ -64,7 +73,9 @@ func TestASyncCommandDeploysWhatWasPushedBeforeIt(t *testing.T) {
 		head := w.commit("Change")
 		got := w.send(syncCommand(head, appID("web"), model.SyncStrategy_AUTO))
 		w.plane.read(func() {
-			require.Equal(t, head, w.plane.deployments[got.metadata["TriggeredDeploymentID"]].GetTrigger().GetCommit().GetHash())
+			require.Equal(
+				t, head, w.plane.deployments[got.metadata["TriggeredDeploymentID"]].GetTrigger().GetCommit().GetHash(),
+			)
 		})
 	}
 }
@@ -88,9 +99,15 @@ func TestCommandsThatCannotBeCarriedOutAreRefusedWithTheReason(t *testing.T) {
 	}{
 		{syncCommand("disabled", appID("web"), model.SyncStrategy_AUTO), "trigger.onCommand.disabled is true"},
 		{chainCommand("unchained", appID("web")), "set trigger.onChain.disabled to false"},
-		{syncCommand("unknown", "nobody", model.SyncStrategy_AUTO), `application "nobody" is unknown to this piped or disabled`},
+		{
+			syncCommand("unknown", "nobody", model.SyncStrategy_AUTO),
+			`application "nobody" is unknown to this piped or disabled`,
+		},
 		{syncCommand("broken", appID("bad"), model.SyncStrategy_AUTO), "bad/app.pipecd.yaml:5:12"},
-		{syncCommand("foreign", "elsewhere", model.SyncStrategy_AUTO), `repository "other" of application elsewhere is not in the configuration`},
+		{
+			syncCommand("foreign", "elsewhere", model.SyncStrategy_AUTO),
+			`repository "other" of application elsewhere is not in the configuration`,
+		},
 	} {
 		got := w.send(test.command)
 		require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status, test.command.GetId())
@@ -129,7 +146,9 @@ func TestACommandIsCarriedOutOnceAlthoughItsAnswerGotLost(t *testing.T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.submitted[len(w.submitted)-1]
-	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, last.GetStatus(), "the scheduler sees that it has ended")
+	require.Equal(
+		t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, last.GetStatus(), "the scheduler sees that it has ended",
+	)
 	w.plane.read(func() {
 		require.Equal(t, w.plane.order[1], w.plane.handled["1"][0].GetMetadata()["TriggeredDeploymentID"])
 	})

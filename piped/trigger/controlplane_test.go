@@ -50,8 +50,10 @@ func startControlPlane(t *testing.T) *controlPlane {
 	t.Helper()
 	c := &controlPlane{
 		registered: func() {}, changed: make(chan struct{}), deployments: map[string]*model.Deployment{},
-		triggered: map[string]*model.ApplicationDeploymentReference{}, states: map[string][]*model.ApplicationSyncState{},
-		handled: map[string][]*pipedservice.ReportCommandHandledRequest{}, failures: map[string][]error{}, calls: map[string]int{},
+		triggered: map[string]*model.ApplicationDeploymentReference{},
+		states:    map[string][]*model.ApplicationSyncState{},
+		handled:   map[string][]*pipedservice.ReportCommandHandledRequest{}, failures: map[string][]error{},
+		calls: map[string]int{},
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -69,7 +71,9 @@ func startControlPlane(t *testing.T) *controlPlane {
 
 // intercept holds piped to the rules of the messages, fails what a test wants to fail, and wakes those who
 // wait for a call. The handlers run with the lock held.
-func (c *controlPlane) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (c *controlPlane) intercept(
+	ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler,
+) (any, error) {
 	if err := request.(interface{ ValidateAll() error }).ValidateAll(); err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "invalid request: %v", err)
 	}
@@ -120,7 +124,9 @@ func (c *controlPlane) fail(method string, errs ...error) {
 	c.read(func() { c.failures[method] = errs })
 }
 
-func (c *controlPlane) ListApplications(context.Context, *pipedservice.ListApplicationsRequest) (*pipedservice.ListApplicationsResponse, error) {
+func (c *controlPlane) ListApplications(
+	context.Context, *pipedservice.ListApplicationsRequest,
+) (*pipedservice.ListApplicationsResponse, error) {
 	answer := &pipedservice.ListApplicationsResponse{}
 	for _, a := range c.applications {
 		if a.GetDisabled() {
@@ -136,16 +142,20 @@ func (c *controlPlane) ListApplications(context.Context, *pipedservice.ListAppli
 	return answer, nil
 }
 
-func (c *controlPlane) ReportUnregisteredApplicationConfigurations(_ context.Context, r *pipedservice.ReportUnregisteredApplicationConfigurationsRequest) (*pipedservice.ReportUnregisteredApplicationConfigurationsResponse, error) {
+func (c *controlPlane) ReportUnregisteredApplicationConfigurations(
+	_ context.Context, r *pipedservice.ReportUnregisteredApplicationConfigurationsRequest,
+) (*pipedservice.ReportUnregisteredApplicationConfigurationsResponse, error) {
 	c.reports = append(c.reports, r.GetApplications())
 	if c.ignore {
 		return &pipedservice.ReportUnregisteredApplicationConfigurationsResponse{}, nil
 	}
 	for _, info := range r.GetApplications() {
 		c.applications = append(c.applications, &model.Application{
-			Id: "id:" + info.GetRepoId() + ":" + info.GetPath() + ":" + info.GetConfigFilename(), Name: info.GetName(), PipedId: "p", ProjectId: "dev",
+			Id: "id:" + info.GetRepoId() + ":" + info.GetPath() + ":" + info.GetConfigFilename(), Name: info.GetName(),
+			PipedId: "p", ProjectId: "dev",
 			GitPath: &model.ApplicationGitPath{
-				Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(), ConfigFilename: info.GetConfigFilename(),
+				Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(),
+				ConfigFilename: info.GetConfigFilename(),
 			},
 			DeployTargetsByPlugin: map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{"local"}}},
 			Labels:                info.GetLabels(), Description: info.GetDescription(), CreatedAt: 1, UpdatedAt: 1,
@@ -157,7 +167,9 @@ func (c *controlPlane) ReportUnregisteredApplicationConfigurations(_ context.Con
 	return &pipedservice.ReportUnregisteredApplicationConfigurationsResponse{}, nil
 }
 
-func (c *controlPlane) UpdateApplicationConfigurations(_ context.Context, r *pipedservice.UpdateApplicationConfigurationsRequest) (*pipedservice.UpdateApplicationConfigurationsResponse, error) {
+func (c *controlPlane) UpdateApplicationConfigurations(
+	_ context.Context, r *pipedservice.UpdateApplicationConfigurationsRequest,
+) (*pipedservice.UpdateApplicationConfigurationsResponse, error) {
 	c.updates = append(c.updates, r.GetApplications()...)
 	for _, info := range r.GetApplications() {
 		for _, a := range c.applications {
@@ -165,7 +177,9 @@ func (c *controlPlane) UpdateApplicationConfigurations(_ context.Context, r *pip
 				a.Name, a.Labels, a.Description = info.GetName(), info.GetLabels(), info.GetDescription()
 				// A control plane may give an application other targets by its labels.
 				if target := info.GetLabels()["target"]; target != "" {
-					a.DeployTargetsByPlugin = map[string]*model.DeployTargets{"kubernetes": {DeployTargets: []string{target}}}
+					a.DeployTargetsByPlugin = map[string]*model.DeployTargets{
+						"kubernetes": {DeployTargets: []string{target}},
+					}
 				}
 			}
 		}
@@ -173,12 +187,16 @@ func (c *controlPlane) UpdateApplicationConfigurations(_ context.Context, r *pip
 	return &pipedservice.UpdateApplicationConfigurationsResponse{}, nil
 }
 
-func (c *controlPlane) ReportApplicationSyncState(_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest) (*pipedservice.ReportApplicationSyncStateResponse, error) {
+func (c *controlPlane) ReportApplicationSyncState(
+	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest,
+) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	c.states[r.GetApplicationId()] = append(c.states[r.GetApplicationId()], r.GetState())
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 
-func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) GetApplicationMostRecentDeployment(
+	_ context.Context, r *pipedservice.GetApplicationMostRecentDeploymentRequest,
+) (*pipedservice.GetApplicationMostRecentDeploymentResponse, error) {
 	ref := c.triggered[r.GetApplicationId()]
 	if ref == nil || r.GetStatus() != model.DeploymentStatus_DEPLOYMENT_PENDING {
 		return nil, status.Error(codes.NotFound, "no deployment yet")
@@ -186,16 +204,22 @@ func (c *controlPlane) GetApplicationMostRecentDeployment(_ context.Context, r *
 	return &pipedservice.GetApplicationMostRecentDeploymentResponse{Deployment: ref}, nil
 }
 
-func (c *controlPlane) ReportApplicationMostRecentDeployment(_ context.Context, r *pipedservice.ReportApplicationMostRecentDeploymentRequest) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
+func (c *controlPlane) ReportApplicationMostRecentDeployment(
+	_ context.Context, r *pipedservice.ReportApplicationMostRecentDeploymentRequest,
+) (*pipedservice.ReportApplicationMostRecentDeploymentResponse, error) {
 	c.triggered[r.GetApplicationId()] = r.GetDeployment()
 	return &pipedservice.ReportApplicationMostRecentDeploymentResponse{}, nil
 }
 
-func (c *controlPlane) CreateDeployment(_ context.Context, r *pipedservice.CreateDeploymentRequest) (*pipedservice.CreateDeploymentResponse, error) {
+func (c *controlPlane) CreateDeployment(
+	_ context.Context, r *pipedservice.CreateDeploymentRequest,
+) (*pipedservice.CreateDeploymentResponse, error) {
 	return &pipedservice.CreateDeploymentResponse{}, c.create(r.GetDeployment())
 }
 
-func (c *controlPlane) CreateDeploymentChain(_ context.Context, r *pipedservice.CreateDeploymentChainRequest) (*pipedservice.CreateDeploymentChainResponse, error) {
+func (c *controlPlane) CreateDeploymentChain(
+	_ context.Context, r *pipedservice.CreateDeploymentChainRequest,
+) (*pipedservice.CreateDeploymentChainResponse, error) {
 	c.chains = append(c.chains, proto.CloneOf(r))
 	r.GetFirstDeployment().DeploymentChainId = "chain-of-the-control-plane"
 	return &pipedservice.CreateDeploymentChainResponse{}, c.create(r.GetFirstDeployment())
@@ -211,7 +235,9 @@ func (c *controlPlane) create(d *model.Deployment) error {
 	return nil
 }
 
-func (c *controlPlane) GetDeployment(_ context.Context, r *pipedservice.GetDeploymentRequest) (*pipedservice.GetDeploymentResponse, error) {
+func (c *controlPlane) GetDeployment(
+	_ context.Context, r *pipedservice.GetDeploymentRequest,
+) (*pipedservice.GetDeploymentResponse, error) {
 	d := c.deployments[r.GetId()]
 	if d == nil {
 		return nil, status.Error(codes.NotFound, "no such deployment")
@@ -219,7 +245,9 @@ func (c *controlPlane) GetDeployment(_ context.Context, r *pipedservice.GetDeplo
 	return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
 }
 
-func (c *controlPlane) ListNotCompletedDeployments(context.Context, *pipedservice.ListNotCompletedDeploymentsRequest) (*pipedservice.ListNotCompletedDeploymentsResponse, error) {
+func (c *controlPlane) ListNotCompletedDeployments(
+	context.Context, *pipedservice.ListNotCompletedDeploymentsRequest,
+) (*pipedservice.ListNotCompletedDeploymentsResponse, error) {
 	answer := &pipedservice.ListNotCompletedDeploymentsResponse{}
 	for _, id := range c.order {
 		if d := c.deployments[id]; d.GetCompletedAt() == 0 {
@@ -229,7 +257,9 @@ func (c *controlPlane) ListNotCompletedDeployments(context.Context, *pipedservic
 	return answer, nil
 }
 
-func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest) (*pipedservice.ReportCommandHandledResponse, error) {
+func (c *controlPlane) ReportCommandHandled(
+	_ context.Context, r *pipedservice.ReportCommandHandledRequest,
+) (*pipedservice.ReportCommandHandledResponse, error) {
 	c.handled[r.GetCommandId()] = append(c.handled[r.GetCommandId()], r)
 	return &pipedservice.ReportCommandHandledResponse{}, nil
 }

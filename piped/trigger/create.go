@@ -20,12 +20,18 @@ import (
 // and remembers it. When it returns an error nothing has been remembered.
 func (t *Trigger) create(ctx context.Context, c *candidate, why cause) error {
 	mirror := c.repository.git
-	d, err := newDeployment(c.application, c.config, mirror.Branch(), mirror.Remote(), c.snapshot.head, why, t.options.ProjectID, t.options.PipedID, t.options.Clock.Now())
+	d, err := newDeployment(
+		c.application, c.config, mirror.Branch(), mirror.Remote(), c.snapshot.head, why, t.options.ProjectID,
+		t.options.PipedID, t.options.Clock.Now(),
+	)
 	if err != nil {
 		return err
 	}
 	if d, err = t.send(ctx, d, c.config.PostSync); err != nil {
-		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), c.snapshot.head.Hash, err)
+		return fmt.Errorf(
+			"create a deployment of application %s at commit %s: %w", c.application.GetName(), c.snapshot.head.Hash,
+			err,
+		)
 	}
 	t.options.Deployments.Submit(d)
 	t.commits.put(c.application.GetId(), c.snapshot.head.Hash)
@@ -43,7 +49,9 @@ func (t *Trigger) send(ctx context.Context, d *model.Deployment, post *config.Po
 	var err error
 	chained := post != nil && post.Chain != nil && d.GetDeploymentChainId() == ""
 	if chained {
-		_, err = t.options.ControlPlane.CreateDeploymentChain(ctx, &pipedservice.CreateDeploymentChainRequest{FirstDeployment: d, Matchers: matchers(post.Chain)})
+		_, err = t.options.ControlPlane.CreateDeploymentChain(
+			ctx, &pipedservice.CreateDeploymentChainRequest{FirstDeployment: d, Matchers: matchers(post.Chain)},
+		)
 	} else {
 		_, err = t.options.ControlPlane.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: d})
 	}
@@ -64,7 +72,10 @@ func (t *Trigger) send(ctx context.Context, d *model.Deployment, post *config.Po
 func matchers(chain *config.Chain) []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher {
 	var list []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher
 	for _, a := range chain.Applications {
-		list = append(list, &pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{Name: a.Name, Kind: a.Kind, Labels: a.Labels})
+		list = append(
+			list,
+			&pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{Name: a.Name, Kind: a.Kind, Labels: a.Labels},
+		)
 	}
 	return list
 }
@@ -72,16 +83,23 @@ func matchers(chain *config.Chain) []*pipedservice.CreateDeploymentChainRequest_
 // reportTriggered makes the control plane remember the deployment as the application's newest. A failure
 // only matters to the next piped, which then finds the deployment itself.
 func (t *Trigger) reportTriggered(ctx context.Context, d *model.Deployment) {
-	_, err := t.options.ControlPlane.ReportApplicationMostRecentDeployment(ctx, &pipedservice.ReportApplicationMostRecentDeploymentRequest{
-		ApplicationId: d.GetApplicationId(),
-		Status:        model.DeploymentStatus_DEPLOYMENT_PENDING,
-		Deployment: &model.ApplicationDeploymentReference{
-			DeploymentId: d.GetId(), Trigger: d.GetTrigger(), Summary: d.GetSummary(),
-			ConfigFilename: d.GetGitPath().GetConfigFilename(), StartedAt: d.GetCreatedAt(), CompletedAt: d.GetCompletedAt(),
+	_, err := t.options.ControlPlane.ReportApplicationMostRecentDeployment(
+		ctx,
+		&pipedservice.ReportApplicationMostRecentDeploymentRequest{
+			ApplicationId: d.GetApplicationId(),
+			Status:        model.DeploymentStatus_DEPLOYMENT_PENDING,
+			Deployment: &model.ApplicationDeploymentReference{
+				DeploymentId: d.GetId(), Trigger: d.GetTrigger(), Summary: d.GetSummary(),
+				ConfigFilename: d.GetGitPath().GetConfigFilename(), StartedAt: d.GetCreatedAt(),
+				CompletedAt: d.GetCompletedAt(),
+			},
 		},
-	})
+	)
 	if err != nil && ctx.Err() == nil {
-		t.logger.Error("report of an application's newest deployment failed", "application", d.GetApplicationName(), "deployment", d.GetId(), "error", err)
+		t.logger.Error(
+			"report of an application's newest deployment failed", "application", d.GetApplicationName(), "deployment",
+			d.GetId(), "error", err,
+		)
 	}
 }
 
@@ -94,9 +112,12 @@ func (t *Trigger) previous(ctx context.Context, a *model.Application) (string, e
 		return "", err
 	}
 	var newest *model.DeploymentTrigger
-	answer, err := t.options.ControlPlane.GetApplicationMostRecentDeployment(ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{
-		ApplicationId: a.GetId(), Status: model.DeploymentStatus_DEPLOYMENT_PENDING,
-	})
+	answer, err := t.options.ControlPlane.GetApplicationMostRecentDeployment(
+		ctx,
+		&pipedservice.GetApplicationMostRecentDeploymentRequest{
+			ApplicationId: a.GetId(), Status: model.DeploymentStatus_DEPLOYMENT_PENDING,
+		},
+	)
 	switch {
 	case err == nil:
 		newest = answer.GetDeployment().GetTrigger()

@@ -19,7 +19,9 @@ import (
 // deployment, and why. previous is empty when nothing was ever triggered; changed lists the files that
 // differ and is only called when they matter. PipeCD v1, but for one thing: ignored files are overlooked,
 // they do not hold back the others of the same commit.
-func dueOnCommit(rule config.OnCommit, dir, previous, head string, changed func() ([]string, error)) (reason string, due bool, err error) {
+func dueOnCommit(
+	rule config.OnCommit, dir, previous, head string, changed func() ([]string, error),
+) (reason string, due bool, err error) {
 	switch {
 	case rule.Disabled, previous == head:
 		return "", false, nil
@@ -92,7 +94,9 @@ func within(dir string) func(file string) bool {
 
 // dueOnOutOfSync says whether drift calls for a deployment now; when it does so only later, it says when.
 // last is the deployment that was triggered last, nil when there was none.
-func dueOnOutOfSync(rule config.OnOutOfSync, state *model.ApplicationSyncState, last *model.Deployment, now time.Time) (due bool, later time.Time) {
+func dueOnOutOfSync(
+	rule config.OnOutOfSync, state *model.ApplicationSyncState, last *model.Deployment, now time.Time,
+) (due bool, later time.Time) {
 	switch {
 	case rule.Disabled, state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC:
 		return false, time.Time{}
@@ -114,7 +118,8 @@ func refusal(rule config.Trigger, kind model.Command_Type) string {
 	case kind == model.Command_SYNC_APPLICATION && rule.OnCommand.Disabled:
 		return "the application refuses commands: trigger.onCommand.disabled is true in its configuration"
 	case kind == model.Command_CHAIN_SYNC_APPLICATION && rule.OnChain.Disabled:
-		return "the application refuses deployment chains: set trigger.onChain.disabled to false in its configuration to allow them"
+		return "the application refuses deployment chains: set trigger.onChain.disabled to false in its " +
+			"configuration to allow them"
 	default:
 		return ""
 	}

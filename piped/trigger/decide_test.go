@@ -24,29 +24,72 @@ func TestACommitCallsForADeploymentWhenItTouchesTheApplication(t *testing.T) {
 		files []string
 		want  string // the reason; empty for no deployment
 	}{
-		"a file of the application":                     {dir: "apps/web", files: []string{"apps/web/deploy.yaml"}, want: "apps/web/deploy.yaml was changed"},
-		"a file deep in the application":                {dir: "apps/web", files: []string{"apps/web/a/b/c"}, want: "apps/web/a/b/c was changed"},
-		"a file of another application":                 {dir: "apps/web", files: []string{"apps/webshop/deploy.yaml"}},
-		"no file at all":                                {dir: "apps/web"},
-		"any file, for an application at the top":       {dir: "./", files: []string{"README.md"}, want: "README.md was changed"},
-		"a directory that is written with a dot":        {dir: "./a", files: []string{"a/x"}, want: "a/x was changed"},
-		"a file that paths names":                       {rule: config.OnCommit{Paths: []string{"charts/**"}}, dir: "apps/web", files: []string{"charts/x/y.yaml"}, want: "charts/x/y.yaml was changed"},
-		"a file in a directory that paths names":        {rule: config.OnCommit{Paths: []string{"charts"}}, dir: "apps/web", files: []string{"charts/x/y.yaml"}, want: "charts/x/y.yaml was changed"},
-		"a file that paths takes out again":             {rule: config.OnCommit{Paths: []string{"charts", "!charts/*.md"}}, dir: "apps/web", files: []string{"charts/a.md"}},
-		"only ignored files":                            {rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web", files: []string{"apps/web/README.md"}},
-		"an ignored file beside one that counts":        {rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web", files: []string{"apps/web/README.md", "apps/web/x"}, want: "apps/web/x was changed"},
-		"an ignored file of another application":        {rule: config.OnCommit{Ignores: []string{"apps/shop"}}, dir: "apps/web", files: []string{"apps/shop/x", "apps/web/x"}, want: "apps/web/x was changed"},
-		"a file that both paths and ignores name":       {rule: config.OnCommit{Paths: []string{"charts"}, Ignores: []string{"charts/*.md"}}, dir: "apps/web", files: []string{"charts/a.md"}},
-		"a file of a directory that ignores names":      {rule: config.OnCommit{Ignores: []string{"apps/web/docs"}}, dir: "apps/web", files: []string{"apps/web/docs/a/b"}},
-		"a pattern with a slash before it":              {rule: config.OnCommit{Paths: []string{"/charts", "../web/charts"}}, dir: "apps/web", files: []string{"charts/a"}},
-		"a pattern is no regular expression":            {rule: config.OnCommit{Paths: []string{"charts/.*"}}, dir: "apps/web", files: []string{"charts/a"}},
-		"a commit that matters to a disabled trigger":   {rule: config.OnCommit{Disabled: true}, dir: "apps/web", files: []string{"apps/web/x"}},
-		"a disabled trigger whose paths would matter":   {rule: config.OnCommit{Disabled: true, Paths: []string{"**"}}, dir: "apps/web", files: []string{"x"}},
-		"a single character where paths has a ? for it": {rule: config.OnCommit{Paths: []string{"chart?/a"}}, dir: "apps/web", files: []string{"charts/a"}, want: "charts/a was changed"},
+		"a file of the application": {
+			dir: "apps/web", files: []string{"apps/web/deploy.yaml"}, want: "apps/web/deploy.yaml was changed",
+		},
+		"a file deep in the application": {
+			dir: "apps/web", files: []string{"apps/web/a/b/c"}, want: "apps/web/a/b/c was changed",
+		},
+		"a file of another application": {dir: "apps/web", files: []string{"apps/webshop/deploy.yaml"}},
+		"no file at all":                {dir: "apps/web"},
+		"any file, for an application at the top": {
+			dir: "./", files: []string{"README.md"}, want: "README.md was changed",
+		},
+		"a directory that is written with a dot": {dir: "./a", files: []string{"a/x"}, want: "a/x was changed"},
+		"a file that paths names": {
+			rule: config.OnCommit{Paths: []string{"charts/**"}}, dir: "apps/web", files: []string{"charts/x/y.yaml"},
+			want: "charts/x/y.yaml was changed",
+		},
+		"a file in a directory that paths names": {
+			rule: config.OnCommit{Paths: []string{"charts"}}, dir: "apps/web", files: []string{"charts/x/y.yaml"},
+			want: "charts/x/y.yaml was changed",
+		},
+		"a file that paths takes out again": {
+			rule: config.OnCommit{Paths: []string{"charts", "!charts/*.md"}}, dir: "apps/web",
+			files: []string{"charts/a.md"},
+		},
+		"only ignored files": {
+			rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web", files: []string{"apps/web/README.md"},
+		},
+		"an ignored file beside one that counts": {
+			rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web",
+			files: []string{"apps/web/README.md", "apps/web/x"}, want: "apps/web/x was changed",
+		},
+		"an ignored file of another application": {
+			rule: config.OnCommit{Ignores: []string{"apps/shop"}}, dir: "apps/web",
+			files: []string{"apps/shop/x", "apps/web/x"}, want: "apps/web/x was changed",
+		},
+		"a file that both paths and ignores name": {
+			rule: config.OnCommit{Paths: []string{"charts"}, Ignores: []string{"charts/*.md"}}, dir: "apps/web",
+			files: []string{"charts/a.md"},
+		},
+		"a file of a directory that ignores names": {
+			rule: config.OnCommit{Ignores: []string{"apps/web/docs"}}, dir: "apps/web",
+			files: []string{"apps/web/docs/a/b"},
+		},
+		"a pattern with a slash before it": {
+			rule: config.OnCommit{Paths: []string{"/charts", "../web/charts"}}, dir: "apps/web",
+			files: []string{"charts/a"},
+		},
+		"a pattern is no regular expression": {
+			rule: config.OnCommit{Paths: []string{"charts/.*"}}, dir: "apps/web", files: []string{"charts/a"},
+		},
+		"a commit that matters to a disabled trigger": {
+			rule: config.OnCommit{Disabled: true}, dir: "apps/web", files: []string{"apps/web/x"},
+		},
+		"a disabled trigger whose paths would matter": {
+			rule: config.OnCommit{Disabled: true, Paths: []string{"**"}}, dir: "apps/web", files: []string{"x"},
+		},
+		"a single character where paths has a ? for it": {
+			rule: config.OnCommit{Paths: []string{"chart?/a"}}, dir: "apps/web", files: []string{"charts/a"},
+			want: "charts/a was changed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reason, due, err := dueOnCommit(test.rule, test.dir, "old", "new", func() ([]string, error) { return test.files, nil })
+			reason, due, err := dueOnCommit(
+				test.rule, test.dir, "old", "new", func() ([]string, error) { return test.files, nil },
+			)
 			require.NoError(t, err)
 			require.Equal(t, test.want, reason)
 			require.Equal(t, test.want != "", due)
@@ -83,11 +126,15 @@ func TestDriftCallsForADeploymentAfterTheWindow(t *testing.T) {
 		due   bool
 		later time.Time
 	}{
-		"never deployed":                 {rule: on, state: drifted, due: true},
-		"deployed long ago":              {rule: on, state: drifted, last: ended(5 * time.Minute), due: true},
-		"deployed a minute ago":          {rule: on, state: drifted, last: ended(time.Minute), later: now.Add(4 * time.Minute)},
-		"being deployed":                 {rule: on, state: drifted, last: &model.Deployment{}},
-		"in sync":                        {rule: on, state: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED}},
+		"never deployed":    {rule: on, state: drifted, due: true},
+		"deployed long ago": {rule: on, state: drifted, last: ended(5 * time.Minute), due: true},
+		"deployed a minute ago": {
+			rule: on, state: drifted, last: ended(time.Minute), later: now.Add(4 * time.Minute),
+		},
+		"being deployed": {rule: on, state: drifted, last: &model.Deployment{}},
+		"in sync": {
+			rule: on, state: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED},
+		},
 		"in an unknown state":            {rule: on},
 		"disabled, which is the default": {rule: config.OnOutOfSync{Disabled: true}, state: drifted},
 	} {
@@ -119,8 +166,14 @@ func TestCommitsHaveAnAddress(t *testing.T) {
 
 func TestDeploymentsOfBareCommitsAreAccepted(t *testing.T) {
 	t.Parallel()
-	a := &model.Application{Id: "a", Name: "web", GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "./"}}
-	d, err := newDeployment(a, &config.Application{}, "main", "/r", git.Commit{Hash: "abc"}, cause{id: "d"}, "dev", "piped", time.Unix(1, 0))
+	a := &model.Application{
+		Id: "a", Name: "web",
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "./"},
+	}
+	d, err := newDeployment(
+		a, &config.Application{}, "main", "/r", git.Commit{Hash: "abc"}, cause{id: "d"}, "dev", "piped",
+		time.Unix(1, 0),
+	)
 	require.NoError(t, err)
 	require.NoError(t, d.ValidateAll(), "neither message nor author nor time")
 }

@@ -56,7 +56,10 @@ type cause struct {
 }
 
 // newDeployment fills in all that a control plane checks (PipeCD v1).
-func newDeployment(a *model.Application, application *config.Application, branch, remote string, head git.Commit, c cause, projectID, pipedID string, now time.Time) (*model.Deployment, error) {
+func newDeployment(
+	a *model.Application, application *config.Application, branch, remote string, head git.Commit, c cause,
+	projectID, pipedID string, now time.Time,
+) (*model.Deployment, error) {
 	d := &model.Deployment{
 		Id:                        c.id,
 		ApplicationId:             a.GetId(),
@@ -73,9 +76,11 @@ func newDeployment(a *model.Application, application *config.Application, branch
 		DeploymentChainId:         c.chain,
 		DeploymentChainBlockIndex: c.block,
 		DeploymentTraceCommitHash: head.Trailer(traceTrailer),
-		MetadataV2:                &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{}}},
-		CreatedAt:                 now.Unix(),
-		UpdatedAt:                 now.Unix(),
+		MetadataV2: &model.DeploymentMetadata{
+			Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{}},
+		},
+		CreatedAt: now.Unix(),
+		UpdatedAt: now.Unix(),
 		Trigger: &model.DeploymentTrigger{
 			Commit:          commitOf(head, branch, remote),
 			Commander:       c.commander,
@@ -127,6 +132,8 @@ func commitURL(remote, hash string) string {
 			u.Host = "[" + a.Host + "]"
 		}
 	}
-	u.Path = "/" + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(filepath.ToSlash(a.Path), "/"), ".git"), "/")
+	u.Path = "/" + strings.TrimPrefix(
+		strings.TrimSuffix(strings.TrimSuffix(filepath.ToSlash(a.Path), "/"), ".git"), "/",
+	)
 	return u.JoinPath("commit", hash).String()
 }

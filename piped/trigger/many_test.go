@@ -36,7 +36,10 @@ func TestACommitToAFewOfManyApplicationsAsksForNothingAgain(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	w.plane.read(func() {
-		require.Equal(t, asked, w.plane.calls["GetApplicationMostRecentDeployment"], "all commits that were looked at are remembered")
+		require.Equal(
+			t, asked, w.plane.calls["GetApplicationMostRecentDeployment"],
+			"all commits that were looked at are remembered",
+		)
 	})
 	require.Equal(t, many+few, w.settle(), "no other is deployed")
 }

@@ -95,7 +95,9 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 		return err
 	}
 	changed := func() ([]string, error) { return diffs.between(ctx, c.repository, previous, head) }
-	reason, due, err := dueOnCommit(c.config.Trigger.OnCommit, c.application.GetGitPath().GetPath(), previous, head, changed)
+	reason, due, err := dueOnCommit(
+		c.config.Trigger.OnCommit, c.application.GetGitPath().GetPath(), previous, head, changed,
+	)
 	if err != nil {
 		return fmt.Errorf("decide whether application %s is deployed: %w", c.application.GetName(), err)
 	}

@@ -41,7 +41,9 @@ func (t *Trigger) reportPlugins(ctx context.Context, registered map[string]*mode
 			if reported && slices.Equal(before, plugins) && (a != nil || !t.freshList) {
 				continue
 			}
-			one := &agentv1.ApplicationPlugins{RepoId: id, Path: gitPathOf(f.dir()), ConfigFilename: f.base(), Plugins: plugins}
+			one := &agentv1.ApplicationPlugins{
+				RepoId: id, Path: gitPathOf(f.dir()), ConfigFilename: f.base(), Plugins: plugins,
+			}
 			if a != nil {
 				anyRegistered = true
 				one.Path, one.ConfigFilename = a.GetGitPath().GetPath(), a.GetGitPath().GetConfigFilename()
@@ -53,7 +55,9 @@ func (t *Trigger) reportPlugins(ctx context.Context, registered map[string]*mode
 		t.uses = uses
 		return nil
 	}
-	_, err := t.options.PluginReporter.ReportApplicationPlugins(ctx, &agentv1.ReportApplicationPluginsRequest{Applications: changed})
+	_, err := t.options.PluginReporter.ReportApplicationPlugins(
+		ctx, &agentv1.ReportApplicationPluginsRequest{Applications: changed},
+	)
 	if err != nil && status.Code(err) != codes.Unimplemented { // PipeCD's users choose deploy targets themselves
 		return fmt.Errorf("report the plugins of %d applications: %w", len(changed), err)
 	}

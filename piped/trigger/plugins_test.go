@@ -26,7 +26,9 @@ type pluginReports struct {
 	registered int
 }
 
-func (r *pluginReports) ReportApplicationPlugins(_ context.Context, request *agentv1.ReportApplicationPluginsRequest, _ ...grpc.CallOption) (*agentv1.ReportApplicationPluginsResponse, error) {
+func (r *pluginReports) ReportApplicationPlugins(
+	_ context.Context, request *agentv1.ReportApplicationPluginsRequest, _ ...grpc.CallOption,
+) (*agentv1.ReportApplicationPluginsResponse, error) {
 	r.plane.mu.Lock()
 	defer r.plane.mu.Unlock()
 	defer r.plane.broadcast()
@@ -54,7 +56,10 @@ func TestPluginsOfApplicationsAreReportedBeforeTheyAreRegistered(t *testing.T) {
 	w.start()
 	w.awaitDeployment(2)
 	w.plane.read(func() {
-		require.Equal(t, map[string][]string{"web": {"kubernetes"}}, reports.got, "the other's stage may belong to any plugin that starts")
+		require.Equal(
+			t, map[string][]string{"web": {"kubernetes"}}, reports.got,
+			"the other's stage may belong to any plugin that starts",
+		)
 		require.Zero(t, reports.registered)
 	})
 

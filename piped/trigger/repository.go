@@ -154,7 +154,9 @@ func (r *repository) update(ctx context.Context) error {
 
 // scan reads the application configurations that differ between two commits, all of them when from is
 // empty, and returns those at the second.
-func (r *repository) scan(ctx context.Context, known map[string]*file, from, to string, extra map[string]bool) (map[string]*file, error) {
+func (r *repository) scan(
+	ctx context.Context, known map[string]*file, from, to string, extra map[string]bool,
+) (map[string]*file, error) {
 	isConfiguration := func(name string) bool { return config.IsApplicationFilename(name) || extra[name] }
 	files := map[string]*file{}
 	var names []string
@@ -172,7 +174,11 @@ func (r *repository) scan(ctx context.Context, known map[string]*file, from, to 
 	for _, name := range names {
 		if !config.IsReportablePath(name) {
 			// The control plane would refuse all that is reported with it.
-			r.logger.Error("an application configuration is skipped, because its path is not one line of UTF-8 text: rename the directory", "file", name)
+			r.logger.Error(
+				"an application configuration is skipped, because its path is not one line of UTF-8 text: rename the "+
+					"directory",
+				"file", name,
+			)
 			continue
 		}
 		data, err := r.git.ReadFile(ctx, to, name)

@@ -39,13 +39,18 @@ func (t *Trigger) reportMistakes(ctx context.Context, candidates []*candidate) e
 		// An earlier piped has told of what stands at the control plane already.
 		fresh := known.reason != c.err.Error() && !(isOurs(state) && state.GetReason() == c.err.Error())
 		known.reason = c.err.Error()
-		if err := t.reportState(ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, firstLine(c.err), known.reason); err != nil {
+		if err := t.reportState(
+			ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, firstLine(c.err), known.reason,
+		); err != nil {
 			return err
 		}
 		t.mistakes[id] = known
 		if fresh && t.options.Broken != nil {
 			head := c.snapshot.head
-			t.options.Broken(proto.CloneOf(c.application), commitOf(head, c.repository.git.Branch(), c.repository.git.Remote()), known.reason)
+			t.options.Broken(
+				proto.CloneOf(c.application), commitOf(head, c.repository.git.Branch(), c.repository.git.Remote()),
+				known.reason,
+			)
 		}
 	}
 	return nil
@@ -60,9 +65,13 @@ func (t *Trigger) reportMended(ctx context.Context, candidates []*candidate) err
 		if c.err != nil || !told && !isOurs(state) {
 			continue
 		}
-		t.logger.Info("application configuration is valid again", "application", c.application.GetName(), "commit", c.snapshot.head.Hash)
+		t.logger.Info(
+			"application configuration is valid again", "application", c.application.GetName(), "commit",
+			c.snapshot.head.Hash,
+		)
 		if !c.deployed {
-			status, short, long := model.ApplicationSyncStatus_UNKNOWN, "The application configuration is valid again", ""
+			status, short, long := model.ApplicationSyncStatus_UNKNOWN, "The application configuration is valid "+
+				"again", ""
 			switch known.before.GetStatus() {
 			case model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_OUT_OF_SYNC:
 				status, short, long = known.before.GetStatus(), known.before.GetShortReason(), known.before.GetReason()
@@ -82,9 +91,15 @@ func isOurs(state *model.ApplicationSyncState) bool {
 	return state.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG && state.GetHeadDeploymentId() == ""
 }
 
-func (t *Trigger) reportState(ctx context.Context, a *model.Application, status model.ApplicationSyncStatus, short, reason string) error {
-	state := &model.ApplicationSyncState{Status: status, ShortReason: short, Reason: reason, Timestamp: t.options.Clock.Now().Unix()}
-	_, err := t.options.ControlPlane.ReportApplicationSyncState(ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
+func (t *Trigger) reportState(
+	ctx context.Context, a *model.Application, status model.ApplicationSyncStatus, short, reason string,
+) error {
+	state := &model.ApplicationSyncState{
+		Status: status, ShortReason: short, Reason: reason, Timestamp: t.options.Clock.Now().Unix(),
+	}
+	_, err := t.options.ControlPlane.ReportApplicationSyncState(
+		ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state},
+	)
 	if err != nil {
 		return fmt.Errorf("report the sync state of application %s: %w", a.GetName(), err)
 	}

@@ -20,7 +20,10 @@ const (
 // report sets the sync state of an application, as another part of piped would.
 func (w *world) report(dir string, status model.ApplicationSyncStatus, short string) {
 	w.plane.read(func() {
-		w.plane.states[appID(dir)] = append(w.plane.states[appID(dir)], &model.ApplicationSyncState{Status: status, ShortReason: short, Timestamp: 1, HeadDeploymentId: "d"})
+		w.plane.states[appID(dir)] = append(
+			w.plane.states[appID(dir)],
+			&model.ApplicationSyncState{Status: status, ShortReason: short, Timestamp: 1, HeadDeploymentId: "d"},
+		)
 	})
 	w.trigger.ApplicationsChanged()
 }
@@ -120,7 +123,10 @@ func TestAnotherStateDoesNotHideABrokenConfiguration(t *testing.T) {
 	w.state("web", invalid)
 	// The deployment before ends well; nobody tells of that.
 	w.plane.read(func() {
-		w.plane.states[appID("web")] = append(w.plane.states[appID("web")], &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: 1})
+		w.plane.states[appID("web")] = append(
+			w.plane.states[appID("web")],
+			&model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: 1},
+		)
 	})
 	w.clock.advance(t, time.Minute)
 	w.state("web", invalid)

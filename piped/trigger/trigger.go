@@ -35,7 +35,9 @@ type Deployments interface {
 
 // PluginReporter takes the plugins that applications use; Unimplemented where the control plane has no use for them.
 type PluginReporter interface {
-	ReportApplicationPlugins(context.Context, *agentv1.ReportApplicationPluginsRequest, ...grpc.CallOption) (*agentv1.ReportApplicationPluginsResponse, error)
+	ReportApplicationPlugins(
+		context.Context, *agentv1.ReportApplicationPluginsRequest, ...grpc.CallOption,
+	) (*agentv1.ReportApplicationPluginsResponse, error)
 }
 
 // Options are what a Trigger needs.
@@ -48,15 +50,15 @@ type Options struct {
 	ControlPlane pipedservice.PipedServiceClient
 	// Deployments gets what was created, before the control plane could tell of it.
 	Deployments Deployments
-	// Uses names the plugins that an application uses; false while that is not known. PluginReporter gets the names. Both
-	// may be nil.
+	// Uses names the plugins that an application uses; false while that is not known. PluginReporter gets the names.
+	// Both may be nil.
 	Uses           func(*config.Application) (plugins []string, known bool)
 	PluginReporter PluginReporter
 	// Broken is told, once for each change, of a configuration that cannot be used, which keeps the
 	// application from being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
-	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return at
-	// once.
+	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
+	// at once.
 	Looked func(repository *git.Repository, err error)
 	Passed func(err error)
 	// Interval is the time between two looks at sync states, which no event tells of, while any application

@@ -43,7 +43,10 @@ func TestANewApplicationIsRegisteredAndDeployedAtOnce(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_PENDING, d.GetStatus())
 	require.Equal(t, map[string]string{"team": "shop"}, d.GetLabels())
 	require.Equal(t, []string{"local"}, d.GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
-	require.JSONEq(t, `{"mentions": [{"event": "*", "slackusers": ["U1"]}]}`, d.GetMetadataV2().GetShared().GetKeyValues()["DeploymentNotification"])
+	require.JSONEq(
+		t, `{"mentions": [{"event": "*", "slackusers": ["U1"]}]}`,
+		d.GetMetadataV2().GetShared().GetKeyValues()["DeploymentNotification"],
+	)
 	require.Equal(t, "123abc", d.GetDeploymentTraceCommitHash())
 	commit := d.GetTrigger().GetCommit()
 	require.Equal(t, head, commit.GetHash())
@@ -120,7 +123,9 @@ func TestFromCommitToDeploymentTakesLittleTime(t *testing.T) {
 		w.plane.read(func() { took = append(took, w.plane.createdAt[20+i].Sub(branch.ModTime())) })
 	}
 	slices.SortFunc(took, cmp.Compare[time.Duration])
-	t.Logf("from the move of the branch to CreateDeployment: median %v, longest %v", took[len(took)/2], took[len(took)-1])
+	t.Logf(
+		"from the move of the branch to CreateDeployment: median %v, longest %v", took[len(took)/2], took[len(took)-1],
+	)
 	require.Less(t, took[len(took)/2], time.Second, "a loaded machine may take its time, but nothing waits for a clock")
 }
 
@@ -241,7 +246,9 @@ func TestAnApplicationWithAConfigurationFileOfAnotherNameIsFound(t *testing.T) {
 	w.commit("Add")
 	w.plane.applications = []*model.Application{{
 		Id: "by-hand", Name: "web", PipedId: "p", ProjectId: "dev", CreatedAt: 1, UpdatedAt: 1,
-		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "apps"}, Path: "web", ConfigFilename: "deploy.yml"},
+		GitPath: &model.ApplicationGitPath{
+			Repo: &model.ApplicationGitRepository{Id: "apps"}, Path: "web", ConfigFilename: "deploy.yml",
+		},
 	}}
 	w.start()
 	require.Equal(t, "by-hand", w.awaitDeployment(1).GetApplicationId())
@@ -267,7 +274,11 @@ func TestARepositoryThatIsMissingHoldsUpNoOther(t *testing.T) {
 func TestADeploymentThatStartsAChainIsCreatedAsOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.application("web", "  name: web\n  postSync:\n    chain:\n      applications:\n        - name: shop\n        - labels: {team: a}\n")
+	w.application(
+		"web",
+		"  name: web\n  postSync:\n    chain:\n      applications:\n        - name: shop\n        - labels: {team: "+
+			"a}\n",
+	)
 	w.commit("Add")
 	w.start()
 	d := w.awaitDeployment(1)
@@ -280,5 +291,7 @@ func TestADeploymentThatStartsAChainIsCreatedAsOne(t *testing.T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	require.Equal(t, d.GetId(), w.submitted[0].GetId())
-	require.Equal(t, "chain-of-the-control-plane", w.submitted[0].GetDeploymentChainId(), "the scheduler knows the chain")
+	require.Equal(
+		t, "chain-of-the-control-plane", w.submitted[0].GetDeploymentChainId(), "the scheduler knows the chain",
+	)
 }

@@ -47,7 +47,10 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: gittest.Init(t), mirrors: t.TempDir(), plane: startControlPlane(t), clock: &clock{now: time.Now()}, stop: func() {}}
+	w := &world{
+		t: t, dir: gittest.Init(t), mirrors: t.TempDir(), plane: startControlPlane(t), clock: &clock{now: time.Now()},
+		stop: func() {},
+	}
 	t.Cleanup(func() { w.stop() })
 	return w
 }
@@ -76,7 +79,11 @@ func (w *world) commit(message string) string {
 // start starts a piped's trigger; the one before must have been stopped.
 func (w *world) start() {
 	w.t.Helper()
-	client, err := controlplane.Dial(controlplane.Options{Address: w.plane.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true})
+	client, err := controlplane.Dial(
+		controlplane.Options{
+			Address: w.plane.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true,
+		},
+	)
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var runs sync.WaitGroup
@@ -92,7 +99,8 @@ func (w *world) start() {
 		runs.Go(func() { _ = r.Run(ctx) })
 	}
 	w.trigger = trigger.New(trigger.Options{
-		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client, Deployments: w, Clock: w.clock, Broken: w.isBroken,
+		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client,
+		Deployments: w, Clock: w.clock, Broken: w.isBroken,
 		Uses: w.uses, PluginReporter: w.reporter,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
@@ -143,7 +151,10 @@ func (w *world) settle() int {
 	w.application("settle/"+head[:12], "  name: settle\n  trigger:\n    onCommit:\n      disabled: true\n")
 	w.commit("Settle")
 	w.plane.await(w.t, "the last commit to be seen", func() bool {
-		return slices.ContainsFunc(w.plane.applications, func(a *model.Application) bool { return a.GetGitPath().GetPath() == "settle/"+head[:12] })
+		return slices.ContainsFunc(
+			w.plane.applications,
+			func(a *model.Application) bool { return a.GetGitPath().GetPath() == "settle/"+head[:12] },
+		)
 	})
 	answer := w.send(&model.Command{Id: "settle " + head, Type: model.Command_SYNC_APPLICATION, Commander: "test",
 		SyncApplication: &model.Command_SyncApplication{ApplicationId: "nobody"}})

@@ -112,10 +112,31 @@ func TestAnExceptionNeedsAReason(t *testing.T) {
 	}
 }
 
+func TestATableOfATestIsData(t *testing.T) {
+	t.Parallel()
+	table := "a := []int{\n" + strings.Repeat("1,\n", 60) + "}\n"
+	source := "package p\nfunc Test() {\n" + table + "_ = a\n}\n"
+	if got := lintFile(t, "p/p_test.go", source, ""); got != "" {
+		t.Errorf("reported: %s", got)
+	}
+	if got := lintFile(t, "p/p.go", source, ""); !strings.Contains(got, "p.Test has 63 lines") {
+		t.Errorf("got %q", got)
+	}
+	source = "package p\nfunc Test() {\n" + table + strings.Repeat("\n", 60) + "_ = a\n}\n"
+	if got := lintFile(t, "p/p_test.go", source, ""); !strings.Contains(got, "p.Test has 62 lines") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func lint(t *testing.T, source, allowed string) string {
 	t.Helper()
+	return lintFile(t, "p/p.go", source, allowed)
+}
+
+func lintFile(t *testing.T, file, source, allowed string) string {
+	t.Helper()
 	root := t.TempDir()
-	for name, content := range map[string]string{"p/p.go": source, "exceptions.txt": allowed} {
+	for name, content := range map[string]string{file: source, "exceptions.txt": allowed} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -18,12 +18,14 @@ func deferredHooks() []string {
 	return []string{rbacrest.PostStartHookName, schedulingrest.PostStartHookName}
 }
 
-// Bootstrap writes the default roles, role bindings and priority classes to a server that is ready. They appear a little over a second
-// later; until then only the administrator may do anything. The hooks know of no context: when ctx ends Bootstrap returns nil, and a hook
-// that is under way goes on until its next request fails or the process ends.
+// Bootstrap writes the default roles, role bindings and priority classes to a server that is ready. They appear a
+// little over a second later; until then only the administrator may do anything. The hooks know of no context: when ctx
+// ends Bootstrap returns nil, and a hook that is under way goes on until its next request fails or the process ends.
 func Bootstrap(ctx context.Context, client *rest.Config) error {
 	hookContext := server.PostStartHookContext{LoopbackClientConfig: client, Context: ctx}
-	for _, provider := range []server.PostStartHookProvider{schedulingrest.RESTStorageProvider{}, rbacrest.RESTStorageProvider{}} {
+	for _, provider := range []server.PostStartHookProvider{
+		schedulingrest.RESTStorageProvider{}, rbacrest.RESTStorageProvider{},
+	} {
 		name, hook, err := provider.PostStartHook()
 		if err != nil {
 			return fmt.Errorf("find %s: %w", name, err)

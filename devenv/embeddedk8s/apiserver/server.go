@@ -20,8 +20,8 @@ import (
 
 // Config says where the server listens and what it stands on.
 type Config struct {
-	// Listener accepts the server's connections; Run closes it. Opened by the caller so that the port is known, and early callers queue
-	// instead of being refused, before the server runs.
+	// Listener accepts the server's connections; Run closes it. Opened by the caller so that the port is known, and
+	// early callers queue instead of being refused, before the server runs.
 	Listener     net.Listener
 	EtcdEndpoint string
 	Files        pki.Files

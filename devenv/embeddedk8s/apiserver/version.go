@@ -12,8 +12,9 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// Version is the Kubernetes release this program is made of, as in "v1.36.3". Kubernetes' own builds have it stamped in by linker flags;
-// here it is the version of the module, so that no build can forget it. Charts and clients decide by it.
+// Version is the Kubernetes release this program is made of, as in "v1.36.3". Kubernetes' own builds have it stamped in
+// by linker flags; here it is the version of the module, so that no build can forget it. Charts and clients decide by
+// it.
 func Version() string {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range build.Deps {

@@ -37,7 +37,8 @@ const (
 	EventStopping    = "stopping"    // the stop has begun
 )
 
-// How long the parts may take to stop. What is not done by then is cut off, which costs nothing: data is on disk already.
+// How long the parts may take to stop. What is not done by then is cut off, which costs nothing: data is on disk
+// already.
 const (
 	stopParts  = 400 * time.Millisecond
 	stopServer = 1300 * time.Millisecond // the API server takes a second to let go of its last connections
@@ -92,14 +93,19 @@ func Run(ctx context.Context, config Config) error {
 	return runOn(ctx, config, store, listener, server, files)
 }
 
-// runOn runs everything that stands on etcd. Parts stop in the reverse order of their start, so that none of them sees another gone.
-func runOn(ctx context.Context, config Config, store *etcd.Server, listener net.Listener, server string, files pki.Files) error {
+// runOn runs everything that stands on etcd. Parts stop in the reverse order of their start, so that none of them sees
+// another gone.
+func runOn(
+	ctx context.Context, config Config, store *etcd.Server, listener net.Listener, server string, files pki.Files,
+) error {
 	failed := make(chan error, 4) // one for each part
 	serverCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		failed <- apiserver.Run(serverCtx, apiserver.Config{Listener: listener, EtcdEndpoint: store.Endpoint(), Files: files})
+		failed <- apiserver.Run(
+			serverCtx, apiserver.Config{Listener: listener, EtcdEndpoint: store.Endpoint(), Files: files},
+		)
 	}()
 	defer within(stopServer, func() { stop(); <-served })
 	config.Progress(EventAPIServer, server)
@@ -138,9 +144,12 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	restConfig := &rest.Config{
 		Host:            server,
 		TLSClientConfig: rest.TLSClientConfig{CAFile: files.CA, CertFile: files.Admin.Cert, KeyFile: files.Admin.Key},
-		ContentConfig:   rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"},
-		UserAgent:       "embeddedk8s",
-		QPS:             -1, // no limit: client and server share one processor anyway
+		ContentConfig: rest.ContentConfig{
+			ContentType:        runtime.ContentTypeProtobuf,
+			AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json",
+		},
+		UserAgent: "embeddedk8s",
+		QPS:       -1, // no limit: client and server share one processor anyway
 	}
 	client, err := kubernetes.NewForConfig(restConfig)
 	if err != nil {

@@ -12,14 +12,16 @@ import (
 	"strings"
 )
 
-// listen opens the API server's port on 127.0.0.1: port itself, or when it is 0 the port of the last run if it is free, else any. It
-// takes down which one it was, so that a kubeconfig copied elsewhere stays good.
+// listen opens the API server's port on 127.0.0.1: port itself, or when it is 0 the port of the last run if it is free,
+// else any. It takes down which one it was, so that a kubeconfig copied elsewhere stays good.
 func listen(dir string, port int) (net.Listener, error) {
 	path := filepath.Join(dir, "port")
 	if port != 0 {
 		listener, err := listenOn(port)
 		if err != nil {
-			return nil, fmt.Errorf("listen on the port asked for: %w; free it, or pass --secure-port 0 to have one chosen", err)
+			return nil, fmt.Errorf(
+				"listen on the port asked for: %w; free it, or pass --secure-port 0 to have one chosen", err,
+			)
 		}
 		return listener, savePort(path, listener)
 	}

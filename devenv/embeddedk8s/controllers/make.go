@@ -38,7 +38,8 @@ import (
 	"k8s.io/kubernetes/pkg/serviceaccount"
 )
 
-// How many objects of one kind a controller works on at the same time. kube-controller-manager's defaults, where it has them.
+// How many objects of one kind a controller works on at the same time. kube-controller-manager's defaults, where it has
+// them.
 const (
 	workers          = 5
 	namespaceWorkers = 10
@@ -46,7 +47,8 @@ const (
 )
 
 const (
-	// Dependants of a custom kind are collected from then on, after the kind was defined; kube-controller-manager takes 30 seconds.
+	// Dependants of a custom kind are collected from then on, after the kind was defined; kube-controller-manager takes
+	// 30 seconds.
 	garbagePeriod   = 5 * time.Second
 	namespaceResync = 5 * time.Minute
 	daemonBackOff   = 15 * time.Minute
@@ -60,7 +62,8 @@ type maker struct {
 	metadata  metadata.Interface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 	informers informers.SharedInformerFactory
-	// all are the informers above and, for kinds without a Go type, informers of metadata only. started is closed once they run.
+	// all are the informers above and, for kinds without a Go type, informers of metadata only. started is closed once
+	// they run.
 	all     informerfactory.InformerFactory
 	started chan struct{}
 }
@@ -93,10 +96,13 @@ func (m *maker) serviceAccounts(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) namespaces(ctx context.Context) ([]loop, error) {
-	namespaces := namespace.NewNamespaceController(ctx, m.client, m.metadata, m.client.Discovery().ServerPreferredNamespacedResources,
-		m.informers.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes)
-	publisher, err := rootcacertpublisher.NewPublisher(m.informers.Core().V1().ConfigMaps(), m.informers.Core().V1().Namespaces(),
-		m.client, m.config.RootCA)
+	namespaces := namespace.NewNamespaceController(
+		ctx, m.client, m.metadata, m.client.Discovery().ServerPreferredNamespacedResources,
+		m.informers.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes,
+	)
+	publisher, err := rootcacertpublisher.NewPublisher(
+		m.informers.Core().V1().ConfigMaps(), m.informers.Core().V1().Namespaces(), m.client, m.config.RootCA,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("create root CA publisher: %w", err)
 	}
@@ -108,14 +114,18 @@ func (m *maker) namespaces(ctx context.Context) ([]loop, error) {
 
 func (m *maker) workloads(ctx context.Context) ([]loop, error) {
 	apps, pods := m.informers.Apps().V1(), m.informers.Core().V1().Pods()
-	deployments, deploymentErr := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), pods, m.client)
+	deployments, deploymentErr := deployment.NewDeploymentController(
+		ctx, apps.Deployments(), apps.ReplicaSets(), pods, m.client,
+	)
 	daemons, daemonErr := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), pods,
 		m.informers.Core().V1().Nodes(), m.client, flowcontrol.NewBackOff(time.Second, daemonBackOff))
 	if err := errors.Join(deploymentErr, daemonErr); err != nil {
 		return nil, fmt.Errorf("create workload controllers: %w", err)
 	}
 	replicas := replicaset.NewReplicaSetController(ctx, apps.ReplicaSets(), pods, m.client, replicaset.BurstReplicas)
-	replications := replication.NewReplicationManager(ctx, pods, m.informers.Core().V1().ReplicationControllers(), m.client, replication.BurstReplicas)
+	replications := replication.NewReplicationManager(
+		ctx, pods, m.informers.Core().V1().ReplicationControllers(), m.client, replication.BurstReplicas,
+	)
 	stateful := statefulset.NewStatefulSetController(ctx, pods, apps.StatefulSets(),
 		m.informers.Core().V1().PersistentVolumeClaims(), apps.ControllerRevisions(), m.client)
 	return []loop{
@@ -128,8 +138,12 @@ func (m *maker) workloads(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) batch(ctx context.Context) ([]loop, error) {
-	jobs, jobErr := job.NewController(ctx, m.client, m.informers.Core().V1().Pods(), m.informers.Batch().V1().Jobs(), nil, nil)
-	cronJobs, cronErr := cronjob.NewControllerV2(ctx, m.informers.Batch().V1().Jobs(), m.informers.Batch().V1().CronJobs(), m.client)
+	jobs, jobErr := job.NewController(
+		ctx, m.client, m.informers.Core().V1().Pods(), m.informers.Batch().V1().Jobs(), nil, nil,
+	)
+	cronJobs, cronErr := cronjob.NewControllerV2(
+		ctx, m.informers.Batch().V1().Jobs(), m.informers.Batch().V1().CronJobs(), m.client,
+	)
 	if err := errors.Join(jobErr, cronErr); err != nil {
 		return nil, fmt.Errorf("create job controllers: %w", err)
 	}
@@ -166,14 +180,18 @@ func (m *maker) policy(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) garbage(ctx context.Context) ([]loop, error) {
-	graph := garbagecollector.NewDependencyGraphBuilder(ctx, m.metadata, m.mapper, garbagecollector.DefaultIgnoredResources(),
-		m.all, m.started)
+	graph := garbagecollector.NewDependencyGraphBuilder(
+		ctx, m.metadata, m.mapper, garbagecollector.DefaultIgnoredResources(), m.all, m.started,
+	)
 	collector, err := garbagecollector.NewComposedGarbageCollector(ctx, m.client, m.metadata, m.mapper, graph)
 	if err != nil {
 		return nil, fmt.Errorf("create garbage collector: %w", err)
 	}
 	return []loop{
 		{"garbage-collector", func(ctx context.Context) { collector.Run(ctx, garbageWorkers, garbagePeriod) }},
-		{"garbage-collector-kinds", func(ctx context.Context) { collector.Sync(ctx, m.client.Discovery(), garbagePeriod) }},
+		{
+			"garbage-collector-kinds",
+			func(ctx context.Context) { collector.Sync(ctx, m.client.Discovery(), garbagePeriod) },
+		},
 	}, nil
 }

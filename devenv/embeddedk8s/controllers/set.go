@@ -47,7 +47,8 @@ type Set struct {
 	informersStarted chan struct{}
 }
 
-// New constructs the controllers; their informers are registered with config.Informers. ctx is the one they are going to run with.
+// New constructs the controllers; their informers are registered with config.Informers. ctx is the one they are going
+// to run with.
 func New(ctx context.Context, config Config) (*Set, error) {
 	client, err := kubernetes.NewForConfig(config.Client)
 	if err != nil {
@@ -69,7 +70,8 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	loops := []loop{{"rest-mapper", refresh(mapper)}}
 	var problems []error
 	for _, make := range []func(context.Context) ([]loop, error){
-		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy, maker.garbage,
+		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy,
+		maker.garbage,
 	} {
 		made, err := make(ctx)
 		problems = append(problems, err)
@@ -81,7 +83,8 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	return &Set{loops: loops, metadata: metadataInformers, informersStarted: started}, nil
 }
 
-// Run runs the controllers until ctx ends and returns when they have stopped. The caller has started the shared informers.
+// Run runs the controllers until ctx ends and returns when they have stopped. The caller has started the shared
+// informers.
 func (s *Set) Run(ctx context.Context) {
 	s.metadata.Start(ctx.Done())
 	close(s.informersStarted)

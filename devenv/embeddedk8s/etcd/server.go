@@ -17,7 +17,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
-// Raft timers in milliseconds. A lone member elects itself after one election timeout, so that timeout is start-up time and nothing else.
+// Raft timers in milliseconds. A lone member elects itself after one election timeout, so that timeout is start-up time
+// and nothing else.
 const (
 	tickMs     = 10
 	electionMs = 100
@@ -79,7 +80,8 @@ func (s *Server) Endpoint() string { return s.endpoint }
 // Err delivers the error of a listener that broke. It is never closed before Close.
 func (s *Server) Err() <-chan error { return s.member.Err() }
 
-// Close stops the member and releases its data directory. It waits for requests in flight; callers stop etcd's clients first.
+// Close stops the member and releases its data directory. It waits for requests in flight; callers stop etcd's clients
+// first.
 func (s *Server) Close() {
 	s.level.SetLevel(zap.PanicLevel) // it reports each listener closed as an error
 	s.member.Close()

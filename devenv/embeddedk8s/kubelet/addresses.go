@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podNetwork is where pods get their addresses from. Nothing answers there; EndpointSlices would refuse loopback addresses.
+// podNetwork is where pods get their addresses from. Nothing answers there; EndpointSlices would refuse loopback
+// addresses.
 var podNetwork = netip.MustParsePrefix("10.244.0.0/16")
 
 // addresses gives each pod an address of its own. Its zero value is not usable: newAddresses.

@@ -20,7 +20,8 @@ import (
 const (
 	logText = "This pod is simulated: no container runs, so there are no logs. " +
 		"Real containers run in your own cluster, for example one created by kind.\n"
-	streamText = "this pod is simulated: no container runs, so there is nothing to exec into, attach to or forward a port to; " +
+	streamText = "this pod is simulated: no container runs, so there is nothing to exec into, attach to or forward a " +
+		"port to; " +
 		"real containers run in your own cluster, for example one created by kind"
 
 	// The API server sends its requests at once, over connections it keeps.
@@ -37,8 +38,10 @@ func (k *Kubelet) serve(ctx context.Context) error {
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(authority)
 	server := &http.Server{
-		Handler:           onlyAPIServer(routes()),
-		TLSConfig:         &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients, MinVersion: tls.VersionTLS12},
+		Handler: onlyAPIServer(routes()),
+		TLSConfig: &tls.Config{
+			ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients, MinVersion: tls.VersionTLS12,
+		},
 		ReadHeaderTimeout: headerTimeout,
 	}
 	stopped := make(chan struct{})
@@ -78,7 +81,9 @@ func routes() http.Handler {
 
 func onlyAPIServer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 || r.TLS.PeerCertificates[0].Subject.CommonName != pki.KubeletClientName {
+		if r.TLS == nil || len(
+			r.TLS.PeerCertificates,
+		) == 0 || r.TLS.PeerCertificates[0].Subject.CommonName != pki.KubeletClientName {
 			http.Error(w, "only the API server may ask", http.StatusForbidden)
 			return
 		}

@@ -170,12 +170,14 @@ func TestAReadinessGateHoldsReadinessBack(t *testing.T) {
 func TestAnImageThatIsBuiltHereHasToBeKnown(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{
-		{Names: []string{"pipedeck.dev/web:1", "pipedeck.dev/web:v1"}}, {Names: []string{"pipedeck.dev/latest"}}, {Names: []string{"Not A Reference"}},
+		{Names: []string{"pipedeck.dev/web:1", "pipedeck.dev/web:v1"}}, {Names: []string{"pipedeck.dev/latest"}},
+		{Names: []string{"Not A Reference"}},
 	}}}
 	known := imagesOf(node)
 	for image, lacks := range map[string]bool{
-		"pipedeck.dev/web:1": false, "pipedeck.dev/web:v1": false, "pipedeck.dev/latest": false, "pipedeck.dev/latest:latest": false,
-		"pipedeck.dev/web:2": true, "pipedeck.dev/web": true, "pipedeck.dev/web@sha256:" + digest: true,
+		"pipedeck.dev/web:1": false, "pipedeck.dev/web:v1": false, "pipedeck.dev/latest": false,
+		"pipedeck.dev/latest:latest": false,
+		"pipedeck.dev/web:2":         true, "pipedeck.dev/web": true, "pipedeck.dev/web@sha256:" + digest: true,
 		"nginx:1.27": false, "pipedeck.dev.example.com/web:2": false, "Not A Reference": false,
 	} {
 		require.Equal(t, lacks, known.lacks(image), image)
@@ -188,7 +190,10 @@ func TestAnImageThatIsBuiltHereHasToBeKnown(t *testing.T) {
 	running := assess(pod, "10.244.0.1", known, birth.Add(time.Minute))
 	require.Equal(t, corev1.PodRunning, running.status.Phase)
 	pod.Status = running.status
-	require.Equal(t, corev1.PodRunning, assess(pod, "10.244.0.1", nil, birth.Add(time.Hour)).status.Phase, "what runs does not need it again")
+	require.Equal(
+		t, corev1.PodRunning, assess(pod, "10.244.0.1", nil, birth.Add(time.Hour)).status.Phase,
+		"what runs does not need it again",
+	)
 }
 
 func TestImagesAskForAMode(t *testing.T) {

@@ -43,15 +43,21 @@ func (v *podView) conditions(status corev1.PodStatus) []corev1.PodCondition {
 	}
 	set(corev1.ContainersReady, true, "", "")
 	if gate := closedGate(v.pod); gate != "" {
-		set(corev1.PodReady, false, "ReadinessGatesNotReady", fmt.Sprintf("the status of pod readiness gate %q is not \"True\"", gate))
+		set(
+			corev1.PodReady, false, "ReadinessGatesNotReady",
+			fmt.Sprintf("the status of pod readiness gate %q is not \"True\"", gate),
+		)
 	} else {
 		set(corev1.PodReady, true, "", "")
 	}
 	return conditions
 }
 
-// setCondition puts wanted among conditions; its transition time is now only if it comes to hold, or ceases to, with it.
-func setCondition(conditions []corev1.PodCondition, wanted corev1.PodCondition, generation int64, now metav1.Time) []corev1.PodCondition {
+// setCondition puts wanted among conditions; its transition time is now only if it comes to hold, or ceases to, with
+// it.
+func setCondition(
+	conditions []corev1.PodCondition, wanted corev1.PodCondition, generation int64, now metav1.Time,
+) []corev1.PodCondition {
 	wanted.ObservedGeneration = generation
 	for i, condition := range conditions {
 		if condition.Type != wanted.Type {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// How long after its pod's start, which is kept in whole seconds, a pull is shown as failed before it is shown as backing off.
+	// How long after its pod's start, which is kept in whole seconds, a pull is shown as failed before it is shown as
+	// backing off.
 	pullErrorShown = 2 * time.Second
 	// The kubelet's crash-loop back-off: doubled after each crash, up to five minutes.
 	crashBackOff    = 10 * time.Second
@@ -22,7 +23,8 @@ const (
 // waitForImage makes the container wait for an image which never comes.
 func (v *podView) waitForImage(status *corev1.ContainerStatus, container corev1.Container, mode Mode) {
 	if mode == invalidImage {
-		message := fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: invalid reference format",
+		message := fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: invalid "+
+			"reference format",
 			container.Image, container.Image)
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "InvalidImageName", Message: message}
 		v.report(corev1.EventTypeWarning, "InspectFailed", message)
@@ -31,7 +33,9 @@ func (v *podView) waitForImage(status *corev1.ContainerStatus, container corev1.
 	if v.since < pullErrorShown {
 		message := fmt.Sprintf("simulated: image %q cannot be pulled: not found", container.Image)
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: message}
-		v.report(corev1.EventTypeWarning, "Failed", fmt.Sprintf("Failed to pull image %q: %s", container.Image, message))
+		v.report(
+			corev1.EventTypeWarning, "Failed", fmt.Sprintf("Failed to pull image %q: %s", container.Image, message),
+		)
 		v.report(corev1.EventTypeWarning, "Failed", "Error: ErrImagePull")
 		v.lookAgain(pullErrorShown - v.since)
 		return
@@ -65,11 +69,13 @@ func (v *podView) crash(status *corev1.ContainerStatus, container corev1.Contain
 func (v *podView) exit(containerID string, age time.Duration) corev1.ContainerState {
 	at := metav1.NewTime(v.start.Add(age))
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: 1, Reason: "Error", Message: "simulated: exit code 1", StartedAt: at, FinishedAt: at, ContainerID: containerID,
+		ExitCode: 1, Reason: "Error", Message: "simulated: exit code 1", StartedAt: at, FinishedAt: at,
+		ContainerID: containerID,
 	}}
 }
 
-// crashesBy says how often a container has crashed when its pod is as old as age, the age at the latest crash and at the next one.
+// crashesBy says how often a container has crashed when its pod is as old as age, the age at the latest crash and at
+// the next one.
 func crashesBy(age time.Duration) (crashes int, last, next time.Duration) {
 	backOff := crashBackOff
 	crashes, next = 1, crashBackOff

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// builtDomain is the registry of images that are built on this machine and loaded into the node. There is nowhere to pull
-// them from, so the node takes only those that it knows.
+// builtDomain is the registry of images that are built on this machine and loaded into the node. There is nowhere to
+// pull them from, so the node takes only those that it knows.
 const builtDomain = "pipedeck.dev"
 
 // images are the references that the node knows, with their tags.
@@ -39,8 +39,8 @@ func (i images) lacks(image string) bool {
 	return err == nil && reference.Domain(named) == builtDomain && !i[reference.TagNameOnly(named).String()]
 }
 
-// imagesFor gives what the node knows. When that is not enough for the pod it asks the API server, which may have been told
-// of an image just before the pod was made.
+// imagesFor gives what the node knows. When that is not enough for the pod it asks the API server, which may have been
+// told of an image just before the pod was made.
 func (k *Kubelet) imagesFor(ctx context.Context, pod *corev1.Pod) (images, error) {
 	node, err := k.nodes.Get(k.config.NodeName)
 	if err != nil {
@@ -50,7 +50,9 @@ func (k *Kubelet) imagesFor(ctx context.Context, pod *corev1.Pod) (images, error
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for _, container := range containers {
 			if known.lacks(container.Image) {
-				if node, err = k.config.Client.CoreV1().Nodes().Get(ctx, k.config.NodeName, metav1.GetOptions{}); err != nil {
+				if node, err = k.config.Client.CoreV1().Nodes().Get(
+					ctx, k.config.NodeName, metav1.GetOptions{},
+				); err != nil {
 					return nil, fmt.Errorf("look up node: %w", err)
 				}
 				return imagesOf(node), nil

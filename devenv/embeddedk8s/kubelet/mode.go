@@ -16,8 +16,8 @@ const (
 	// ModeAnnotation on a pod (or a workload's pod template) asks for a Mode.
 	ModeAnnotation = "pipedeck.dev/simulate"
 
-	// missingTag and reservedDomain make an image that cannot be pulled without an annotation. The domain is reserved by RFC 2606, so
-	// such an image cannot exist on a real cluster either.
+	// missingTag and reservedDomain make an image that cannot be pulled without an annotation. The domain is reserved
+	// by RFC 2606, so such an image cannot exist on a real cluster either.
 	missingTag     = "does-not-exist"
 	reservedDomain = ".invalid"
 )
@@ -45,7 +45,8 @@ func podMode(pod *corev1.Pod) Mode {
 	return Healthy
 }
 
-// imageMode is the mode an image asks for by its name: one that is no valid reference, and one that is known not to exist.
+// imageMode is the mode an image asks for by its name: one that is no valid reference, and one that is known not to
+// exist.
 func imageMode(image string) Mode {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

@@ -91,7 +91,8 @@ func (k *Kubelet) nodeStatus() corev1.NodeStatus {
 			{Type: corev1.NodeHostName, Address: k.config.NodeName},
 		},
 		Conditions: []corev1.NodeCondition{{
-			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated", Message: "simulated node: pods run no containers",
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated",
+			Message:           "simulated node: pods run no containers",
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		}},
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{

@@ -114,7 +114,9 @@ func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod, outcome outcome) e
 	}
 	changed := pod.DeepCopy()
 	changed.Status = outcome.status
-	if _, err := k.config.Client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{}); err != nil {
+	if _, err := k.config.Client.CoreV1().Pods(pod.Namespace).UpdateStatus(
+		ctx, changed, metav1.UpdateOptions{},
+	); err != nil {
 		return err
 	}
 	for _, report := range outcome.reports {

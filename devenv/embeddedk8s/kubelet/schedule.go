@@ -65,7 +65,9 @@ func (k *Kubelet) obstacle(ctx context.Context, pod *corev1.Pod) (string, error)
 		taints = append(taints[:len(taints):len(taints)],
 			corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
-	taint, untolerated := corev1helpers.FindMatchingUntoleratedTaint(klog.FromContext(ctx), taints, pod.Spec.Tolerations,
+	taint, untolerated := corev1helpers.FindMatchingUntoleratedTaint(klog.FromContext(
+		ctx,
+	), taints, pod.Spec.Tolerations,
 		func(taint *corev1.Taint) bool { return taint.Effect != corev1.TaintEffectPreferNoSchedule }, true)
 	if untolerated {
 		return fmt.Sprintf("node(s) had untolerated taint {%s: %s}", taint.Key, taint.Value), nil
@@ -76,7 +78,8 @@ func (k *Kubelet) obstacle(ctx context.Context, pod *corev1.Pod) (string, error)
 func (k *Kubelet) leavePending(ctx context.Context, pod *corev1.Pod, message string) error {
 	status := *pod.Status.DeepCopy()
 	status.Conditions = setCondition(status.Conditions, corev1.PodCondition{
-		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: message,
 	}, pod.Generation, metav1.NewTime(k.config.Clock.Now()))
 	return k.write(ctx, pod, outcome{
 		status:  status,

@@ -28,8 +28,8 @@ type report struct {
 	kind, reason, message string
 }
 
-// assess says how a pod that is bound to the node, which knows those images, fares at now. It is a pure function of the pod, whose status it carries on from, so
-// that a restart goes on where the last process was killed.
+// assess says how a pod that is bound to the node, which knows those images, fares at now. It is a pure function of the
+// pod, whose status it carries on from, so that a restart goes on where the last process was killed.
 func assess(pod *corev1.Pod, address string, known images, now time.Time) outcome {
 	status := *pod.Status.DeepCopy()
 	status.HostIP, status.HostIPs = nodeAddress, []corev1.HostIP{{IP: nodeAddress}}
@@ -40,7 +40,9 @@ func assess(pod *corev1.Pod, address string, known images, now time.Time) outcom
 	if status.StartTime == nil {
 		status.StartTime = &second
 	}
-	view := &podView{pod: pod, known: known, start: status.StartTime.Time, since: now.Sub(status.StartTime.Time), now: second}
+	view := &podView{
+		pod: pod, known: known, start: status.StartTime.Time, since: now.Sub(status.StartTime.Time), now: second,
+	}
 
 	status.InitContainerStatuses = view.initContainers()
 	status.ContainerStatuses = view.containers()
@@ -175,7 +177,8 @@ func (v *podView) lookAgain(d time.Duration) {
 	}
 }
 
-// phase follows the kubelet's rule: a container that never ran keeps the pod pending, one that runs or is to run again keeps it running.
+// phase follows the kubelet's rule: a container that never ran keeps the pod pending, one that runs or is to run again
+// keeps it running.
 func (v *podView) phase(containers []corev1.ContainerStatus) corev1.PodPhase {
 	var waiting, active, failed int
 	for _, container := range containers {

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// KubeletClientName is the common name of the API server's certificate towards the kubelet; the kubelet lets nobody else in.
+// KubeletClientName is the common name of the API server's certificate towards the kubelet; the kubelet lets nobody
+// else in.
 const KubeletClientName = "kube-apiserver-kubelet-client"
 
 // ServiceIP is the address of the "kubernetes" Service: the first one of the cluster's Service range.
@@ -97,7 +98,10 @@ func remove(dir string) error {
 	}
 	for _, entry := range entries {
 		if path := filepath.Join(dir, entry.Name()); !slices.Contains(known, path) || !entry.Type().IsRegular() {
-			return &os.PathError{Op: "remove", Path: path, Err: errors.New("it is not a certificate of the embedded Kubernetes; move it away")}
+			return &os.PathError{
+				Op: "remove", Path: path,
+				Err: errors.New("it is not a certificate of the embedded Kubernetes; move it away"),
+			}
 		}
 	}
 	for _, path := range known {

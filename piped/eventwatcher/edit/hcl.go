@@ -165,7 +165,9 @@ func literal(content []byte, e hclsyntax.Expression) (value string, text bool, e
 	}
 	found, problems := e.Value(nil)
 	if problems.HasErrors() {
-		return "", false, errors.New("the field is computed from others; only values that are written out can be replaced")
+		return "", false, errors.New(
+			"the field is computed from others; only values that are written out can be replaced",
+		)
 	}
 	if found.IsNull() {
 		return "", false, nil

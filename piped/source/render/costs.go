@@ -137,7 +137,11 @@ func pretty(c *call) float64 { return 2 * c.length(0) * float64(c.depth+1) }
 
 func expression(c *call) float64 {
 	if len(c.text(0)) > maxExpression {
-		panic(fmt.Errorf("the regular expression has %d bytes, more than the %d that it may have", len(c.text(0)), maxExpression))
+		panic(
+			fmt.Errorf(
+				"the regular expression has %d bytes, more than the %d that it may have", len(c.text(0)), maxExpression,
+			),
+		)
 	}
 	return (c.length(0) + 1) * (c.length(1) + 1) / 8
 }

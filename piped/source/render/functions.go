@@ -14,11 +14,13 @@ import (
 
 // refused are the functions of sprig that templates of applications do not get, by the reason.
 var refused = map[string]string{
-	"it would read the environment of piped":                  "env expandenv",
-	"it would reach the network":                              "getHostByName",
-	"it would read files of the machine":                      "dateInZone date_in_zone htmlDateInZone",
-	"it would change a value that is used elsewhere":          "set unset merge mergeOverwrite mustMerge mustMergeOverwrite",
-	"it takes too long, and gives something else at each run": "genPrivateKey genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey buildCustomCert derivePassword",
+	"it would read the environment of piped": "env expandenv",
+	"it would reach the network":             "getHostByName",
+	"it would read files of the machine":     "dateInZone date_in_zone htmlDateInZone",
+	"it would change a value that is used elsewhere": "set unset merge mergeOverwrite mustMerge " +
+		"mustMergeOverwrite",
+	"it takes too long, and gives something else at each run": "genPrivateKey genCA genCAWithKey genSelfSignedCert " +
+		"genSelfSignedCertWithKey genSignedCert genSignedCertWithKey buildCustomCert derivePassword",
 }
 
 // offered are the functions of sprig that templates get. A function that a later version of sprig adds is

@@ -46,10 +46,16 @@ func (e *Error) Error() string {
 // error.
 func Render(ctx context.Context, text string, groups map[string]map[string]string) (string, error) {
 	if len(text) > MaxTemplate {
-		return "", &Error{Message: fmt.Sprintf("it has %d bytes, more than the %d MiB that a template may have", len(text), MaxTemplate>>20)}
+		return "", &Error{
+			Message: fmt.Sprintf(
+				"it has %d bytes, more than the %d MiB that a template may have", len(text), MaxTemplate>>20,
+			),
+		}
 	}
 	if n := strings.Count(text, "{{"); n > maxActions {
-		return "", &Error{Message: fmt.Sprintf("it has %d pairs of braces, more than the %d that a template may have", n, maxActions)}
+		return "", &Error{
+			Message: fmt.Sprintf("it has %d pairs of braces, more than the %d that a template may have", n, maxActions),
+		}
 	}
 	if !strings.Contains(text, "{{") {
 		return text, nil

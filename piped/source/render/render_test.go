@@ -93,30 +93,41 @@ func TestGreedyTemplatesAreStopped(t *testing.T) {
 	t.Parallel()
 	const work = "more than the 64 MiB of work|longer than 10s" // the latter on a busy machine
 	for name, c := range map[string]struct{ text, want string }{
-		"a loop without output":        {"{{ range 1000000000000 }}{{ end }}", work},
-		"loops in loops":               {"{{ range until 1000 }}{{ range until 1000 }}{{ range until 1000 }}{{ end }}{{ end }}{{ end }}", work},
-		"a large output":               {`{{ $s := repeat 1000000 "x" }}{{ range 100 }}{{ $s }}{{ end }}`, "larger than the 16 MiB"},
-		"doubling texts":               {`{{ $s := "x" }}{{ range 100 }}{{ $s = print $s $s }}{{ end }}`, work},
-		"doubling lists":               {`{{ $l := list 1 }}{{ range 100 }}{{ $l = concat $l $l }}{{ end }}`, work},
-		"doubling references":          {`{{ $d := dict "a" 1 }}{{ range 100 }}{{ $d = dict "a" $d "b" $d }}{{ end }}`, work},
-		"repeat":                       {`{{ repeat 1000000000000 "x" }}`, work},
-		"until":                        {`{{ until 1000000000000 }}`, work},
-		"untilStep":                    {`{{ untilStep 0 1000000000000 1 }}`, work},
-		"seq":                          {`{{ seq 0 1000000000000 }}`, work},
-		"seq with steps":               {`{{ seq 0 2 1000000000000 }}`, work},
-		"indent":                       {`{{ indent 1000000000000 "x" }}`, work},
-		"widths":                       {`{{ printf "` + strings.Repeat("%999999d", 100) + `" 1 }}`, work},
-		"widths from arguments":        {`{{ printf "%*d" 999999 1 }}`, "write it into the format"},
-		"an argument many times":       {`{{ $s := repeat 100000 "x" }}{{ printf "` + strings.Repeat("%[1]s", 1000) + `" $s }}`, work},
-		"replace":                      {`{{ $s := repeat 100000 "x" }}{{ replace "x" $s $s }}`, work},
-		"replace nothing":              {`{{ $s := repeat 100000 "x" }}{{ replace "" $s $s }}`, work},
-		"join":                         {`{{ join (repeat 100000 "x") (until 100000) }}`, work},
-		"regular expressions":          {`{{ $s := repeat 100000 "x" }}{{ regexReplaceAll "x" $s $s }}`, work},
-		"long regular expressions":     {`{{ regexMatch (repeat 1001 "x") "x" }}`, "more than the 1000"},
-		"costly passwords":             {`{{ range 100 }}{{ bcrypt "x" }}{{ end }}`, work},
-		"random texts":                 {`{{ randAlphaNum 1000000000000 }}`, work},
-		"wrapping":                     {`{{ wrapWith 1 (repeat 100000 "x") (repeat 100000 "y ") }}`, work},
-		"pretty JSON":                  {`{{ repeat 9000 "[" | cat (repeat 9000 "]") | replace " " "" | toString | trunc 0 }}{{ $n := print (repeat 5000 "[") (repeat 5000 "]") }}{{ toPrettyJson (fromJson $n) | len }}`, work},
+		"a loop without output": {"{{ range 1000000000000 }}{{ end }}", work},
+		"loops in loops": {
+			"{{ range until 1000 }}{{ range until 1000 }}{{ range until 1000 }}{{ end }}{{ end }}{{ end }}", work,
+		},
+		"a large output": {
+			`{{ $s := repeat 1000000 "x" }}{{ range 100 }}{{ $s }}{{ end }}`, "larger than the 16 MiB",
+		},
+		"doubling texts": {`{{ $s := "x" }}{{ range 100 }}{{ $s = print $s $s }}{{ end }}`, work},
+		"doubling lists": {`{{ $l := list 1 }}{{ range 100 }}{{ $l = concat $l $l }}{{ end }}`, work},
+		"doubling references": {
+			`{{ $d := dict "a" 1 }}{{ range 100 }}{{ $d = dict "a" $d "b" $d }}{{ end }}`, work,
+		},
+		"repeat":                {`{{ repeat 1000000000000 "x" }}`, work},
+		"until":                 {`{{ until 1000000000000 }}`, work},
+		"untilStep":             {`{{ untilStep 0 1000000000000 1 }}`, work},
+		"seq":                   {`{{ seq 0 1000000000000 }}`, work},
+		"seq with steps":        {`{{ seq 0 2 1000000000000 }}`, work},
+		"indent":                {`{{ indent 1000000000000 "x" }}`, work},
+		"widths":                {`{{ printf "` + strings.Repeat("%999999d", 100) + `" 1 }}`, work},
+		"widths from arguments": {`{{ printf "%*d" 999999 1 }}`, "write it into the format"},
+		"an argument many times": {
+			`{{ $s := repeat 100000 "x" }}{{ printf "` + strings.Repeat("%[1]s", 1000) + `" $s }}`, work,
+		},
+		"replace":                  {`{{ $s := repeat 100000 "x" }}{{ replace "x" $s $s }}`, work},
+		"replace nothing":          {`{{ $s := repeat 100000 "x" }}{{ replace "" $s $s }}`, work},
+		"join":                     {`{{ join (repeat 100000 "x") (until 100000) }}`, work},
+		"regular expressions":      {`{{ $s := repeat 100000 "x" }}{{ regexReplaceAll "x" $s $s }}`, work},
+		"long regular expressions": {`{{ regexMatch (repeat 1001 "x") "x" }}`, "more than the 1000"},
+		"costly passwords":         {`{{ range 100 }}{{ bcrypt "x" }}{{ end }}`, work},
+		"random texts":             {`{{ randAlphaNum 1000000000000 }}`, work},
+		"wrapping":                 {`{{ wrapWith 1 (repeat 100000 "x") (repeat 100000 "y ") }}`, work},
+		"pretty JSON": {
+			`{{ repeat 9000 "[" | cat (repeat 9000 "]") | replace " " "" | toString | trunc 0 }}{{ $n := print (repeat 5000 "[") (repeat 5000 "]") }}{{ toPrettyJson (fromJson $n) | len }}`,
+			work,
+		},
 		"chunks of nothing":            {`{{ chunk 0 (list 1 2) }}`, "want at least 1"},
 		"templates that use templates": {doubling(40), work},
 		"braces":                       {strings.Repeat("{{ 1 }}", maxActions+1), "pairs of braces"},
@@ -138,7 +149,11 @@ func doubling(n int) string {
 	var b strings.Builder
 	name := func(i int) string { return strings.Repeat("a", i+1) }
 	for i := range n {
-		b.WriteString(`{{ define "` + name(i) + `" }}{{ template "` + name(i+1) + `" }}{{ template "` + name(i+1) + `" }}{{ end }}`)
+		b.WriteString(
+			`{{ define "` + name(i) + `" }}{{ template "` + name(
+				i+1,
+			) + `" }}{{ template "` + name(i+1) + `" }}{{ end }}`,
+		)
 	}
 	return b.String() + `{{ define "` + name(n) + `" }}{{ end }}{{ template "a" }}`
 }
@@ -155,9 +170,12 @@ func TestATemplateStopsWithItsContext(t *testing.T) {
 func FuzzRender(f *testing.F) {
 	f.Setenv("PIPEDECK_RENDER_FUZZ", "value-of-the-environment")
 	for _, seed := range []string{
-		"{{ .encryptedSecrets.password }}", "{{ range $i := until 3 }}{{ $i }}{{ end }}", `{{ env "PIPEDECK_RENDER_FUZZ" }}`,
-		`{{ printf "%9d" 1 }}`, `{{ define "x" }}{{ template "x" }}{{ end }}{{ template "x" }}`, `{{ $d := dict "a" 1 }}{{ toPrettyJson $d }}`,
-		`{{ repeat 3 "x" | indent 2 | replace "x" "y" }}`, `{{ (now).Format "x" }}`, `{{ seq 1 2 9 }}{{ until -3 }}{{ chunk 2 (list 1 2 3) }}`,
+		"{{ .encryptedSecrets.password }}", "{{ range $i := until 3 }}{{ $i }}{{ end }}",
+		`{{ env "PIPEDECK_RENDER_FUZZ" }}`,
+		`{{ printf "%9d" 1 }}`, `{{ define "x" }}{{ template "x" }}{{ end }}{{ template "x" }}`,
+		`{{ $d := dict "a" 1 }}{{ toPrettyJson $d }}`,
+		`{{ repeat 3 "x" | indent 2 | replace "x" "y" }}`, `{{ (now).Format "x" }}`,
+		`{{ seq 1 2 9 }}{{ until -3 }}{{ chunk 2 (list 1 2 3) }}`,
 		`{{ with $x := 1 }}{{ break }}{{ end }}`, "{{ ((((((1)))))) }}", `{{ regexReplaceAll "a*" "aaa" "$0" }}`,
 	} {
 		f.Add(seed)
