@@ -282,22 +282,17 @@ func (a *Applications) exists(id string) error {
 	return err
 }
 
-// deployed notes and publishes the latest deployment of an application.
-func (a *Applications) deployed(id, deployment string) {
+// deployed notes the latest deployment of an application, and publishes it unless it is of an earlier control plane.
+func (a *Applications) deployed(id, deployment string, restored bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one := a.index.byID[id]; one != nil {
-		one.latest = deployment
-		a.publish(one)
+	one := a.index.byID[id]
+	if one == nil {
+		return
 	}
-}
-
-// restoreLatest notes a deployment of an earlier control plane.
-func (a *Applications) restoreLatest(id, deployment string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if one := a.index.byID[id]; one != nil {
-		one.latest = deployment
+	one.latest = deployment
+	if !restored {
+		a.publish(one)
 	}
 }
 

@@ -93,7 +93,7 @@ func (d *Deployments) restore(r journal.Record) error {
 	case one == nil:
 		one = &deployment{model: m, logs: map[string]*stageLog{}}
 		d.index.put(one)
-		d.applications.restoreLatest(m.GetApplicationId(), m.GetId())
+		d.applications.deployed(m.GetApplicationId(), m.GetId(), true)
 	case one.model.GetPipedId() != m.GetPipedId(), one.model.GetApplicationId() != m.GetApplicationId():
 		return errOtherOwner
 	case ended && !completed(m.GetStatus()):

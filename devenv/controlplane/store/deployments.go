@@ -104,7 +104,7 @@ func (d *Deployments) create(pipedID string, m *model.Deployment) error {
 		d.complete(created)
 	}
 	d.publish(created)
-	d.applications.deployed(m.GetApplicationId(), m.GetId())
+	d.applications.deployed(m.GetApplicationId(), m.GetId(), false)
 	return nil
 }
 

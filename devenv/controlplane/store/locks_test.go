@@ -67,7 +67,8 @@ func TestNoPartWaitsForAnEarlierOne(t *testing.T) {
 		var work sync.WaitGroup
 		s.locks[held].Lock()
 		work.Go(func() { s.freeze()() })
-		require.Eventually(t, func() bool { return !free(s.locks[0]) }, time.Minute, time.Millisecond, "it waits for lock %d", held)
+		require.Eventually(t, func() bool { return !free(s.locks[0]) }, time.Minute, time.Millisecond,
+			"it waits for lock %d", held)
 		called := make(chan struct{})
 		go func() {
 			defer close(called)

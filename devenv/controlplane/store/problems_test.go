@@ -233,7 +233,8 @@ func TestAFullDiskIsOneProblem(t *testing.T) {
 	require.Len(t, s.Environment.Problems(), 2)
 
 	s.Environment.ClearProblem(store.PartDisk)
-	require.ElementsMatch(t, []string{"history", "disk", "repository local", "plugin wait"}, parts(), "what still fails is shown again")
+	require.ElementsMatch(t, []string{"history", "disk", "repository local", "plugin wait"}, parts(),
+		"what still fails is shown again")
 	s.Environment.ClearProblem("history")
 	require.ElementsMatch(t, []string{"disk", "trigger", "repository local", "plugin wait"}, parts())
 	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))

@@ -78,7 +78,8 @@ func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, a.GetPlatformProvider(), same.GetPlatformProvider(), "pipectl shows what the piped gets")
 		}
-		listed, _ := s.Applications.List(func(*model.Application) bool { return true }, store.Position{}, store.Bounds{Items: 100, Bytes: 1 << 20})
+		listed, _ := s.Applications.List(func(*model.Application) bool { return true }, store.Position{},
+			store.Bounds{Items: 100, Bytes: 1 << 20})
 		require.Len(t, listed, len(all))
 		for _, a := range listed {
 			require.Equal(t, all[a.GetName()], a.GetPlatformProvider(), "pipectl lists what the piped gets")
