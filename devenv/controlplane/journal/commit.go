@@ -125,6 +125,9 @@ func (j *Journal) rewrite() (err error) {
 	if err := j.keepDamaged(); err != nil {
 		return err
 	}
+	if err := j.keepOther(); err != nil {
+		return err
+	}
 	next, err := j.disk.create(j.o.Path + ".new")
 	if err != nil {
 		return err

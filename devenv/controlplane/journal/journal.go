@@ -85,6 +85,8 @@ type Journal struct {
 	// signed says that the sign of a written history is there.
 	signed bool
 	lost   losses
+	// absent is set when there was no history to read.
+	absent bool
 	// group is the memory of a group that was written, for the next one.
 	group []byte
 }

@@ -49,7 +49,7 @@ func (j *Journal) load() error {
 	data, f, err := j.disk.read(j.o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		j.replace, j.lost.damage = true, j.deleted()
+		j.absent, j.replace, j.lost.damage = true, true, j.deleted()
 	case err != nil:
 		return err
 	default:
@@ -169,6 +169,30 @@ func (j *Journal) keepDamaged() error {
 	return nil
 }
 
+// keepOther keeps a file that has come into the place of the history since that was read or written: users may have put
+// their history back.
+func (j *Journal) keepOther() error {
+	if j.file == nil && !j.absent || j.file != nil && j.disk.same(j.file, j.o.Path) {
+		return nil
+	}
+	data, f, err := j.disk.read(j.o.Path)
+	if f != nil {
+		_ = f.Close()
+	}
+	if err != nil || len(data) == 0 {
+		return nil // what is not a file of this user holds no history
+	}
+	kept, err := j.disk.aside(j.o.Path, "other")
+	if err != nil {
+		return fmt.Errorf("keep the file in the place of the history under another name: %w", err)
+	}
+	const missing = "another file was put in the place of the history while the environment ran; it is not read"
+	j.o.Logger.Error(missing, "file", j.o.Path, "kept", kept)
+	j.lost.records = append(j.lost.records, Record{Kind: loss, ID: kept, Name: missing, Created: time.Now()})
+	j.checkLosses()
+	return nil
+}
+
 // keepEvidence returns the file that stays until users accept the loss.
 func (j *Journal) keepEvidence() (path string, err error) {
 	if j.lost.damage.gone {
@@ -189,7 +213,7 @@ func (j *Journal) checkLosses() {
 		present, files = append(present, r), append(files, r.ID)
 		text := r.Name
 		if !strings.HasPrefix(r.ID, j.o.Path+"."+suffixMissing) {
-			text += "; the damaged file is kept: " + r.ID
+			text += "; the file is kept: " + r.ID
 		}
 		missing = append(missing, text)
 	}

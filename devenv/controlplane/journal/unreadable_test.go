@@ -26,7 +26,6 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 		make func(t *testing.T, path string)
 		want string
 	}{
-		"a directory":  {func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, "mv "},
 		"a named pipe": {func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, "mv "},
 		"a socket":     {socket, "mv "},
 		"a symbolic link": {func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".real", path)) },
@@ -49,7 +48,6 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 			m.append(j, samples()[0])
 			require.Error(t, j.Wait(testContext(t)))
 
-			require.NoError(t, os.Rename(path, path+".moved"))
 			require.NoError(t, os.Rename(path+".real", path))
 			require.Eventually(t, func() bool { return j.Ready() == nil }, waitFor, tick)
 			require.True(t, j.Loaded())
@@ -60,6 +58,35 @@ func TestAHistoryThatCannotBeReadIsReadLater(t *testing.T) {
 			require.Contains(t, next.objects, (&Record{Kind: Event, ID: "next"}).identity())
 		})
 	}
+}
+
+// TestAHistoryThatIsPutBackTooLateIsKept says that a history that was moved away is not lost when a new one was begun
+// before it is back.
+func TestAHistoryThatIsPutBackTooLateIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	text := written(t)
+	require.NoError(t, os.WriteFile(path+".real", text, 0o600))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	j, m, p := openFile(path)
+	running(t, j)
+	require.Contains(t, p.get(Writing).NextStep, "mv ")
+	require.NoError(t, os.Remove(path))
+	require.Eventually(t, func() bool { return j.Ready() == nil }, waitFor, tick)
+	keep(t, j, m, Record{Kind: Event, ID: "new"})
+	require.NoError(t, os.Rename(path+".real", path))
+	keep(t, j, m, Record{Kind: Event, ID: "next"})
+
+	require.Eventually(t, func() bool { return p.get(Damage) != nil }, waitFor, tick)
+	kept, err := filepath.Glob(path + ".other-*")
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	require.Contains(t, p.get(Damage).NextStep, "rm "+kept[0])
+	other, err := os.ReadFile(kept[0])
+	require.NoError(t, err)
+	require.Equal(t, text, other)
+	_, next, _ := openFile(path)
+	require.Len(t, next.objects, 2, "what was acknowledged is kept, too")
 }
 
 // TestWhatTakesThePlaceOfAHistoryInUseIsReplaced says that a history that is open is written again from memory.
