@@ -29,7 +29,8 @@ func TestEveryTestInTheDocumentationExists(t *testing.T) {
 		require.NoError(t, err)
 		for _, found := range testName.FindAllStringSubmatch(string(data), -1) {
 			named++
-			require.True(t, exists(t, found[1], found[2]), "%s names %s.%s, which does not exist", page, found[1], found[2])
+			require.True(t, exists(t, found[1], found[2]), "%s names %s.%s, which does not exist", page, found[1],
+				found[2])
 		}
 	}
 	require.Greater(t, named, 100)
@@ -58,7 +59,8 @@ func TestEveryGuaranteeNamesWhatHoldsIt(t *testing.T) {
 	require.Empty(t, unheld, "no test holds these")
 	require.Empty(t, open, "these sections do not say what is not promised")
 
-	promises, unheld, open = guarantees("## A\n\n- held by `a.TestA`\n- by\n  none\n\n| x |\n|---|\n| none |\n\n## B\n\n- by `make chaos`\n\nNot promised:\n\n- C\n")
+	promises, unheld, open = guarantees("## A\n\n- held by `a.TestA`\n- by\n  none\n\n| x |\n|---|\n" +
+		"| none |\n\n## B\n\n- by `make chaos`\n\nNot promised:\n\n- C\n")
 	require.Equal(t, 4, promises)
 	require.Equal(t, []string{"- by", "| none |"}, unheld)
 	require.Equal(t, []string{"## A"}, open)

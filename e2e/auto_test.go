@@ -18,10 +18,12 @@ import (
 // one, if there is any.
 func TestAutoUsesTheEmbeddedKubernetesWithoutAWorkingEngine(t *testing.T) {
 	for name, c := range map[string]struct{ docker, says string }{
-		"it hangs": {"exec sleep 600", "(auto chose embedded: no kind: docker is installed and does not answer: no answer within"},
+		"it hangs": {"exec sleep 600",
+			"(auto chose embedded: no kind: docker is installed and does not answer: no answer within"},
 		"it is stopped": {
 			`echo '{"ServerErrors":["Cannot connect to the Docker daemon"]}'; exit 1`,
-			"(auto chose embedded: no kind: docker is installed and does not answer: Cannot connect to the Docker daemon)",
+			"(auto chose embedded: no kind: docker is installed and does not answer: Cannot connect to the Docker " +
+				"daemon)",
 		},
 		"it answers and makes nothing": {
 			`[ "$1" = info ] || { echo "broken engine" >&2; exit 1; }; echo '{"ServerVersion":"28.2.2","CgroupVersion":"2"}'`,
@@ -35,7 +37,10 @@ func TestAutoUsesTheEmbeddedKubernetesWithoutAWorkingEngine(t *testing.T) {
 			e := newEnvironment(t)
 			e.variables = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "KIND_EXPERIMENTAL_PROVIDER=docker"}
 			s := e.start("up", "--sample", "hello-world", "--cluster", "auto", "--keep=false")
-			chosen := s.await("a cluster is ready", func(e event) bool { return e.is("component", "name", "kubernetes", "state", "READY") })
+			chosen := s.await("a cluster is ready", func(e event) bool {
+				return e.is("component", "name", "kubernetes",
+					"state", "READY")
+			})
 			require.Contains(t, chosen["detail"], c.says)
 			s.interrupt()
 			_, code := s.wait()

@@ -23,10 +23,13 @@ func chainRepository(t *testing.T, first, web string) string {
 	t.Helper()
 	return repository(t, map[string]string{
 		"first/app.pipecd.yaml": application("first", chainOf+pipeline("SCRIPT_RUN", "run: "+first)),
-		"web1/app.pipecd.yaml":  application("web1", inChain+"  labels: {tier: web}\n"+pipeline("WAIT", "duration: "+web)),
-		"web2/app.pipecd.yaml":  application("web2", inChain+"  labels: {tier: web, zone: b}\n"+pipeline("WAIT", "duration: 1s")),
-		"other/app.pipecd.yaml": application("other", inChain+"  labels: {tier: database}\n"+pipeline("WAIT", "duration: 1s")),
-		"last/app.pipecd.yaml":  application("last", inChain+pipeline("WAIT", "duration: 1s")),
+		"web1/app.pipecd.yaml": application("web1",
+			inChain+"  labels: {tier: web}\n"+pipeline("WAIT", "duration: "+web)),
+		"web2/app.pipecd.yaml": application("web2",
+			inChain+"  labels: {tier: web, zone: b}\n"+pipeline("WAIT", "duration: 1s")),
+		"other/app.pipecd.yaml": application("other",
+			inChain+"  labels: {tier: database}\n"+pipeline("WAIT", "duration: 1s")),
+		"last/app.pipecd.yaml": application("last", inChain+pipeline("WAIT", "duration: 1s")),
 	})
 }
 
@@ -78,7 +81,10 @@ func TestABlockThatFailsEndsItsChain(t *testing.T) {
 	e := newEnvironment(t)
 	s := e.start("up", chainRepository(t, "'false'", "1s"), "--cluster", "none")
 	for _, name := range []string{"web1", "web2", "last"} {
-		s.await(name+" is cancelled", func(e event) bool { return e.is("deployment", "app", name, "status", "CANCELLED") })
+		s.await(name+" is cancelled", func(e event) bool {
+			return e.is("deployment", "app", name, "status",
+				"CANCELLED")
+		})
 	}
 	found := e.chain()
 	require.Contains(t, found["web1"]["status_reason"], "the chain block before it has ended with DEPLOYMENT_FAILURE")
@@ -89,9 +95,16 @@ func TestACancelledDeploymentEndsItsChain(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("up", chainRepository(t, "'true'", "10m"), "--cluster", "none")
-	s.await("the block runs", func(e event) bool { return e.is("stage", "app", "web1", "name", "WAIT", "status", "RUNNING") })
-	s.await("the other one of the block has ended", func(e event) bool { return e.is("deployment", "app", "web2", "status", "SUCCESS") })
+	s.await("the block runs", func(e event) bool {
+		return e.is("stage", "app", "web1", "name", "WAIT", "status",
+			"RUNNING")
+	})
+	s.await("the other one of the block has ended",
+		func(e event) bool { return e.is("deployment", "app", "web2", "status", "SUCCESS") })
 	require.Zero(t, e.pipedeck("cancel", "web1", "--no-rollback").code)
-	s.await("what follows is cancelled", func(e event) bool { return e.is("deployment", "app", "last", "status", "CANCELLED") })
+	s.await("what follows is cancelled", func(e event) bool {
+		return e.is("deployment", "app", "last", "status",
+			"CANCELLED")
+	})
 	require.Equal(t, "DEPLOYMENT_STATUS_CANCELLED", e.chain()["web1"]["status"])
 }

@@ -30,11 +30,13 @@ func TestCIDeploysHelloWorldAndLeavesNothing(t *testing.T) {
 	require.True(t, events[len(events)-1].is("result"), "the last line is the result")
 	require.EqualValues(t, 0, events[len(events)-1]["exit_code"])
 	for _, app := range []string{"hello-world", "hello-world-quick"} {
-		require.True(t, has(events, func(e event) bool { return e.is("deployment", "app", app, "status", "SUCCESS") }), app)
+		require.True(t, has(events, func(e event) bool { return e.is("deployment", "app", app, "status", "SUCCESS") }),
+			app)
 	}
 	require.True(t, has(events, func(e event) bool { return e.is("stage", "name", "K8S_SYNC", "status", "RUNNING") }))
 	require.True(t, has(events, func(e event) bool { return e.is("stage", "name", "K8S_SYNC", "status", "SUCCESS") }))
-	require.True(t, has(events, func(e event) bool { return e.is("log") && strings.Contains(e["text"].(string), "ready") }),
+	require.True(t, has(events,
+		func(e event) bool { return e.is("log") && strings.Contains(e["text"].(string), "ready") }),
 		"the log tells of the rollout")
 	require.True(t, has(events, func(e event) bool { return e.is("plugin", "name", "kubernetes", "state", "RUNNING") }))
 	e.leavesNothing()
@@ -64,7 +66,8 @@ func TestCIEndsWith2AndThePlaceOfASyntaxError(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{
-		"web/app.pipecd.yaml":   "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  timeout: soon\n",
+		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
+			"  timeout: soon\n",
 		"other/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: [\n",
 	})
 	r := e.pipedeck("ci", repo, "--output", "json")

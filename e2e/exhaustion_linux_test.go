@@ -21,7 +21,8 @@ func (e *environment) limited(namespace bool, limit string, args ...string) resu
 	shell := append([]string{"sh", "-c", limit + "; exec \"$0\" \"$@\""}, cmd.Args...)
 	if namespace {
 		shell = append([]string{"unshare", "--user", "--map-root-user"}, shell...)
-		if out, err := exec.Command("unshare", "--user", "--map-root-user", "sh", "-c", limit).CombinedOutput(); err != nil {
+		if out, err := exec.Command("unshare", "--user", "--map-root-user", "sh", "-c",
+			limit).CombinedOutput(); err != nil {
 			e.t.Skipf("limits of a user namespace cannot be set here: %v: %s", err, out)
 		}
 	}
@@ -35,7 +36,8 @@ func (e *environment) limited(namespace bool, limit string, args ...string) resu
 func TestAnExhaustedSystemIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1ms"))})
+	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web",
+		pipeline("WAIT", "duration: 1ms"))})
 	s := e.start("up", repo, "--cluster", "none")
 	s.await("it is deployed", func(ev event) bool { return ev.is("deployment", "app", "web", "status", "SUCCESS") })
 	const noWatches = "echo 0 > /proc/sys/user/max_inotify_instances"
@@ -45,7 +47,8 @@ func TestAnExhaustedSystemIsReportedAsSuch(t *testing.T) {
 	r = e.limited(true, noWatches, "logs", "--plugin", "wait", "--follow")
 	require.Equal(t, 3, r.code)
 	require.Contains(t, r.stderr, "too many open files")
-	require.Contains(t, r.stderr, "next step: raise the limit on inotify instances: sudo sysctl fs.inotify.max_user_instances")
+	require.Contains(t, r.stderr, "next step: raise the limit on inotify instances: sudo sysctl "+
+		"fs.inotify.max_user_instances")
 	r = e.limited(false, "ulimit -n 8", "status")
 	require.Equal(t, 3, r.code)
 	require.Contains(t, r.stderr, "too many open files")

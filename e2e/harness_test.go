@@ -60,7 +60,8 @@ func (e *environment) command(args ...string) *exec.Cmd {
 	if (args[0] == "up" || args[0] == "ci") && !named {
 		args = append(slices.Clone(args), "--cluster", "embedded")
 	}
-	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"), append(args, "--name", e.name, "--state-dir", e.stateDir)...)
+	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"),
+		append(args, "--name", e.name, "--state-dir", e.stateDir)...)
 	// The working directory must not be a repository with applications: up would watch it.
 	cmd.Dir = filepath.Dir(e.stateDir)
 	if len(e.variables) > 0 {
@@ -114,7 +115,8 @@ func (e *environment) git(args ...string) string {
 
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com",
+		"-c", "commit.gpgsign=false"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "git %v: %s", args, out)
 	return strings.TrimSpace(string(out))
@@ -245,7 +247,8 @@ func (s *stream) await(what string, match func(event) bool) event {
 			}
 		}
 		if s.ended || ctx.Err() != nil {
-			s.t.Fatalf("no event: %s\nstderr: %s\nlast events: %v", what, s.stderr.String(), s.events[max(0, len(s.events)-15):])
+			s.t.Fatalf("no event: %s\nstderr: %s\nlast events: %v", what, s.stderr.String(),
+				s.events[max(0, len(s.events)-15):])
 		}
 		s.change.Wait()
 	}

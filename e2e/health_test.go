@@ -19,7 +19,8 @@ import (
 // awaitStatus waits until `pipedeck status` ends with the code.
 func (e *environment) awaitStatus(code int) (r result) {
 	e.t.Helper()
-	require.Eventually(e.t, func() bool { r = e.pipedeck("status", "-o", "json"); return r.code == code }, patience, 100*time.Millisecond)
+	require.Eventually(e.t, func() bool { r = e.pipedeck("status", "-o", "json"); return r.code == code }, patience,
+		100*time.Millisecond)
 	return r
 }
 
@@ -43,7 +44,10 @@ func TestStatusEndsWith5WhileAPartHangsAndWith0AfterItsNextStep(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("up", "--sample", "hello-world", "--cluster", "embedded")
-	s.await("the application is deployed", func(ev event) bool { return ev.is("deployment", "app", "hello-world-quick", "status", "SUCCESS") })
+	s.await("the application is deployed", func(ev event) bool {
+		return ev.is("deployment", "app", "hello-world-quick",
+			"status", "SUCCESS")
+	})
 	e.awaitStatus(0)
 	for child, part := range map[string]string{"kubernetes": "kubernetes", "piped": "piped"} {
 		pid := e.child(child)
@@ -54,7 +58,10 @@ func TestStatusEndsWith5WhileAPartHangsAndWith0AfterItsNextStep(t *testing.T) {
 		e.awaitStatus(0)
 	}
 	for _, problem := range []string{"kubernetes", "piped"} {
-		s.await("the problem is shown", func(ev event) bool { return ev.is("problem", "part", problem, "state", "DEGRADED") })
+		s.await("the problem is shown", func(ev event) bool {
+			return ev.is("problem", "part", problem, "state",
+				"DEGRADED")
+		})
 		s.await("and its end", func(ev event) bool { return ev.is("problem", "part", problem, "state", "CLEARED") })
 	}
 }
@@ -62,7 +69,8 @@ func TestStatusEndsWith5WhileAPartHangsAndWith0AfterItsNextStep(t *testing.T) {
 func TestCIEndsWith5WhenAPartIsDegraded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1ms"))})
+	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web",
+		pipeline("WAIT", "duration: 1ms"))})
 	broken := filepath.Join(t.TempDir(), "broken")
 	require.NoError(t, os.WriteFile(broken, []byte("#!/bin/sh\necho out of luck >&2\nexit 3\n"), 0o755))
 	r := e.pipedeck("ci", repo, "--cluster", "none", "--plugin", "broken="+broken, "--output", "json")

@@ -16,8 +16,14 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("up", "--sample", "hello-world", "--cluster", "embedded")
-	s.await("hello-world is deployed", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
-	s.await("and so is the other", func(e event) bool { return e.is("deployment", "app", "hello-world-quick", "status", "SUCCESS") })
+	s.await("hello-world is deployed", func(e event) bool {
+		return e.is("deployment", "app", "hello-world", "status",
+			"SUCCESS")
+	})
+	s.await("and so is the other", func(e event) bool {
+		return e.is("deployment", "app", "hello-world-quick", "status",
+			"SUCCESS")
+	})
 
 	e.edit("hello-world/main.go", "listening on", "at your service on", "Change the program only")
 	changed := e.git("rev-parse", "HEAD")
@@ -30,7 +36,10 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 		text, _ := e["text"].(string)
 		return e.is("log") && strings.HasPrefix(text, "Loaded pipedeck.dev/hello-world:")
 	})
-	s.await("the canary waits for an approval", func(e event) bool { return e.is("stage", "name", "WAIT_APPROVAL", "status", "RUNNING") })
+	s.await("the canary waits for an approval", func(e event) bool {
+		return e.is("stage", "name", "WAIT_APPROVAL",
+			"status", "RUNNING")
+	})
 	require.Zero(t, e.pipedeck("approve").code)
 	s.await("it is deployed", func(e event) bool {
 		return e.is("deployment", "app", "hello-world", "commit", changed, "status", "SUCCESS")
@@ -43,7 +52,8 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 	broken := e.git("rev-parse", "HEAD")
 	s.await("the log has the compiler's words", func(e event) bool {
 		text, _ := e["text"].(string)
-		return e.is("log", "severity", "ERROR") && strings.Contains(text, "hello-world/main.go:25:2: undefined: undefinedThing")
+		return e.is("log", "severity", "ERROR") && strings.Contains(text,
+			"hello-world/main.go:25:2: undefined: undefinedThing")
 	})
 	s.await("the deployment fails", func(e event) bool {
 		return e.is("deployment", "app", "hello-world", "commit", broken, "status", "FAILURE")

@@ -23,7 +23,8 @@ func TestDownEndsWhatWasStoppedWhenItsParentsWereKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	// The system continues a stopped process when its parent ends, but not one with a session of its own.
 	script := "setsid sh -c 'echo $$ > " + file + ".new; mv " + file + ".new " + file + "; exec sleep 600' & wait"
-	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", pipeline("SCRIPT_RUN", "run: \""+script+"\""))})
+	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note",
+		pipeline("SCRIPT_RUN", "run: \""+script+"\""))})
 	s := e.start("up", repo, "--cluster", "none")
 	var detached int
 	waitUntil(t, "the script", func() bool {
@@ -33,7 +34,8 @@ func TestDownEndsWhatWasStoppedWhenItsParentsWereKilled(t *testing.T) {
 	})
 	piped := e.child("piped")
 	stopped := []int{e.pluginPID("wait"), e.pluginPID("waitapproval"), e.pluginPID("scriptrun"), detached}
-	for _, pid := range append(stopped, s.cmd.Process.Pid) { // the host would end the plugins of a piped that was killed
+	// the host would end the plugins of a piped that was killed
+	for _, pid := range append(stopped, s.cmd.Process.Pid) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
 	}
 	require.NoError(t, syscall.Kill(piped, syscall.SIGKILL))

@@ -28,7 +28,8 @@ func TestAPluginKilledInTheMiddleOfAStageIsStartedAgainAndTheStageGoesOn(t *test
 	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
 	require.NoError(t, syscall.Kill(e.pluginPID("wait"), syscall.SIGKILL))
 	s.await("the plugin is down", func(e event) bool { return e.is("plugin", "name", "wait", "state", "RESTARTING") })
-	s.await("the deployment succeeds all the same", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	s.await("the deployment succeeds all the same",
+		func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
 	require.NotZero(t, e.pluginPID("wait"))
 }
 
@@ -42,7 +43,8 @@ func TestAKilledPipedIsStartedAgainAndFinishesTheDeployment(t *testing.T) {
 	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
 	before := e.pluginPID("wait")
 	require.NoError(t, syscall.Kill(e.child("piped"), syscall.SIGKILL))
-	s.await("the deployment succeeds all the same", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	s.await("the deployment succeeds all the same",
+		func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
 	require.NotEqual(t, before, e.pluginPID("wait"), "plugins die with their agent")
 	waitUntil(t, "the old plugin is gone", func() bool { return !alive(before) })
 	require.Len(t, e.list("deployments"), 1, "the commit was not deployed twice")
@@ -52,7 +54,10 @@ func TestAKilledPipedeckIsTakenOverByTheNext(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("up", "--sample", "hello-world", "--cluster", "embedded")
-	s.await("hello-world is deployed", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
+	s.await("hello-world is deployed", func(e event) bool {
+		return e.is("deployment", "app", "hello-world", "status",
+			"SUCCESS")
+	})
 	require.NoError(t, s.cmd.Process.Kill())
 	s.wait()
 
@@ -62,9 +67,18 @@ func TestAKilledPipedeckIsTakenOverByTheNext(t *testing.T) {
 		return e.is("component", "name", "control plane", "state", "READY") && strings.Contains(detail, "took over")
 	})
 	require.Contains(t, said["detail"], "killed")
-	again.await("what was deployed is known", func(e event) bool { return e.is("deployment", "app", "hello-world", "status", "SUCCESS") })
-	again.await("the cluster is there", func(e event) bool { return e.is("component", "name", "kubernetes", "state", "READY") })
-	again.await("the plugins are there", func(e event) bool { return e.is("plugin", "name", "kubernetes", "state", "RUNNING") })
+	again.await("what was deployed is known", func(e event) bool {
+		return e.is("deployment", "app", "hello-world",
+			"status", "SUCCESS")
+	})
+	again.await("the cluster is there", func(e event) bool {
+		return e.is("component", "name", "kubernetes", "state",
+			"READY")
+	})
+	again.await("the plugins are there", func(e event) bool {
+		return e.is("plugin", "name", "kubernetes", "state",
+			"RUNNING")
+	})
 	require.Len(t, e.list("deployments"), 2, "the commit was not deployed twice to the two applications")
 	require.Zero(t, e.pipedeck("down").code)
 	_, code := again.wait()
@@ -84,7 +98,8 @@ func TestTheNextPipedeckGoesOnWithWhatAKilledOneWasDoing(t *testing.T) {
 	s.wait()
 
 	again := e.start("up", repo, "--cluster", "none")
-	ended := again.await("the deployment succeeds", func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
+	ended := again.await("the deployment succeeds",
+		func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
 	require.Equal(t, began["deployment"], ended["id"])
 	require.Len(t, e.list("deployments"), 1, "the commit was not deployed twice")
 	require.Zero(t, e.pipedeck("down").code)
@@ -107,7 +122,8 @@ func TestTheUIMayBeKilledWithoutHarm(t *testing.T) {
 func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
+	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note",
+		"  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
 	first := openTerminal(t, e.command("up", repo, "--cluster", "none"), 100, 30)
 	e.awaitDeployment("note", "SUCCESS")
 	attached := openTerminal(t, e.command("attach"), 100, 30)

@@ -40,18 +40,23 @@ const canaryPipeline = `  pipeline:
       - {name: K8S_BASELINE_CLEAN}
 `
 
-// One cluster tells two stories at once: an application is blue or green, and another has a canary and a baseline beside its
-// primary. A page names the version and the pod.
+// One cluster tells two stories at once: an application is blue or green, and another has a canary and a baseline
+// beside its primary. A page names the version and the pod.
 func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	t.Parallel()
 	e := onKind(t)
 	label := strings.NewReplacer("{app: web}", "{app: web, pipecd.dev/variant: primary}")
-	version := "          env: [{name: VERSION, value: v1}]\n          readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}\n"
+	version := "          env: [{name: VERSION, value: v1}]\n" +
+		"          readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}\n"
 	page := strings.Replace(webServer, `os.Getenv("HOSTNAME")`, `os.Getenv("VERSION"), "at", os.Getenv("HOSTNAME")`, 1)
 	dir := repository(t, map[string]string{
-		"go.mod": "module sample\n\ngo 1.26\n", "web/main.go": strings.ReplaceAll(webServer, "HOSTNAME", "VERSION"), "shop/main.go": page,
-		"web/app.pipecd.yaml": application("web", blueGreenPipeline), "web/deployment.yaml": label.Replace(deployment("web")) + version, "web/service.yaml": label.Replace(service("web")),
-		"shop/app.pipecd.yaml": application("shop", canaryPipeline), "shop/deployment.yaml": deployment("shop") + version, "shop/service.yaml": service("shop"),
+		"go.mod": "module sample\n\ngo 1.26\n", "web/main.go": strings.ReplaceAll(webServer, "HOSTNAME", "VERSION"),
+		"shop/main.go":         page,
+		"web/app.pipecd.yaml":  application("web", blueGreenPipeline),
+		"web/deployment.yaml":  label.Replace(deployment("web")) + version,
+		"web/service.yaml":     label.Replace(service("web")),
+		"shop/app.pipecd.yaml": application("shop", canaryPipeline),
+		"shop/deployment.yaml": deployment("shop") + version, "shop/service.yaml": service("shop"),
 	})
 	s := e.start(kind("up", dir, "--cluster", "kind")...)
 	s.await("version one of web is deployed", deployed("web", "SUCCESS"))
@@ -64,7 +69,8 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	for _, file := range []string{"web/deployment.yaml", "shop/deployment.yaml"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(strings.Replace(string(text), "v1}]", "v2}]", 1)), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file),
+			[]byte(strings.Replace(string(text), "v1}]", "v2}]", 1)), 0o644))
 	}
 	git(t, dir, "commit", "-aqm", "Version two")
 	commit := git(t, dir, "rev-parse", "HEAD")
@@ -95,7 +101,10 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	}
 	t.Logf("answers of web: %v", counts)
 	require.Equal(t, []string{"hello from v1\n", "hello from v2\n"}, slices.Compact(answers), "%v", counts)
-	waitUntil(t, "canary and baseline are gone", func() bool { return maps.Equal(tally(t, shop, 20), map[string]int{"v2 at primary": 20}) })
+	waitUntil(t, "canary and baseline are gone", func() bool {
+		return maps.Equal(tally(t, shop, 20),
+			map[string]int{"v2 at primary": 20})
+	})
 
 	require.Zero(t, e.pipedeck("down").code)
 	s.wait()
@@ -106,7 +115,8 @@ func waits(app string) func(event) bool {
 	return func(e event) bool { return e.is("stage", "app", app, "name", "WAIT_APPROVAL", "status", "RUNNING") }
 }
 
-// tally asks n times and counts the answers by version and variant; what is not an answer of the program counts as it is.
+// tally asks n times and counts the answers by version and variant; what is not an answer of the program counts as it
+// is.
 func tally(t *testing.T, url string, n int) map[string]int {
 	t.Helper()
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -127,8 +137,8 @@ func tally(t *testing.T, url string, n int) map[string]int {
 	return counts
 }
 
-// visit asks again and again until the returned function is called, which gives the answers in their order; what is not an
-// answer of the program is there as an error's text.
+// visit asks again and again until the returned function is called, which gives the answers in their order; what is not
+// an answer of the program is there as an error's text.
 func visit(t *testing.T, url string) func() []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

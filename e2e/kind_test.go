@@ -41,7 +41,10 @@ func TestKindCanaryIsSeenByBrowsersAndACrashIsRolledBack(t *testing.T) {
 	t.Parallel()
 	e := onKind(t)
 	s := e.start(kind("up", "--sample", "hello-world", "--cluster", "kind")...)
-	s.await("piped is there before the cluster", func(e event) bool { return e.is("component", "name", "piped", "state", "READY") })
+	s.await("piped is there before the cluster", func(e event) bool {
+		return e.is("component", "name", "piped", "state",
+			"READY")
+	})
 	s.await("hello-world is deployed", deployed("hello-world", "SUCCESS"))
 	s.await("and so is the other", deployed("hello-world-quick", "SUCCESS"))
 	url := e.open("hello-world")
@@ -65,7 +68,8 @@ func TestKindCanaryIsSeenByBrowsersAndACrashIsRolledBack(t *testing.T) {
 		return true
 	})
 
-	e.edit("hello-world/main.go", "func main() {", "func main() {\n\tlog.Fatal(\"the ledger is locked\")", "Crash at the start")
+	e.edit("hello-world/main.go", "func main() {", "func main() {\n\tlog.Fatal(\"the ledger is locked\")",
+		"Crash at the start")
 	s.await("the crash fails the deployment", deployed("hello-world", "FAILURE"))
 	s.await("the log shows the container's last words", func(e event) bool {
 		text, _ := e["text"].(string)
@@ -88,7 +92,8 @@ func TestKindTwoClustersAtOnce(t *testing.T) {
 	e := onKind(t)
 	files := map[string]string{"go.mod": "module sample\n\ngo 1.26\n", "web/main.go": webServer}
 	for _, target := range []string{"dev", "prod"} {
-		files[target+"/app.pipecd.yaml"] = application("web-"+target, "  labels:\n    pipedeck.dev/target: "+target+"\n")
+		files[target+"/app.pipecd.yaml"] = application("web-"+target,
+			"  labels:\n    pipedeck.dev/target: "+target+"\n")
 		files[target+"/deployment.yaml"] = strings.ReplaceAll(deployment("web"), "replicas: 2", "replicas: 1")
 		files[target+"/service.yaml"] = service("web")
 	}
@@ -179,7 +184,8 @@ func version(page string) string {
 // containers are those of the environment's clusters: their names hold the environment's.
 func (e *environment) containers() []string {
 	e.t.Helper()
-	out, err := exec.Command(os.Getenv("PIPEDECK_TEST_ENGINE"), "ps", "-a", "--no-trunc", "--format", "{{.ID}} {{.Names}}").Output()
+	out, err := exec.Command(os.Getenv("PIPEDECK_TEST_ENGINE"), "ps", "-a", "--no-trunc", "--format",
+		"{{.ID}} {{.Names}}").Output()
 	require.NoError(e.t, err)
 	var ours []string
 	for line := range strings.Lines(string(out)) {

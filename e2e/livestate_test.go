@@ -22,8 +22,10 @@ func TestAnEditByHandShowsWithoutBeingAskedFor(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	up := e.start("up", repository(t, map[string]string{
-		"settings/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: settings\n  plugins: {kubernetes: {}}\n",
-		"settings/conf.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {color: blue}\n",
+		"settings/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: settings\n" +
+			"  plugins: {kubernetes: {}}\n",
+		"settings/conf.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n" +
+			"data: {color: blue}\n",
 	}))
 	sync := func(state, reason string) func(event) bool {
 		return func(ev event) bool {
@@ -38,13 +40,15 @@ func TestAnEditByHandShowsWithoutBeingAskedFor(t *testing.T) {
 	client, err := dynamic.NewForConfig(config)
 	require.NoError(t, err)
 	edit := func(color string) {
-		_, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace("default").Patch(t.Context(), "settings",
+		_, err := client.Resource(schema.GroupVersionResource{Version: "v1",
+			Resource: "configmaps"}).Namespace("default").Patch(t.Context(), "settings",
 			types.MergePatchType, []byte(`{"data":{"color":"`+color+`"}}`), metav1.PatchOptions{FieldManager: "somebody"})
 		require.NoError(t, err)
 	}
 	edit("red")
 	up.await("the edit is drift", sync("OUT_OF_SYNC", `data.color: "blue" in Git, "red" live`))
-	require.Equal(t, map[string]any{"total": 1.0, "drifted": 1.0, "unhealthy": 0.0, "unknown": 0.0}, e.list("apps")[0]["resources"])
+	require.Equal(t, map[string]any{"total": 1.0, "drifted": 1.0, "unhealthy": 0.0, "unknown": 0.0},
+		e.list("apps")[0]["resources"])
 	edit("green")
 	up.await("another edit is another drift", sync("OUT_OF_SYNC", `"green" live`))
 }

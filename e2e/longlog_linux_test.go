@@ -28,7 +28,8 @@ func TestAStageWaitsForALogThatIsNotTakenAndNoLineIsLost(t *testing.T) {
 	script := fmt.Sprintf(`read go < %s; sh -c 'echo $$ > %s.new; mv %s.new %s; exec seq -f "entry %%0%d.0f" 1 %d'; touch %s`,
 		gate, pid, pid, pid, width, lines, done)
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"long/app.pipecd.yaml": application("long", pipeline("SCRIPT_RUN", "run: "+strconv.Quote(script)))})
+	repo := repository(t, map[string]string{"long/app.pipecd.yaml": application("long",
+		pipeline("SCRIPT_RUN", "run: "+strconv.Quote(script)))})
 	s := e.start("up", repo, "--cluster", "none")
 	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "SCRIPT_RUN", "status", "RUNNING") })
 	open, err := os.OpenFile(gate, os.O_WRONLY, 0) // opens once the script reads
@@ -58,7 +59,10 @@ func TestAStageWaitsForALogThatIsNotTakenAndNoLineIsLost(t *testing.T) {
 	held := peak(t, plugin)
 	resume()
 
-	s.await("the deployment succeeds", func(e event) bool { return e.is("deployment", "app", "long", "status", "SUCCESS") })
+	s.await("the deployment succeeds", func(e event) bool {
+		return e.is("deployment", "app", "long", "status",
+			"SUCCESS")
+	})
 	require.FileExists(t, done)
 	r := e.pipedeck("logs", "long")
 	require.Zero(t, r.code, r.stderr)
@@ -72,7 +76,8 @@ func TestAStageWaitsForALogThatIsNotTakenAndNoLineIsLost(t *testing.T) {
 		}
 	}
 	require.Equal(t, lines, next-1)
-	t.Logf("the plugin held at most %d MiB, piped %d MiB of memory; the log has %d MiB", held, peak(t, agent), lines*width>>20)
+	t.Logf("the plugin held at most %d MiB, piped %d MiB of memory; the log has %d MiB", held, peak(t, agent),
+		lines*width>>20)
 	require.Less(t, held, 64)
 	require.Less(t, peak(t, agent), 192)
 }

@@ -35,7 +35,8 @@ spec:
 func TestOneApplicationInTwoClusters(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	files := map[string]string{"web/app.pipecd.yaml": inTwoClusters, "web/deployment.yaml": strings.Replace(deployment("web"), "pipedeck.dev/web:v1", "web:v1", 1)}
+	files := map[string]string{"web/app.pipecd.yaml": inTwoClusters,
+		"web/deployment.yaml": strings.Replace(deployment("web"), "pipedeck.dev/web:v1", "web:v1", 1)}
 	for _, city := range []string{"tokyo", "london"} {
 		files["web/"+city+".yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + city + "}\n"
 	}
@@ -49,7 +50,10 @@ func TestOneApplicationInTwoClusters(t *testing.T) {
 		s.await(city+" gets its own file", logs("["+city+"] - ConfigMap default/"+city+": created"))
 		s.await(city+" is done", logs("Deploy target "+city+": done"))
 	}
-	s.await("live states of both are as in Git", func(ev event) bool { return ev.is("application", "name", "web", "sync", "SYNCED", "health", "HEALTHY") })
+	s.await("live states of both are as in Git", func(ev event) bool {
+		return ev.is("application", "name", "web",
+			"sync", "SYNCED", "health", "HEALTHY")
+	})
 
 	path := filepath.Join(repo, "web", "deployment.yaml")
 	content, err := os.ReadFile(path)
@@ -57,7 +61,10 @@ func TestOneApplicationInTwoClusters(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "web:v1", "web:v2")), 0o644))
 	git(t, repo, "commit", "-qam", "second")
 	s.await("the canary is in one cluster", logs("[tokyo] - Deployment default/web-canary: created"))
-	s.await("the pipeline ends", func(ev event) bool { return ev.is("stage", "name", "K8S_MULTI_CANARY_CLEAN", "status", "SUCCESS") })
+	s.await("the pipeline ends", func(ev event) bool {
+		return ev.is("stage", "name", "K8S_MULTI_CANARY_CLEAN", "status",
+			"SUCCESS")
+	})
 	s.await("the canary goes", logs("[tokyo] - Deployment default/web-canary: deleted"))
 	s.await("there was none elsewhere", logs("[london] There are no resources of the canary variant"))
 	require.Zero(t, e.pipedeck("down").code)

@@ -44,7 +44,8 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	require.Equal(t, "feature", preview.HeadBranch)
 	require.Len(t, preview.Applications, 1)
 	require.Equal(t, "QUICK_SYNC", preview.Applications[0].Strategy)
-	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests", preview.Applications[0].Targets[0].Summary)
+	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests",
+		preview.Applications[0].Targets[0].Summary)
 	require.Contains(t, preview.Applications[0].Targets[0].Details, "-  v: \"1\"\n+  v: \"2\"\n")
 
 	git(t, repo, "checkout", "-q", "-b", "refused")

@@ -60,7 +60,8 @@ func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
 func TestAnEnvironmentThatCannotStartSaysWhyOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36, "PIPEDECK_EMBEDDEDK8S=/nowhere/embeddedk8s")
+	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 120, 36,
+		"PIPEDECK_EMBEDDEDK8S=/nowhere/embeddedk8s")
 	require.Equal(t, 3, ui.wait())
 	require.True(t, ui.restored(), "the terminal is as it was")
 	require.Contains(t, ui.output(), "/nowhere/embeddedk8s")
@@ -74,16 +75,19 @@ func TestABadManifestRollsBackWithTheReasonOnScreen(t *testing.T) {
 	e.awaitDeployment("hello-world-quick", "SUCCESS")
 	e.awaitDeployment("hello-world", "SUCCESS")
 
-	e.edit("hello-world/deployment.yaml", "image: pipedeck.dev/hello-world:v1", "image: registry.invalid/hello-world:v2", "Use an image that is not there")
+	e.edit("hello-world/deployment.yaml", "image: pipedeck.dev/hello-world:v1",
+		"image: registry.invalid/hello-world:v2", "Use an image that is not there")
 	e.awaitDeployment("hello-world", "FAILURE")
 	ui.sees(`Use an image that is not there`)
 	ui.until("the reason is on screen", func(screen string) bool {
-		return strings.Contains(screen, "registry.invalid") || strings.Contains(screen, "ImagePullBackOff") || strings.Contains(screen, "ErrImagePull")
+		return strings.Contains(screen, "registry.invalid") || strings.Contains(screen, "ImagePullBackOff") ||
+			strings.Contains(screen, "ErrImagePull")
 	})
 	var stages []string
 	for _, s := range e.newestDeployment("hello-world")["stages"].([]any) {
 		stage := s.(map[string]any)
-		stages = append(stages, stage["name"].(string)+" "+strings.TrimPrefix(stage["status"].(string), "STAGE_STATUS_"))
+		stages = append(stages, stage["name"].(string)+" "+strings.TrimPrefix(stage["status"].(string),
+			"STAGE_STATUS_"))
 	}
 	require.Contains(t, stages, "K8S_CANARY_ROLLOUT FAILURE")
 	require.Contains(t, stages, "K8S_ROLLBACK SUCCESS")

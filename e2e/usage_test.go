@@ -23,22 +23,35 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 		code    int
 		message string
 	}{
-		"not a Git repository": {func(t *testing.T) []string { return []string{"up", t.TempDir()} }, 2, "is not a Git repository"},
+		"not a Git repository": {func(t *testing.T) []string { return []string{"up", t.TempDir()} }, 2,
+			"is not a Git repository"},
 		"empty repository": {func(t *testing.T) []string {
 			dir := t.TempDir()
 			git(t, dir, "init", "-q", "-b", "trunk")
 			return []string{"up", dir}
 		}, 2, "has no commits on branch trunk yet"},
-		"ci where no repository is": {func(*testing.T) []string { return []string{"ci"} }, 2, "add --sample hello-world"},
-		"up where no repository is": {func(*testing.T) []string { return []string{"up"} }, 2, "add --sample hello-world"},
-		"ci without applications":   {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2, "has no application"},
-		"unknown cluster":           {func(*testing.T) []string { return []string{"up", "--sample", "hello-world", "--cluster", "moon"} }, 2, `"moon" is unknown`},
-		"sample without a cluster":  {func(*testing.T) []string { return []string{"ci", "--sample", "hello-world", "--cluster", "none"} }, 2, "need a cluster"},
-		"unknown sample":            {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2, "hello-world"},
-		"unknown output":            {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2, `"xml" is unknown`},
-		"no terminal for the UI":    {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2, "no terminal"},
-		"unknown flag":              {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
-		"unknown command":           {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
+		"ci where no repository is": {func(*testing.T) []string { return []string{"ci"} }, 2,
+			"add --sample hello-world"},
+		"up where no repository is": {func(*testing.T) []string { return []string{"up"} }, 2,
+			"add --sample hello-world"},
+		"ci without applications": {func(t *testing.T) []string { return []string{"ci", committed(t)} }, 2,
+			"has no application"},
+		"unknown cluster": {func(*testing.T) []string {
+			return []string{"up", "--sample", "hello-world",
+				"--cluster", "moon"}
+		}, 2, `"moon" is unknown`},
+		"sample without a cluster": {func(*testing.T) []string {
+			return []string{"ci", "--sample", "hello-world",
+				"--cluster", "none"}
+		}, 2, "need a cluster"},
+		"unknown sample": {func(*testing.T) []string { return []string{"up", "--sample", "nothing"} }, 2,
+			"hello-world"},
+		"unknown output": {func(*testing.T) []string { return []string{"up", "--output", "xml"} }, 2,
+			`"xml" is unknown`},
+		"no terminal for the UI": {func(*testing.T) []string { return []string{"up", "--output", "tui"} }, 2,
+			"no terminal"},
+		"unknown flag":    {func(*testing.T) []string { return []string{"up", "--faster"} }, 2, "--faster"},
+		"unknown command": {func(*testing.T) []string { return []string{"fly"} }, 2, "fly"},
 		"plugin that is not there": {func(t *testing.T) []string {
 			return []string{"up", "--sample", "hello-world", "--plugin", "wait=" + filepath.Join(t.TempDir(), "none")}
 		}, 2, "does not exist"},
@@ -86,14 +99,19 @@ func TestAPluginThatEndsAtOnceIsShownWithItsLastWordsAndHurtsNoOther(t *testing.
 	t.Parallel()
 	e := newEnvironment(t)
 	broken := filepath.Join(t.TempDir(), "broken")
-	require.NoError(t, os.WriteFile(broken, []byte("#!/bin/sh\necho 'no licence found in the drawer' >&2\nexit 9\n"), 0o755))
+	require.NoError(t, os.WriteFile(broken, []byte("#!/bin/sh\necho 'no licence found in the drawer' >&2\nexit 9\n"),
+		0o755))
 	repo := repository(t, map[string]string{
 		"fine/app.pipecd.yaml": application("fine", pipeline("SCRIPT_RUN", "run: echo fine")),
 		"sad/app.pipecd.yaml":  application("sad", pipeline("WAIT", "duration: 1s")),
 	})
 	s := e.start("up", repo, "--cluster", "none", "--plugin", "wait="+broken)
-	s.await("the other plugin works", func(e event) bool { return e.is("deployment", "app", "fine", "status", "SUCCESS") })
-	s.await("the broken one makes its application fail", func(e event) bool { return e.is("deployment", "app", "sad", "status", "FAILURE") })
+	s.await("the other plugin works", func(e event) bool {
+		return e.is("deployment", "app", "fine", "status",
+			"SUCCESS")
+	})
+	s.await("the broken one makes its application fail",
+		func(e event) bool { return e.is("deployment", "app", "sad", "status", "FAILURE") })
 	waitUntil(t, "the plugin's last words", func() bool {
 		for _, p := range e.list("plugins") {
 			if p["name"] == "wait" {
@@ -108,7 +126,8 @@ func TestAPluginThatEndsAtOnceIsShownWithItsLastWordsAndHurtsNoOther(t *testing.
 func TestAnUnknownStageIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"typo/app.pipecd.yaml": application("typo", pipeline("WIAT", "duration: 1s"))})
+	repo := repository(t, map[string]string{"typo/app.pipecd.yaml": application("typo",
+		pipeline("WIAT", "duration: 1s"))})
 	r := e.pipedeck("ci", repo, "--cluster", "none")
 	require.Equal(t, 2, r.code, r.stderr)
 	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the stage "WIAT"; did you mean "WAIT"\?`, r.stderr)
@@ -118,17 +137,20 @@ func TestAnUnknownPluginIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{
-		"typo/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: typo\n  plugins:\n    kuberntes: {}\n",
+		"typo/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: typo\n" +
+			"  plugins:\n    kuberntes: {}\n",
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "embedded")
 	require.Equal(t, 2, r.code, r.stderr)
-	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the plugin "kuberntes" .*did you mean "kubernetes"\?`, r.stderr)
+	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the plugin "kuberntes" .*did you mean "kubernetes"\?`,
+		r.stderr)
 }
 
 func TestAPortThatSomebodyTookIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"a/app.pipecd.yaml": application("a", pipeline("SCRIPT_RUN", "run: 'true'"))})
+	repo := repository(t, map[string]string{"a/app.pipecd.yaml": application("a",
+		pipeline("SCRIPT_RUN", "run: 'true'"))})
 	first := e.start("up", repo, "--cluster", "none")
 	deployed := func(e event) bool { return e.is("deployment", "app", "a", "status", "SUCCESS") }
 	first.await("it deploys", deployed)
@@ -166,7 +188,10 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 	require.Equal(t, 2, e.pipedeck("logs", "--plugin", "nothing").code)
 	require.Equal(t, 2, e.pipedeck("approve").code, "nothing waits for an approval")
 	require.Zero(t, e.pipedeck("skip", "WAIT").code)
-	host.await("the skipped stage ends", func(e event) bool { return e.is("deployment", "app", "a", "status", "SUCCESS") })
+	host.await("the skipped stage ends", func(e event) bool {
+		return e.is("deployment", "app", "a", "status",
+			"SUCCESS")
+	})
 
 	require.Zero(t, e.pipedeck("sync", "a").code)
 	waitUntil(t, "the second deployment runs", func() bool {
@@ -193,5 +218,6 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 
 // pipeline is a spec with one stage that always runs.
 func pipeline(stage, with string) string {
-	return "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: " + stage + "\n        with:\n          " + with + "\n"
+	return "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: " + stage +
+		"\n        with:\n          " + with + "\n"
 }

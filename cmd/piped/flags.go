@@ -58,15 +58,18 @@ type telemetryFlags struct {
 func (f *telemetryFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&f.logEncoding, "log-encoding", "humanize", "json, humanize or console")
-	flags.BoolVar(&f.metrics, "metrics", true, "measure; without, /metrics is empty and so are the figures that the control plane gets")
-	flags.BoolVar(&f.profile, "profile", false, "not offered: profiles are not sent to Google Cloud; /debug/pprof/ has them")
+	flags.BoolVar(&f.metrics, "metrics", true, "measure; without, /metrics is empty and so are the figures that "+
+		"the control plane gets")
+	flags.BoolVar(&f.profile, "profile", false, "not offered: profiles are not sent to Google Cloud; "+
+		"/debug/pprof/ has them")
 	flags.BoolVar(&f.profileDebugLogging, "profile-debug-logging", false, "only with --profile")
 	flags.StringVar(&f.profilerCredentialsFile, "profiler-credentials-file", "", "only with --profile")
 }
 
 func (f *telemetryFlags) check() error {
 	if f.profile {
-		return errors.New("--profile: sending profiles to Google Cloud Profiler is not offered; leave the flag out and read them with: go tool pprof http://127.0.0.1:9085/debug/pprof/profile")
+		return errors.New("--profile: sending profiles to Google Cloud Profiler is not offered; leave the flag " +
+			"out and read them with: go tool pprof http://127.0.0.1:9085/debug/pprof/profile")
 	}
 	return nil
 }
@@ -74,27 +77,42 @@ func (f *telemetryFlags) check() error {
 func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.source.File, configsource.FlagFile, "", "piped configuration")
 	flags.StringVar(&f.source.Data, configsource.FlagData, "", "piped configuration in base64")
-	flags.StringVar(&f.source.GCPSecret, configsource.FlagGCPSecret, "", "secret in Google's Secret Manager: projects/P/secrets/S/versions/latest")
-	flags.StringVar(&f.source.AWSSecret, configsource.FlagAWSSecret, "", "ARN or name of a secret in AWS Secrets Manager, base64")
-	flags.StringVar(&f.source.AWSParameter, configsource.FlagAWSSSM, "", "name of a parameter of AWS Systems Manager, base64; a SecureString is decrypted")
+	flags.StringVar(&f.source.GCPSecret, configsource.FlagGCPSecret, "",
+		"secret in Google's Secret Manager: projects/P/secrets/S/versions/latest")
+	flags.StringVar(&f.source.AWSSecret, configsource.FlagAWSSecret, "",
+		"ARN or name of a secret in AWS Secrets Manager, base64")
+	flags.StringVar(&f.source.AWSParameter, configsource.FlagAWSSSM, "",
+		"name of a parameter of AWS Systems Manager, base64; a SecureString is decrypted")
 	flags.BoolVar(&f.insecure, "insecure", false, "talk to the control plane without TLS")
 	flags.StringVar(&f.certFile, "cert-file", "", "certificates to trust in place of the system's")
-	flags.IntVar(&f.adminPort, "admin-port", agent.DefaultAdminPort, "port of /healthz, /metrics, /version and /debug/pprof/; 0 takes a free one")
-	flags.IntVar(&f.pluginServicePort, "plugin-service-port", pluginservice.DefaultPort, "port for plugins on 127.0.0.1; 0 takes a free one")
+	flags.IntVar(&f.adminPort, "admin-port", agent.DefaultAdminPort,
+		"port of /healthz, /metrics, /version and /debug/pprof/; 0 takes a free one")
+	flags.IntVar(&f.pluginServicePort, "plugin-service-port", pluginservice.DefaultPort,
+		"port for plugins on 127.0.0.1; 0 takes a free one")
 	flags.StringVar(&f.toolsDir, "tools-dir", "", "where tools are installed (default WORK-DIR/tools)")
 	flags.DurationVar(&f.gracePeriod, "grace-period", pluginhost.DefaultGracePeriod, "time for plugins to stop")
-	flags.BoolVar(&f.addLoginUserToPasswd, "add-login-user-to-passwd", false, "add the present user to $HOME/passwd, for OpenShift with nss_wrapper")
+	flags.BoolVar(&f.addLoginUserToPasswd, "add-login-user-to-passwd", false,
+		"add the present user to $HOME/passwd, for OpenShift with nss_wrapper")
 	flags.StringVar(&f.launcherVersion, "launcher-version", "", "version of PipeCD's launcher, a label of metrics")
-	flags.BoolVar(&f.forcePluginRedownload, "force-plugin-redownload", false, "throw the kept copies of plugin binaries away first")
+	flags.BoolVar(&f.forcePluginRedownload, "force-plugin-redownload", false,
+		"throw the kept copies of plugin binaries away first")
 
-	flags.StringVar(&f.adminHost, "admin-host", agent.DefaultAdminHost, "address that --admin-port is taken on; 0.0.0.0 in a pod that is probed or scraped")
-	flags.IntVar(&f.maxRecvMsgSize, "max-recv-msg-size", controlplane.DefaultMaxReceiveBytes, "largest answer of the control plane in bytes")
-	flags.StringVar(&f.workDir, "work-dir", "", "mirrors, sources, plugin binaries and tools (default piped in the user's cache directory)")
-	flags.BoolVar(&f.exitWithStdin, "exit-with-stdin", false, "stop when standard input ends, and so with the parent process")
-	flags.DurationVar(&f.pluginStartTimeout, "plugin-start-timeout", pluginhost.DefaultStartTimeout, "time for a plugin to answer after its start")
-	flags.DurationVar(&f.pluginHangTimeout, "plugin-hang-timeout", pluginhost.DefaultHangTimeout, "time for a plugin to answer a question for its health, before it is started again; negative for ever")
-	flags.BoolVar(&f.pluginReload, "plugin-reload", true, "start a plugin whose binary has changed next to the running one, which then only finishes its stages")
-	flags.StringVar(&f.logFileDir, "log-file-dir", "", "directory for one file of output per plugin (default plugin-logs in WORK-DIR, and piped's own log)")
+	flags.StringVar(&f.adminHost, "admin-host", agent.DefaultAdminHost,
+		"address that --admin-port is taken on; 0.0.0.0 in a pod that is probed or scraped")
+	flags.IntVar(&f.maxRecvMsgSize, "max-recv-msg-size", controlplane.DefaultMaxReceiveBytes,
+		"largest answer of the control plane in bytes")
+	flags.StringVar(&f.workDir, "work-dir", "", "mirrors, sources, plugin binaries and tools (default piped in "+
+		"the user's cache directory)")
+	flags.BoolVar(&f.exitWithStdin, "exit-with-stdin", false,
+		"stop when standard input ends, and so with the parent process")
+	flags.DurationVar(&f.pluginStartTimeout, "plugin-start-timeout", pluginhost.DefaultStartTimeout,
+		"time for a plugin to answer after its start")
+	flags.DurationVar(&f.pluginHangTimeout, "plugin-hang-timeout", pluginhost.DefaultHangTimeout,
+		"time for a plugin to answer a question for its health, before it is started again; negative for ever")
+	flags.BoolVar(&f.pluginReload, "plugin-reload", true,
+		"start a plugin whose binary has changed next to the running one, which then only finishes its stages")
+	flags.StringVar(&f.logFileDir, "log-file-dir", "",
+		"directory for one file of output per plugin (default plugin-logs in WORK-DIR, and piped's own log)")
 
 	// PipeCD's launcher passes on what it does not know; a flag of v0 gets a better answer than "unknown".
 	flags.BoolVar(&f.defaultKubernetesProvider, "enable-default-kubernetes-cloud-provider", false, "")
@@ -110,9 +128,11 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 func (f *runFlags) check(command *cobra.Command) error {
 	switch {
 	case f.defaultKubernetesProvider:
-		return errors.New("--enable-default-kubernetes-cloud-provider is a flag of PipeCD v0: name the cluster as a deploy target of the plugin kubernetes in the configuration instead (pipedeck migrate shows how)")
+		return errors.New("--enable-default-kubernetes-cloud-provider is a flag of PipeCD v0: name the cluster as " +
+			"a deploy target of the plugin kubernetes in the configuration instead (pipedeck migrate shows how)")
 	case command.Flags().Changed("app-manifest-cache-count"):
-		return errors.New("--app-manifest-cache-count is a flag of PipeCD v0, whose piped rendered manifests itself; plugins do that now: leave the flag out")
+		return errors.New("--app-manifest-cache-count is a flag of PipeCD v0, whose piped rendered manifests " +
+			"itself; plugins do that now: leave the flag out")
 	case f.maxRecvMsgSize <= 0:
 		return fmt.Errorf("--max-recv-msg-size is %d, want a number of bytes above 0", f.maxRecvMsgSize)
 	case f.gracePeriod <= 0:

@@ -20,8 +20,10 @@ func TestHelpNamesEveryFlagOfPipeCDAndExamples(t *testing.T) {
 		root.SetArgs([]string{command, "--help"})
 		require.NoError(t, root.ExecuteContext(t.Context()))
 		for _, flag := range []string{
-			"config-file", "config-data", "config-gcp-secret", "config-aws-secret", "config-aws-ssm-parameter", "insecure", "cert-file", "admin-port",
-			"plugin-service-port", "tools-dir", "grace-period", "add-login-user-to-passwd", "launcher-version", "force-plugin-redownload",
+			"config-file", "config-data", "config-gcp-secret", "config-aws-secret", "config-aws-ssm-parameter",
+			"insecure", "cert-file", "admin-port",
+			"plugin-service-port", "tools-dir", "grace-period", "add-login-user-to-passwd", "launcher-version",
+			"force-plugin-redownload",
 			"log-level", "log-encoding", "metrics", "profile", "profile-debug-logging", "profiler-credentials-file",
 		} {
 			require.Contains(t, out.String(), "--"+flag+" ", command)

@@ -10,7 +10,8 @@ import (
 )
 
 // severities are the names that PipeCD and the log services of clouds give to levels.
-var severities = map[slog.Level]string{slog.LevelDebug: "DEBUG", slog.LevelInfo: "INFO", slog.LevelWarn: "WARNING", slog.LevelError: "ERROR"}
+var severities = map[slog.Level]string{slog.LevelDebug: "DEBUG", slog.LevelInfo: "INFO", slog.LevelWarn: "WARNING",
+	slog.LevelError: "ERROR"}
 
 // asPipeCD names the parts of a line as PipeCD's piped does: eventTime (seconds since 1970), severity, message.
 func asPipeCD(groups []string, a slog.Attr) slog.Attr {
@@ -42,7 +43,8 @@ func newLogger(out io.Writer, level, encoding string) (*slog.Logger, error) {
 	switch encoding {
 	case "json":
 		options.ReplaceAttr = asPipeCD
-		return slog.New(slog.NewJSONHandler(out, options)).With(slog.Group("serviceContext", "service", "piped", "version", version)), nil
+		return slog.New(slog.NewJSONHandler(out, options)).With(slog.Group("serviceContext", "service", "piped",
+			"version", version)), nil
 	case "humanize", "console":
 		return slog.New(slog.NewTextHandler(out, options)), nil
 	default:

@@ -81,5 +81,6 @@ func noArguments(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &usageError{fmt.Errorf("%q is not a command or flag of %s; see %s --help", args[0], command.CommandPath(), command.CommandPath())}
+	return &usageError{fmt.Errorf("%q is not a command or flag of %s; see %s --help", args[0], command.CommandPath(),
+		command.CommandPath())}
 }

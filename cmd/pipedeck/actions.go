@@ -26,7 +26,8 @@ func commander() string {
 }
 
 // action makes a subcommand that finds something in the state and asks the environment to act.
-func action(t *target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (done string, err error)) *cobra.Command {
+func action(t *target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot,
+	args []string) (done string, err error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return t.call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 			s, err := takeSnapshot(ctx, deck)
@@ -80,17 +81,20 @@ func newApproveCommand(t *target) *cobra.Command {
 			"A single argument is an application or a stage.\n" +
 			"A stage with named approvers accepts only their approval; --as approves as one of them.\n" +
 			"The stage keeps which user approved.",
-		Example: "  pipedeck approve\n  pipedeck approve hello-world\n  pipedeck approve hello-world WAIT_APPROVAL --as alice",
+		Example: "  pipedeck approve\n  pipedeck approve hello-world\n" +
+			"  pipedeck approve hello-world WAIT_APPROVAL --as alice",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
 		return approveStage(ctx, deck, s, args, as, t.flags())
 	})
-	cmd.Flags().StringVar(&as, "as", "", "approve in the `NAME` of one of the stage's approvers (default: your user name)")
+	cmd.Flags().StringVar(&as, "as", "", "approve in the `NAME` of one of the stage's approvers (default: your "+
+		"user name)")
 	return cmd
 }
 
 // approveStage approves the stage that the arguments name, in the name of as unless that is empty; flags name the
 // environment in the next step of an error.
-func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string, as, flags string) (string, error) {
+func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string,
+	as, flags string) (string, error) {
 	w, err := s.waitingStage(args, approving(flags))
 	if err != nil {
 		return "", err
@@ -113,14 +117,16 @@ func newSkipCommand(t *target) *cobra.Command {
 	return action(t, &cobra.Command{
 		Use: "skip [APP] STAGE", Short: "End a running stage that allows it", Args: cobra.RangeArgs(1, 2),
 		Long: "End a running stage that can be skipped, given by its name or id. Name the application too when\n" +
-			"stages with that name run in several. The application alone is enough when one of its stages can be skipped.",
+			"stages with that name run in several. The application alone is enough when one of its stages can be " +
+			"skipped.",
 		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {
 		w, err := s.waitingStage(args, skipping(t.flags()))
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: commander()})
+		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
+			StageId: w.stage.GetId(), Commander: commander()})
 		return "skipped " + w.stage.GetName() + " of " + w.deployment.GetApplicationName(), err
 	})
 }
@@ -129,7 +135,8 @@ func newCancelCommand(t *target) *cobra.Command {
 	var with, without bool
 	cmd := action(t, &cobra.Command{
 		Use: "cancel DEPLOYMENT|APP", Short: "Stop a deployment that has not ended", Args: cobra.ExactArgs(1),
-		Long: "Stop a deployment, given by its id or the beginning of its id, or by its application when only one is running.\n" +
+		Long: "Stop a deployment, given by its id or the beginning of its id, or by its application when only one " +
+			"is running.\n" +
 			"The deployment is then rolled back if the application has planner.autoRollback, which is the default.",
 		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
 	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *snapshot, args []string) (string, error) {

@@ -75,7 +75,8 @@ func startAgain(w *workspace.Workspace) (*host, error) {
 		err = errors.New("it is not known how it was started")
 	}
 	if err != nil {
-		return nil, &exitError{exitNotStarted, fmt.Errorf("start environment %q again: %w", w.Name, err), "run pipedeck up" + nameFlag(w) + " with the flags of before"}
+		return nil, &exitError{exitNotStarted, fmt.Errorf("start environment %q again: %w", w.Name, err),
+			"run pipedeck up" + nameFlag(w) + " with the flags of before"}
 	}
 	return startHost(w, last.Restart)
 }
@@ -136,7 +137,8 @@ func keepPanic(w *workspace.Workspace, err error) error {
 	if writeErr := workspace.WriteFile(file, panicked.Stack); writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
-	return &exitError{exitFailed, err, "the environment goes on; please report " + file + ", and look again with: pipedeck attach"}
+	return &exitError{exitFailed, err, "the environment goes on; please report " + file +
+		", and look again with: pipedeck attach"}
 }
 
 func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, keep bool) error {
@@ -152,7 +154,8 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 			return err
 		}
 	}
-	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n  stop and remove:   pipedeck down%s\n", w.Name, nameFlag(w), nameFlag(w))
+	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n"+
+		"  stop and remove:   pipedeck down%s\n", w.Name, nameFlag(w), nameFlag(w))
 	if outcome == app.Interrupted {
 		return &exitError{code: exitInterrupted}
 	}
@@ -197,8 +200,8 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 	return deck, err
 }
 
-// checkRunning returns an error when no process holds the environment's lock: app.ErrEnvironmentStopped when the process
-// was killed, app.ErrEnvironmentGone when it has ended in order.
+// checkRunning returns an error when no process holds the environment's lock: app.ErrEnvironmentStopped when the
+// process was killed, app.ErrEnvironmentGone when it has ended in order.
 func checkRunning(w *workspace.Workspace) error {
 	alive, err := w.Alive()
 	if err != nil || alive {
@@ -210,7 +213,8 @@ func checkRunning(w *workspace.Workspace) error {
 		return fmt.Errorf("environment %q has ended: %w", w.Name, app.ErrEnvironmentGone)
 	}
 	return &exitError{
-		exitNotStarted, fmt.Errorf("environment %q has ended: its process %d was killed: %w", w.Name, last.PID, app.ErrEnvironmentStopped),
+		exitNotStarted, fmt.Errorf("environment %q has ended: its process %d was killed: %w", w.Name, last.PID,
+			app.ErrEnvironmentStopped),
 		"start it again with: pipedeck up" + nameFlag(w) + " and the flags of before",
 	}
 }

@@ -26,7 +26,8 @@ func newCICommand(t *target) *cobra.Command {
 	var timeout time.Duration
 	var keep bool
 	cmd := &cobra.Command{
-		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down", Args: cobra.MaximumNArgs(1),
+		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
+		Args: cobra.MaximumNArgs(1),
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
 configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
@@ -49,9 +50,11 @@ the environment is degraded.`,
 		},
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
+	cmd.Flags().StringVar(&output, "output", "auto",
+		"plain, reader (sentences), json (one event a line); auto is plain")
 	limitVar(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving; an environment that was there before is always kept")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving; an environment that was there "+
+		"before is always kept")
 	return cmd
 }
 
@@ -97,11 +100,12 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 		var failed []*deckv1.Deployment
 		var broken []*deckv1.Application
 		var left string
-		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: t.flags(), Until: func(d *state.Deck) (settled bool) {
-			settled, failed, broken = d.SettledAt(repository.Head)
-			left = unfinished(d)
-			return settled && len(d.Applications()) >= len(repository.Applications)
-		}})
+		err := follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: t.flags(),
+			Until: func(d *state.Deck) (settled bool) {
+				settled, failed, broken = d.SettledAt(repository.Head)
+				left = unfinished(d)
+				return settled && len(d.Applications()) >= len(repository.Applications)
+			}})
 		if err != nil {
 			return incomplete(err, left)
 		}
@@ -123,16 +127,19 @@ func discard(w *workspace.Workspace) error {
 
 // checkApplications reads every application configuration at HEAD, so that all mistakes are reported
 // at once and before anything is started.
-func (f *environmentFlags) checkApplications(ctx context.Context, w *workspace.Workspace, repository *workspace.Repository) error {
+func (f *environmentFlags) checkApplications(ctx context.Context, w *workspace.Workspace,
+	repository *workspace.Repository) error {
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
 		fmt.Fprintln(os.Stderr, "warning: "+skipped)
 	}
 	if skipped != "" && len(repository.Applications) == 0 {
-		return usageError(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped), "rename the paths and commit that")
+		return usageError(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
+			"rename the paths and commit that")
 	}
 	if len(repository.Applications) == 0 {
-		return usageError(fmt.Errorf("%s has no application at HEAD", repository.Root), "commit an app.pipecd.yaml, or use --sample hello-world")
+		return usageError(fmt.Errorf("%s has no application at HEAD", repository.Root),
+			"commit an app.pipecd.yaml, or use --sample hello-world")
 	}
 	checker, err := f.checker(ctx, w)
 	if err != nil {
@@ -149,9 +156,11 @@ func incomplete(err error, left string) error {
 	switch {
 	case errors.Is(err, reader.ErrEnded):
 		// For whoever asked it to end that is no error, but nobody may take it for a success.
-		return &exitError{exitInterrupted, errors.New("the environment was ended before everything was deployed"), "run it again"}
+		return &exitError{exitInterrupted, errors.New("the environment was ended before everything was deployed"),
+			"run it again"}
 	case errors.Is(err, context.DeadlineExceeded) && left != "":
-		return &exitError{exitTimedOut, fmt.Errorf("timed out: %s", left), "fix what it waited for, or give more time with --timeout"}
+		return &exitError{exitTimedOut, fmt.Errorf("timed out: %s", left),
+			"fix what it waited for, or give more time with --timeout"}
 	default:
 		return err
 	}
@@ -162,7 +171,8 @@ func incomplete(err error, left string) error {
 func unfinished(d *state.Deck) string {
 	left := waiting(d)
 	for _, p := range d.Problems() {
-		left = append(left, fmt.Sprintf("%s is degraded: %s (next step: %s)", p.GetPart(), p.GetReason(), p.GetNextStep()))
+		left = append(left, fmt.Sprintf("%s is degraded: %s (next step: %s)", p.GetPart(), p.GetReason(),
+			p.GetNextStep()))
 	}
 	return strings.Join(left, "; ")
 }
@@ -187,7 +197,8 @@ func waiting(d *state.Deck) (left []string) {
 
 func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {
 	if len(broken) > 0 {
-		return usageError(fmt.Errorf("%s: %s", broken[0].Name, broken[0].SyncReason), "correct the file, commit it, and run again")
+		return usageError(fmt.Errorf("%s: %s", broken[0].Name, broken[0].SyncReason),
+			"correct the file, commit it, and run again")
 	}
 	if len(failed) == 0 {
 		return nil
@@ -196,5 +207,6 @@ func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {
 	for _, d := range failed {
 		reasons = append(reasons, fmt.Sprintf("%s: %s: %s", d.ApplicationName, reader.Name(d.Status), d.StatusReason))
 	}
-	return &exitError{exitFailed, errors.New(strings.Join(reasons, "; ")), "see the stage logs above; --keep keeps the environment to look at"}
+	return &exitError{exitFailed, errors.New(strings.Join(reasons, "; ")),
+		"see the stage logs above; --keep keeps the environment to look at"}
 }

@@ -45,11 +45,14 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 		objects []proto.Message
 		want    string
 	}{
-		"parts before deployments": {[]proto.Message{starting, ready, decktest.Application(), running}, "kubernetes: waiting for https://127.0.0.1:9: connection refused"},
-		"deployments":              {[]proto.Message{ready, decktest.Application(), running}, decktest.Application().Name + ": RUNNING: The stages are running"},
+		"parts before deployments": {[]proto.Message{starting, ready, decktest.Application(), running},
+			"kubernetes: waiting for https://127.0.0.1:9: connection refused"},
+		"deployments": {[]proto.Message{ready, decktest.Application(), running},
+			decktest.Application().Name + ": RUNNING: The stages are running"},
 		"what is degraded": {
 			[]proto.Message{ready, decktest.Application(), running, decktest.Problems()[1]},
-			decktest.Application().Name + ": RUNNING: The stages are running; plugin wait is degraded: " + decktest.Problems()[1].GetReason() +
+			decktest.Application().Name + ": RUNNING: The stages are running; plugin wait is degraded: " +
+				decktest.Problems()[1].GetReason() +
 				" (next step: " + decktest.Problems()[1].GetNextStep() + ")",
 		},
 		"nothing": {[]proto.Message{ready, decktest.Application()}, ""},

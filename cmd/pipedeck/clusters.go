@@ -47,12 +47,15 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.engine = engine.NewFinder(engine.Run, os.Getenv(engine.Variable))
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
-		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
+		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or "+
+			"auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
 	flags.StringVar(&f.context, "context", "", "context of the existing cluster (default: the current one)")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the existing cluster (default: the one that kubectl uses)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the existing cluster (default: the one that kubectl uses)")
 	flags.StringVar(&f.nodeImage, "node-image", "", "node image for kind")
 	flags.StringVar(&f.kindConfig, "kind-config", "", "configuration file for kind; name and kubeconfig stay ours")
-	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false, "also make the kind cluster the current context of your kubeconfig; down undoes it")
+	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false,
+		"also make the kind cluster the current context of your kubeconfig; down undoes it")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
 
@@ -63,7 +66,8 @@ func (f *clusterFlags) arguments() []string {
 		args = append(args, "--cluster="+c)
 	}
 	for _, given := range []struct{ name, value string }{
-		{"context", f.context}, {"kubeconfig", f.kubeconfig}, {"node-image", f.nodeImage}, {"kind-config", f.kindConfig},
+		{"context", f.context}, {"kubeconfig", f.kubeconfig}, {"node-image", f.nodeImage},
+		{"kind-config", f.kindConfig},
 	} {
 		if given.value != "" {
 			args = append(args, "--"+given.name+"="+given.value)
@@ -87,7 +91,8 @@ type namedKind struct {
 // parse reads the --cluster flags; each problem is the user's.
 func (f *clusterFlags) parse() ([]namedKind, error) {
 	if len(f.clusters) > maxClusters {
-		return nil, usageError(fmt.Errorf("%d clusters are too many", len(f.clusters)), fmt.Sprintf("use at most %d", maxClusters))
+		return nil, usageError(fmt.Errorf("%d clusters are too many", len(f.clusters)),
+			fmt.Sprintf("use at most %d", maxClusters))
 	}
 	var parsed []namedKind
 	for _, given := range f.clusters {
@@ -96,14 +101,17 @@ func (f *clusterFlags) parse() ([]namedKind, error) {
 		case !named:
 			name, kind = workspace.TargetName, given
 		case workspace.CheckClusterName(name) != nil:
-			return nil, usageError(workspace.CheckClusterName(name), "for example --cluster dev=kind --cluster prod=kind")
+			return nil, usageError(workspace.CheckClusterName(name),
+				"for example --cluster dev=kind --cluster prod=kind")
 		}
 		known := []cluster.Kind{cluster.InDocker, cluster.Embedded, cluster.Existing, cluster.None, clusterAuto}
 		if !slices.Contains(known, cluster.Kind(kind)) {
-			return nil, usageError(fmt.Errorf("--cluster %q is unknown", kind), "use kind, embedded, existing, none or auto")
+			return nil, usageError(fmt.Errorf("--cluster %q is unknown", kind),
+				"use kind, embedded, existing, none or auto")
 		}
 		if slices.ContainsFunc(parsed, func(n namedKind) bool { return n.name == name }) {
-			return nil, usageError(fmt.Errorf("two clusters have the name %q", name), "for example --cluster dev=kind --cluster prod=kind")
+			return nil, usageError(fmt.Errorf("two clusters have the name %q", name),
+				"for example --cluster dev=kind --cluster prod=kind")
 		}
 		parsed = append(parsed, namedKind{name, cluster.Kind(kind)})
 	}
@@ -121,14 +129,16 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	case (f.context != "" || f.kubeconfig != "") && !has(cluster.Existing):
 		return usageError(errors.New("--context and --kubeconfig name an existing cluster"), "add --cluster existing")
 	case (f.nodeImage != "" || f.kindConfig != "" || f.exportKubeconfig) && !has(cluster.InDocker, clusterAuto):
-		return usageError(errors.New("--node-image, --kind-config and --export-kubeconfig are for kind"), "add --cluster kind")
+		return usageError(errors.New("--node-image, --kind-config and --export-kubeconfig are for kind"),
+			"add --cluster kind")
 	}
 	if f.kindConfig == "" {
 		return nil
 	}
 	file, err := os.Open(f.kindConfig)
 	if err != nil {
-		return usageError(fmt.Errorf("--kind-config: %w", err), "name a configuration file of kind, or leave the flag out")
+		return usageError(fmt.Errorf("--kind-config: %w", err),
+			"name a configuration file of kind, or leave the flag out")
 	}
 	return file.Close()
 }
@@ -153,9 +163,11 @@ func (f *clusterFlags) make(w *workspace.Workspace, logger *slog.Logger) ([]env.
 	return clusters, nil
 }
 
-func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
+func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
 	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
-		return nil, usageError(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s", c.kind),
+		return nil, usageError(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s",
+			c.kind),
 			"remove it with pipedeck down, or choose another --name")
 	}
 	switch c.kind {
@@ -174,7 +186,8 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.H
 	}
 }
 
-func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
+func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
 	program, err := embedded.NewProgram()
 	if err != nil {
 		return nil, err
@@ -185,14 +198,18 @@ func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.H
 	}), nil
 }
 
-func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) cluster.Provider {
+func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) cluster.Provider {
 	return kind.New(kind.Config{
-		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
-		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, TakesImages: hooks.TakesImages, Logger: logger,
+		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name),
+		LogFile:   w.ClusterLog(name),
+		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, TakesImages: hooks.TakesImages,
+		Logger: logger,
 	})
 }
 
-func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks, logger *slog.Logger) (cluster.Provider, error) {
+func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
 	without, err := f.embedded(w, name, hooks, logger)
 	if err != nil {
 		return nil, err
@@ -208,7 +225,8 @@ func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slo
 	if err != nil {
 		return nil, err
 	}
-	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), LoadIntoKind: kind.LoadInto, Logger: logger}), nil
+	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), LoadIntoKind: kind.LoadInto,
+		Logger: logger}), nil
 }
 
 // findExisting returns the context that the flags name, provided that it may be used.

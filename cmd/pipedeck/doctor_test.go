@@ -78,28 +78,32 @@ func machineWith(t *testing.T, answer error) *doctor.Doctor {
 func TestClustersWaitForTheChecks(t *testing.T) {
 	t.Parallel()
 	p := newPreflight(machineWith(t, nil))
-	clusters := p.gate([]env.Cluster{{Name: "local", New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
+	clusters := p.gate([]env.Cluster{{Name: "local",
+		New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
 	provider, err := clusters[0].New(env.Hooks{})
 	require.NoError(t, err)
 	var warnings []string
 	became := make(chan string, 1)
-	err = p.guard(t.Context(), slog.New(slog.DiscardHandler), func(line string) { warnings = append(warnings, line) }, func(ctx context.Context) error {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		return provider.Run(ctx, func(string, int64, int64) {}, func(detail string) {
-			became <- detail
-			stop()
+	err = p.guard(t.Context(), slog.New(slog.DiscardHandler), func(line string) { warnings = append(warnings, line) },
+		func(ctx context.Context) error {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			return provider.Run(ctx, func(string, int64, int64) {}, func(detail string) {
+				became <- detail
+				stop()
+			})
 		})
-	})
 	require.NoError(t, err)
 	require.NotEmpty(t, became)
-	require.Contains(t, strings.Join(warnings, "\n"), "warning: container engine: docker 19.03.0: kind is known to work from 20.10 on (")
+	require.Contains(t, strings.Join(warnings, "\n"),
+		"warning: container engine: docker 19.03.0: kind is known to work from 20.10 on (")
 }
 
 func TestAFailingCheckEndsTheEnvironmentBeforeAClusterIsMade(t *testing.T) {
 	t.Parallel()
 	p := newPreflight(machineWith(t, engine.ErrNone))
-	clusters := p.gate([]env.Cluster{{Name: "local", New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
+	clusters := p.gate([]env.Cluster{{Name: "local",
+		New: func(env.Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}})
 	provider, err := clusters[0].New(env.Hooks{})
 	require.NoError(t, err)
 	err = p.guard(t.Context(), slog.New(slog.DiscardHandler), func(string) {}, func(ctx context.Context) error {
@@ -116,7 +120,8 @@ func TestAnEnvironmentThatEndsItselfHasItsOwnError(t *testing.T) {
 	t.Parallel()
 	p := newPreflight(machineWith(t, nil))
 	own := errors.New("own")
-	err := p.guard(t.Context(), slog.New(slog.DiscardHandler), func(string) {}, func(context.Context) error { return own })
+	err := p.guard(t.Context(), slog.New(slog.DiscardHandler), func(string) {},
+		func(context.Context) error { return own })
 	require.ErrorIs(t, err, own)
 }
 
@@ -125,22 +130,25 @@ func TestAnExistingClusterIsCheckedBeforeAnythingStarts(t *testing.T) {
 	nothing, err := exec.LookPath("true")
 	require.NoError(t, err)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, os.WriteFile(kubeconfig, []byte("current-context: prod\ncontexts: [{name: prod, context: {cluster: c}}]\n"+
+	require.NoError(t, os.WriteFile(kubeconfig, []byte("current-context: prod\ncontexts: [{name: prod, context: "+
+		"{cluster: c}}]\n"+
 		"clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"), 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		says string
 	}{
-		"not for development": {nil, exitUsage, `context "prod" does not look like a cluster for development: its name`},
-		"no such context":     {[]string{"--context", "dev"}, exitUsage, "--context: prod"},
+		"not for development": {nil, exitUsage,
+			`context "prod" does not look like a cluster for development: its name`},
+		"no such context": {[]string{"--context", "dev"}, exitUsage, "--context: prod"},
 		// The time is up before anything else can go wrong.
 		"with --yes": {[]string{"--yes", "--timeout", "1ns"}, exitTimedOut, "timed out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
-			args := []string{"ci", repository(t, goodApplication), "--cluster", "existing", "--kubeconfig", kubeconfig, "--name", "test", "--output", "plain", "--piped", nothing}
+			args := []string{"ci", repository(t, goodApplication), "--cluster", "existing", "--kubeconfig", kubeconfig,
+				"--name", "test", "--output", "plain", "--piped", nothing}
 			for _, plugin := range bundledPlugins {
 				args = append(args, "--plugin", plugin+"="+nothing)
 			}

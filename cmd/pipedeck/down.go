@@ -78,13 +78,16 @@ func tearDownAll(ctx context.Context, t *target, out, errOut io.Writer) error {
 		}
 	}
 	for _, dir := range others {
-		fmt.Fprintln(errOut, text.Clean(fmt.Sprintf("%s is not an environment that you may remove with pipedeck; it is left as it is", dir)))
+		fmt.Fprintln(errOut, text.Clean(fmt.Sprintf("%s is not an environment that you may remove with pipedeck; "+
+			"it is left as it is", dir)))
 	}
 	switch {
 	case len(left) > 0:
-		return &exitError{exitFailed, fmt.Errorf("%d of %d environments are left: %s", len(left), len(found), strings.Join(left, ", ")), "run pipedeck down --name NAME for each"}
+		return &exitError{exitFailed, fmt.Errorf("%d of %d environments are left: %s", len(left), len(found),
+			strings.Join(left, ", ")), "run pipedeck down --name NAME for each"}
 	case len(others) > 0:
-		return &exitError{exitFailed, fmt.Errorf("%d directories in %s are not environments", len(others), root), "keep only environments there, or choose another --state-dir"}
+		return &exitError{exitFailed, fmt.Errorf("%d directories in %s are not environments", len(others), root),
+			"keep only environments there, or choose another --state-dir"}
 	case len(found) > 1:
 		fmt.Fprintf(out, "all %d environments are gone\n", len(found))
 	}
@@ -157,7 +160,8 @@ func notDeleted(w *workspace.Workspace, err error) error {
 	if errors.As(err, &known) {
 		hint = known.Hint
 	}
-	return &exitError{exitFailed, fmt.Errorf("%w\nthe environment's directory %s is kept until its clusters are deleted", err, w.Dir), hint}
+	return &exitError{exitFailed, fmt.Errorf("%w\nthe environment's directory %s is kept until its clusters are "+
+		"deleted", err, w.Dir), hint}
 }
 
 // askToEnd also removes: the running process knows what it made.
@@ -205,7 +209,8 @@ func awaitEnd(ctx context.Context, w *workspace.Workspace) (*workspace.Lock, err
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return nil, &exitError{exitFailed, fmt.Errorf("environment %q has not ended in time", w.Name), "run pipedeck down again"}
+			return nil, &exitError{exitFailed, fmt.Errorf("environment %q has not ended in time", w.Name),
+				"run pipedeck down again"}
 		}
 	}
 }

@@ -99,7 +99,8 @@ func TestDownOfAnEnvironmentThatIsNotThereNamesTheOthers(t *testing.T) {
 	code, stdout, _ := command(t.Context(), stateDir, "down")
 	require.Zero(t, code)
 	require.Contains(t, stdout, `there is no environment "default"`)
-	require.Contains(t, stdout, `environment "one" is kept; remove it with: pipedeck down --name one --state-dir `+stateDir)
+	require.Contains(t, stdout,
+		`environment "one" is kept; remove it with: pipedeck down --name one --state-dir `+stateDir)
 	require.Contains(t, stdout, `environment "two" is running`)
 
 	require.NoError(t, lock.Release())

@@ -36,14 +36,16 @@ func newEncryptCommand(t *target) *cobra.Command {
 		Long: "Encrypt standard input for the piped of this environment. On a terminal, the command asks for the\n" +
 			"secret without showing it. It prints the encrypted text, and on standard error the lines to add to\n" +
 			"app.pipecd.yaml. A line break at the end of a single line is not part of the secret.",
-		Example: "  pipedeck encrypt password\n  pipedeck encrypt password < password.txt\n  pipedeck encrypt tls --base64 < tls.key",
+		Example: "  pipedeck encrypt password\n  pipedeck encrypt password < password.txt\n" +
+			"  pipedeck encrypt tls --base64 < tls.key",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "password"
 			if len(args) > 0 {
 				name = args[0]
 			}
 			if !secretName.MatchString(name) {
-				return usageError(fmt.Errorf("%q cannot be the name of a secret", name), "use letters, digits and underscores, as in templates: {{ .encryptedSecrets.password }}")
+				return usageError(fmt.Errorf("%q cannot be the name of a secret", name),
+					"use letters, digits and underscores, as in templates: {{ .encryptedSecrets.password }}")
 			}
 			w, err := t.workspace()
 			if err != nil {
@@ -69,7 +71,8 @@ func newEncryptCommand(t *target) *cobra.Command {
 			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, answer.GetCiphertext(), output == "json")
 		},
 	}
-	cmd.Flags().BoolVar(&asBase64, "base64", false, "the secret is the base64 of the text, for the data of a Kubernetes Secret")
+	cmd.Flags().BoolVar(&asBase64, "base64", false,
+		"the secret is the base64 of the text, for the data of a Kubernetes Secret")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
@@ -79,7 +82,8 @@ func notEncrypted(err error) error {
 	hint := "see pipedeck status"
 	switch s.Code() {
 	case codes.FailedPrecondition:
-		hint = "an environment that is still starting has not published its key yet: see pipedeck status, and try again in a moment"
+		hint = "an environment that is still starting has not published its key yet: see pipedeck status, and try " +
+			"again in a moment"
 	case codes.Unavailable, codes.DeadlineExceeded:
 		return &exitError{exitNotStarted, errors.New("the environment does not answer"), hint}
 	}
@@ -122,20 +126,23 @@ func readSecret(ctx context.Context, in io.Reader, prompt io.Writer, asBase64 bo
 	case err != nil:
 		return "", fmt.Errorf("read the secret: %w", err)
 	case len(data) > maxSecret:
-		return "", usageError(fmt.Errorf("the secret has more than %d KiB", maxSecret>>10), "encrypt a key, and the file with that")
+		return "", usageError(fmt.Errorf("the secret has more than %d KiB", maxSecret>>10),
+			"encrypt a key, and the file with that")
 	}
 	text := string(data)
 	if strings.Count(text, "\n") == 1 {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
 	if text == "" {
-		return "", usageError(errors.New("the secret is empty"), "type it, or give a file: pipedeck encrypt NAME < FILE")
+		return "", usageError(errors.New("the secret is empty"),
+			"type it, or give a file: pipedeck encrypt NAME < FILE")
 	}
 	if asBase64 {
 		return base64.StdEncoding.EncodeToString([]byte(text)), nil
 	}
 	if !utf8.ValidString(text) {
-		return "", usageError(errors.New("the secret is not text in UTF-8, and templates fill in text"), "encrypt its base64, for the data of a Kubernetes Secret: --base64")
+		return "", usageError(errors.New("the secret is not text in UTF-8, and templates fill in text"),
+			"encrypt its base64, for the data of a Kubernetes Secret: --base64")
 	}
 	return text, nil
 }

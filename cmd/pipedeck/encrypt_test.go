@@ -15,14 +15,16 @@ import (
 func TestASecretIsReadWithoutTheLineBreakOfItsLine(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"open sesame": "open sesame", "open sesame\n": "open sesame", "open sesame\r\n": "open sesame", " spaces stay \n": " spaces stay ",
+		"open sesame": "open sesame", "open sesame\n": "open sesame", "open sesame\r\n": "open sesame",
+		" spaces stay \n":             " spaces stay ",
 		"-----BEGIN\nkey\n-----END\n": "-----BEGIN\nkey\n-----END\n",
 	} {
 		got, err := readSecret(t.Context(), strings.NewReader(in), io.Discard, false)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	for in, problem := range map[string]string{"": "is empty", "\n": "is empty", strings.Repeat("x", maxSecret+1): "more than 256 KiB"} {
+	for in, problem := range map[string]string{"": "is empty", "\n": "is empty",
+		strings.Repeat("x", maxSecret+1): "more than 256 KiB"} {
 		_, err := readSecret(t.Context(), strings.NewReader(in), io.Discard, false)
 		require.ErrorContains(t, err, problem)
 	}

@@ -76,6 +76,7 @@ func explain(ctx context.Context, err error) error {
 	case errors.As(err, &start):
 		return &exitError{exitNotStarted, err, start.Hint}
 	default:
-		return &exitError{exitNotStarted, err, "run it again; if it happens again, see the logs below the state directory"}
+		return &exitError{exitNotStarted, err, "run it again; if it happens again, see the logs below the state " +
+			"directory"}
 	}
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // hasHolder reports whether a process runs the environment. A process that was killed keeps the lock until the system
-// has taken it apart, which takes a while on a busy machine. hasHolder therefore waits for an answer of the process or for
-// the end of the lock, at most holderPatience; a process that does neither hangs, and counts as running.
+// has taken it apart, which takes a while on a busy machine. hasHolder therefore waits for an answer of the process or
+// for the end of the lock, at most holderPatience; a process that does neither hangs, and counts as running.
 func hasHolder(ctx context.Context, w *workspace.Workspace) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, holderPatience)
 	defer cancel()

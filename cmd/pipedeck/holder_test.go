@@ -12,8 +12,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// silentHolder holds the lock of an environment and publishes an address at which connections get no answer. The channel
-// has the first connection.
+// silentHolder holds the lock of an environment and publishes an address at which connections get no answer. The
+// channel has the first connection.
 func silentHolder(t *testing.T) (*workspace.Workspace, *workspace.Lock, <-chan net.Conn) {
 	t.Helper()
 	w := environment(t, t.TempDir(), "demo")

@@ -64,7 +64,8 @@ func newHostCommand(t *target) *cobra.Command {
 			})
 			if err == nil {
 				// Errors are printed by run. Both go past the log, into the space that the log keeps for last words.
-				fmt.Fprintf(cmd.ErrOrStderr(), "pipedeck: environment %q has ended: %v\n", t.name, cmp.Or(context.Cause(cmd.Context()), errShutDown))
+				fmt.Fprintf(cmd.ErrOrStderr(), "pipedeck: environment %q has ended: %v\n", t.name,
+					cmp.Or(context.Cause(cmd.Context()), errShutDown))
 			}
 			if err = explain(cmd.Context(), err); err != nil {
 				a := announcement{Error: err.Error(), Code: exitNotStarted}
@@ -84,7 +85,8 @@ func newHostCommand(t *target) *cobra.Command {
 
 // runLoggedEnvironment runs an environment that reports to its log. The log is the standard error of the process, too,
 // which the Go runtime writes a panic to.
-func runLoggedEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, listening func(address string)) error {
+func runLoggedEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool,
+	listening func(address string)) error {
 	w, err := t.workspace()
 	if err != nil {
 		return err
@@ -99,7 +101,8 @@ func runLoggedEnvironment(ctx context.Context, t *target, flags *environmentFlag
 
 // runEnvironment is the host's work: it returns when the environment has ended. warn gets a line
 // for each thing about this machine that may go wrong.
-func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool, logger *slog.Logger, listening func(address string), warn func(line string)) error {
+func runEnvironment(ctx context.Context, t *target, flags *environmentFlags, args []string, keep bool,
+	logger *slog.Logger, listening func(address string), warn func(line string)) error {
 	w, err := t.workspace()
 	if err != nil {
 		return err
@@ -199,7 +202,8 @@ func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error
 		return nil, err
 	}
 	defer write.Close()
-	cmd := exec.Command(exe, append([]string{"host", "--name=" + w.Name, "--state-dir=" + filepath.Dir(w.Dir)}, command.Arguments...)...)
+	cmd := exec.Command(exe, append([]string{"host", "--name=" + w.Name, "--state-dir=" + filepath.Dir(w.Dir)},
+		command.Arguments...)...)
 	cmd.Dir = command.Directory
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{write}
@@ -232,7 +236,8 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		}
 	}
 	if err := cmd.Wait(); err != nil && h.err == nil {
-		h.err = &exitError{exitNotStarted, fmt.Errorf("the environment's process ended: %w", err), "start it again, it goes on where it was; its last words are in " + h.log}
+		h.err = &exitError{exitNotStarted, fmt.Errorf("the environment's process ended: %w", err),
+			"start it again, it goes on where it was; its last words are in " + h.log}
 	}
 	close(h.address)
 }

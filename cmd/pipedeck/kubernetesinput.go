@@ -11,8 +11,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// checkKubernetesInputs warns of sources of manifests that the Kubernetes plugins refuse when they plan a deployment, and
-// that no schema can describe. file is the path of the application configuration.
+// checkKubernetesInputs warns of sources of manifests that the Kubernetes plugins refuse when they plan a deployment,
+// and that no schema can describe. file is the path of the application configuration.
 func checkKubernetesInputs(report *config.Report, file string) {
 	for _, plugin := range []string{"kubernetes", "kubernetes_multicluster"} {
 		value := report.Value("spec.plugins." + plugin)
@@ -36,7 +36,8 @@ func checkHelmChart(value config.Value, chart map[string]any) {
 	path := []string{"input", "helmChart"}
 	switch {
 	case given("path") && given("repository"):
-		value.Warning(append(path, "repository"), true, "cannot be used together with path: the plugin refuses the chart")
+		value.Warning(append(path, "repository"), true,
+			"cannot be used together with path: the plugin refuses the chart")
 	case given("repository") && !given("name"):
 		value.Warning(path, true, "needs name together with repository: the plugin refuses the chart")
 	case !given("path") && !given("repository") && !given("gitRemote"):
@@ -44,7 +45,8 @@ func checkHelmChart(value config.Value, chart map[string]any) {
 	}
 }
 
-// checkManifests warns of entries of a list at a path that are absolute or lead out of the repository that holds the file.
+// checkManifests warns of entries of a list at a path that are absolute or lead out of the repository that holds the
+// file.
 func checkManifests(value config.Value, file string, list any, path ...string) {
 	entries, _ := list.([]any)
 	dir, err := filepath.Abs(filepath.Dir(file))
@@ -58,7 +60,8 @@ func checkManifests(value config.Value, file string, list any, path ...string) {
 		relative, err := filepath.Rel(root, filepath.Join(dir, name))
 		switch {
 		case filepath.IsAbs(name):
-			value.Warning(at, false, fmt.Sprintf("%q is not relative to the application's directory, so the plugin refuses it", name))
+			value.Warning(at, false, fmt.Sprintf("%q is not relative to the application's directory, so the "+
+				"plugin refuses it", name))
 		case known && (err != nil || !filepath.IsLocal(relative)):
 			value.Warning(at, false, fmt.Sprintf("%q leads outside of the repository, so the plugin refuses it", name))
 		}

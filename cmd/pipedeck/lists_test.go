@@ -21,7 +21,8 @@ import (
 // TestTheAgentListsWhateverTheControlPlaneHolds has our client read lists that no single message could carry.
 func TestTheAgentListsWhateverTheControlPlaneHolds(t *testing.T) {
 	t.Parallel()
-	server, err := controlplane.New(controlplane.Config{ProjectID: "p", PipedID: "piped", PipedName: "piped", PipedKey: "k", APIKey: "id.secret"})
+	server, err := controlplane.New(controlplane.Config{ProjectID: "p", PipedID: "piped", PipedName: "piped",
+		PipedKey: "k", APIKey: "id.secret"})
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -32,17 +33,20 @@ func TestTheAgentListsWhateverTheControlPlaneHolds(t *testing.T) {
 		stop()
 		require.NoError(t, <-served)
 	})
-	client, err := agent.Dial(agent.Options{Address: listener.Addr().String(), ProjectID: "p", PipedID: "piped", Key: []byte("k"), Insecure: true})
+	client, err := agent.Dial(agent.Options{Address: listener.Addr().String(), ProjectID: "p", PipedID: "piped",
+		Key: []byte("k"), Insecure: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 
 	path := func(name string) *model.ApplicationGitPath {
-		return &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r", Remote: "/r", Branch: "b"}, Path: name, ConfigFilename: "app.pipecd.yaml"}
+		return &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r", Remote: "/r", Branch: "b"},
+			Path: name, ConfigFilename: "app.pipecd.yaml"}
 	}
 	for i := range 2100 {
 		name := fmt.Sprint("app-", i)
 		server.ImportApplication(&model.Application{
-			Id: name, Name: name, PipedId: "piped", ProjectId: "p", GitPath: path(name), Description: strings.Repeat("x", 6000), CreatedAt: 1, UpdatedAt: 1,
+			Id: name, Name: name, PipedId: "piped", ProjectId: "p", GitPath: path(name),
+			Description: strings.Repeat("x", 6000), CreatedAt: 1, UpdatedAt: 1,
 		})
 	}
 	listed, err := client.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
@@ -52,8 +56,10 @@ func TestTheAgentListsWhateverTheControlPlaneHolds(t *testing.T) {
 	for i := range 5 {
 		id := fmt.Sprint("d", i)
 		_, err := client.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{
-			Id: id, ApplicationId: "app-1", ApplicationName: "app-1", PipedId: "piped", ProjectId: "p", GitPath: path("app-1"), CreatedAt: 1, UpdatedAt: 1,
-			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b", CreatedAt: 1}, Timestamp: 1},
+			Id: id, ApplicationId: "app-1", ApplicationName: "app-1", PipedId: "piped", ProjectId: "p",
+			GitPath: path("app-1"), CreatedAt: 1, UpdatedAt: 1,
+			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "h", Message: "m", Author: "a", Branch: "b",
+				CreatedAt: 1}, Timestamp: 1},
 		}})
 		require.NoError(t, err)
 		_, err = client.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{

@@ -28,8 +28,10 @@ func newLogsCommand(t *target) *cobra.Command {
 	var stage, plugin string
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "logs [APP]", Short: "Print the logs of a deployment's stages, or of a plugin", Args: cobra.MaximumNArgs(1),
-		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage K8S_PRIMARY_ROLLOUT -f\n  pipedeck logs --plugin kubernetes -f",
+		Use: "logs [APP]", Short: "Print the logs of a deployment's stages, or of a plugin",
+		Args: cobra.MaximumNArgs(1),
+		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage K8S_PRIMARY_ROLLOUT -f\n" +
+			"  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plugin != "" {
 				return explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow, cmd.OutOrStdout()))
@@ -66,13 +68,16 @@ func stageLogs(ctx context.Context, t *target, name, stage string, follow bool, 
 	return deploymentLogs(ctx, deck, deployment, stage, follow, t.flags(), out)
 }
 
-// deploymentLogs prints the logs of the stages that have begun, or of one stage; flags name the environment in a next step.
-func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployment *deckv1.Deployment, stage string, follow bool, flags string, out io.Writer) error {
+// deploymentLogs prints the logs of the stages that have begun, or of one stage; flags name the environment in a next
+// step.
+func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployment *deckv1.Deployment, stage string,
+	follow bool, flags string, out io.Writer) error {
 	found := false
 	var names []string
 	for _, st := range deployment.Stages {
 		names = append(names, st.Name)
-		if stage != "" && st.Name != stage && st.Id != stage || st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+		if stage != "" && st.Name != stage && st.Id != stage ||
+			st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			continue
 		}
 		found = true
@@ -85,15 +90,18 @@ func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployme
 	case found:
 		return nil
 	case stage != "" && len(names) > 0:
-		return usageError(fmt.Errorf("stage %q has no log in the newest deployment of %s", stage, deployment.ApplicationName), choices("stage", names))
+		return usageError(fmt.Errorf("stage %q has no log in the newest deployment of %s", stage,
+			deployment.ApplicationName), choices("stage", names))
 	}
 	_, err := fmt.Fprint(out, withoutStages(deployment, flags))
 	return err
 }
 
-// withoutStages says why the deployment has no stage log: its planning goes on or failed, or its first stage has not begun.
+// withoutStages says why the deployment has no stage log: its planning goes on or failed, or its first stage has not
+// begun.
 func withoutStages(d *deckv1.Deployment, flags string) string {
-	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), line.Commit(d.GetCommit().GetHash()), reader.Name(d.GetStatus()))
+	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), line.Commit(d.GetCommit().GetHash()),
+		reader.Name(d.GetStatus()))
 	switch {
 	case !state.Ended(d.GetStatus()) && len(d.GetStages()) == 0:
 		return said + "its planning has not ended; it has no stage yet\n"
@@ -110,7 +118,8 @@ func withoutStages(d *deckv1.Deployment, flags string) string {
 	if d.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
 		return said
 	}
-	return said + "next step: correct the cause and commit, or: pipedeck sync " + text.ShellWord(d.GetApplicationName()) + flags + "\n"
+	return said + "next step: correct the cause and commit, or: pipedeck sync " +
+		text.ShellWord(d.GetApplicationName()) + flags + "\n"
 }
 
 func newestDeployment(s *snapshot, name string) (*deckv1.Deployment, error) {
@@ -130,10 +139,12 @@ func newestDeployment(s *snapshot, name string) (*deckv1.Deployment, error) {
 }
 
 // printStageLog prints what there is; only with follow it waits for more, while the stage runs.
-func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deployment string, stage *deckv1.Stage, follow bool, out io.Writer) error {
+func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deployment string, stage *deckv1.Stage,
+	follow bool, out io.Writer) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment, StageId: stage.Id})
+	stream, err := deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment,
+		StageId: stage.Id})
 	if err != nil {
 		return refusal(err)
 	}
@@ -155,7 +166,8 @@ func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deploymen
 		}
 		begun = true
 		for _, block := range response.Blocks {
-			fmt.Fprintf(lines, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"), strings.TrimRight(text.Clean(block.Text), "\n"))
+			fmt.Fprintf(lines, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"),
+				strings.TrimRight(text.Clean(block.Text), "\n"))
 		}
 		if err := lines.Flush(); err != nil {
 			return err
@@ -178,7 +190,8 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
 	file, err := os.Open(path)
 	if err != nil {
-		return usageError(fmt.Errorf("plugin %q has written nothing", plugin), choices("plugin", writingPlugins(w.PluginLogsDir())))
+		return usageError(fmt.Errorf("plugin %q has written nothing", plugin),
+			choices("plugin", writingPlugins(w.PluginLogsDir())))
 	}
 	defer file.Close()
 	lines := bufio.NewReader(file)
@@ -226,7 +239,8 @@ func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := printLines(out, bufio.NewReader(io.NewSectionReader(before, at, max(0, info.Size()-at)))); err != nil {
+		if err := printLines(out, bufio.NewReader(io.NewSectionReader(before, at,
+			max(0, info.Size()-at)))); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,8 @@ func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
 		"a failed planning": {func(d *deckv1.Deployment) {
 			d.Stages, d.Status = nil, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE
 			d.StatusReason = "cannot plan: app.pipecd.yaml:3:1: unknown field\x1b[2J"
-		}, "==> hello-world 8b21f00: FAILURE\nit ended in its planning; it has no stage\ncannot plan: app.pipecd.yaml:3:1: unknown field\n" +
+		}, "==> hello-world 8b21f00: FAILURE\nit ended in its planning; it has no stage\n" +
+			"cannot plan: app.pipecd.yaml:3:1: unknown field\n" +
 			"next step: correct the cause and commit, or: pipedeck sync hello-world\n"},
 		"a planning under way": {func(d *deckv1.Deployment) {
 			d.Stages, d.Status = nil, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING

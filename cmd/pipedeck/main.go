@@ -70,13 +70,16 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	target := &target{}
-	root.PersistentFlags().StringVar(&target.name, "name", "default", "name of the environment; several can run side by side")
-	root.PersistentFlags().StringVar(&target.stateDir, "state-dir", "", "where environments live (default: the user's state directory)")
+	root.PersistentFlags().StringVar(&target.name, "name", "default",
+		"name of the environment; several can run side by side")
+	root.PersistentFlags().StringVar(&target.stateDir, "state-dir", "",
+		"where environments live (default: the user's state directory)")
 	root.AddCommand(
 		newUpCommand(target), newHostCommand(target), newCICommand(target), newAttachCommand(target),
 		newStatusCommand(target), newAppsCommand(target), newDeploymentsCommand(target), newPluginsCommand(target),
 		newLogsCommand(target),
-		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target), newRestartCommand(target),
+		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target),
+		newRestartCommand(target),
 		newOpenCommand(target), newPlanPreviewCommand(target), newEncryptCommand(target),
 		newDownCommand(target), newDoctorCommand(target), newEmbeddedCommand(), newVersionCommand(),
 		newValidateCommand(), newMigrateCommand(), newPluginCommand(target), newPipedCommand(target),

@@ -54,7 +54,8 @@ file is touched. What cannot be carried over is reported with its line.`,
 		},
 	}
 	cmd.Flags().BoolVar(&write, "write", false, "change the files instead of showing the changes")
-	cmd.Flags().StringToStringVar(&plugins, "plugin", nil, "`NAME=URL` of a plugin's binary, which v0 did not have; can be repeated")
+	cmd.Flags().StringToStringVar(&plugins, "plugin", nil,
+		"`NAME=URL` of a plugin's binary, which v0 did not have; can be repeated")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
@@ -181,7 +182,8 @@ func (m *migrations) verdict() error {
 		}
 	}
 	if failed > 0 {
-		return usageError(fmt.Errorf("%s could not be migrated", line.Count(failed, "file")), "correct the lines above and run it again; pipedeck validate checks the files")
+		return usageError(fmt.Errorf("%s could not be migrated", line.Count(failed, "file")),
+			"correct the lines above and run it again; pipedeck validate checks the files")
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func TestAFileThatCannotBeMigratedStopsNoOther(t *testing.T) {
 	t.Parallel()
 	file := oldFiles(t)
 	broken := filepath.Join(filepath.Dir(file), "broken.pipecd.yaml")
-	require.NoError(t, os.WriteFile(broken, []byte("apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec: {timeout: 1s\n"), 0o600))
+	require.NoError(t, os.WriteFile(broken, []byte("apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\n"+
+		"spec: {timeout: 1s\n"), 0o600))
 	code, _, stderr := command(t.Context(), t.TempDir(), "migrate", "--write", filepath.Dir(file))
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, broken+":")

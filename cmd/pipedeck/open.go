@@ -27,7 +27,8 @@ func newOpenCommand(t *target) *cobra.Command {
 		Use: "open APP", Short: "Reach a deployed application from this machine", Args: cobra.ExactArgs(1),
 		Long: "Make a deployed application reachable from this machine and print its address. The address stays\n" +
 			"the same until the environment ends, also while pods are replaced.",
-		Example: "  pipedeck open hello-world --browser\n  curl \"$(pipedeck open hello-world)\"\n  pipedeck open shop --port backend:grpc",
+		Example: "  pipedeck open hello-world --browser\n  curl \"$(pipedeck open hello-world)\"\n" +
+			"  pipedeck open shop --port backend:grpc",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 				s, err := takeSnapshot(ctx, deck)

@@ -30,7 +30,8 @@ func TestScriptsGetNothingButTheAddress(t *testing.T) {
 func TestTheAnswerOfTheEnvironmentHasItsNextStep(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string][2]string{
-		"the cluster is simulated; use: pipedeck up --cluster kind": {"the cluster is simulated", "use: pipedeck up --cluster kind"},
+		"the cluster is simulated; use: pipedeck up --cluster kind": {"the cluster is simulated",
+			"use: pipedeck up --cluster kind"},
 		"a; b; do c":               {"a; b", "do c"},
 		"web has no deploy target": {"web has no deploy target", "see pipedeck status"},
 	} {

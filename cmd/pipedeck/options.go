@@ -25,8 +25,8 @@ var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 // multiclusterPlugin is started besides in an environment of several clusters.
 const multiclusterPlugin = "kubernetes_multicluster"
 
-// kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without a
-// word when it has none.
+// kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without
+// a word when it has none.
 var kubernetesPlugins = []string{"kubernetes", multiclusterPlugin}
 
 // environmentFlags are the flags that say what an environment consists of.
@@ -43,9 +43,14 @@ type environmentFlags struct {
 func (f *environmentFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.clusterFlags.register(cmd)
-	flags.StringArrayVar(&f.samples, "sample", nil, "use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
-	flags.StringArrayVar(&f.plugins, "plugin", nil, "add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, and again when a file of it is saved")
-	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil, "configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped configuration (default for a plugin that is built: "+pluginConfigName+" in its directory)")
+	flags.StringArrayVar(&f.samples, "sample", nil,
+		"use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
+	flags.StringArrayVar(&f.plugins, "plugin", nil,
+		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
+			"and again when a file of it is saved")
+	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil,
+		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
+			"configuration (default for a plugin that is built: "+pluginConfigName+" in its directory)")
 	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
 }
 
@@ -189,7 +194,8 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 		names = append(slices.Clone(names), multiclusterPlugin)
 	}
 	for _, name := range names {
-		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name), DefaultMemory: bundledMemory(name)}
+		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
+			DefaultMemory: bundledMemory(name)}
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
 			plugin.Config = map[string]any{"allowSkip": true}
@@ -220,8 +226,8 @@ func (f *environmentFlags) pluginList(bin string) ([]workspace.Plugin, error) {
 	return plugins, nil
 }
 
-// bundledMemory is the memory limit of a bundled plugin, far above what it needs. The programs that a plugin starts count, so
-// that the scripts of users would be held to the limit of scriptrun: it has none.
+// bundledMemory is the memory limit of a bundled plugin, far above what it needs. The programs that a plugin starts
+// count, so that the scripts of users would be held to the limit of scriptrun: it has none.
 func bundledMemory(name string) string {
 	switch {
 	case slices.Contains(kubernetesPlugins, name):
@@ -269,7 +275,8 @@ func checkProgram(what, path, hint string) error {
 	case err != nil:
 		return usageError(fmt.Errorf("%s: %s does not exist", what, path), hint)
 	case info.IsDir():
-		return usageError(fmt.Errorf("%s: %s is a directory, not a program", what, path), "build it and give the program: go build -o FILE "+path)
+		return usageError(fmt.Errorf("%s: %s is a directory, not a program", what, path),
+			"build it and give the program: go build -o FILE "+path)
 	case info.Mode()&0o111 == 0:
 		return usageError(fmt.Errorf("%s: %s is not executable", what, path), "chmod +x "+path)
 	}

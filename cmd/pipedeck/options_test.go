@@ -25,7 +25,8 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 	_, err := git.PlainInit(unborn, false)
 	require.NoError(t, err)
 	for dir, says := range map[string]string{
-		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch", broken: "has a broken configuration",
+		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch",
+		broken: "has a broken configuration",
 	} {
 		t.Chdir(dir)
 		state := filepath.Join(t.TempDir(), "state")
@@ -61,10 +62,12 @@ func TestPluginsThatDeployToKubernetesGetTheClusters(t *testing.T) {
 	for name, tc := range map[string]struct {
 		clusters, plugins, want []string
 	}{
-		"the bundled one":                {[]string{"embedded"}, nil, []string{"kubernetes"}},
-		"one in its place, and PipeCD's": {[]string{"embedded"}, given, []string{"kubernetes", "kubernetes_multicluster"}},
-		"both for several clusters":      {[]string{"a=embedded", "b=embedded"}, nil, []string{"kubernetes", "kubernetes_multicluster"}},
-		"none without a cluster":         {[]string{"none"}, given, nil},
+		"the bundled one": {[]string{"embedded"}, nil, []string{"kubernetes"}},
+		"one in its place, and PipeCD's": {[]string{"embedded"}, given,
+			[]string{"kubernetes", "kubernetes_multicluster"}},
+		"both for several clusters": {[]string{"a=embedded", "b=embedded"}, nil,
+			[]string{"kubernetes", "kubernetes_multicluster"}},
+		"none without a cluster": {[]string{"none"}, given, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,8 @@ spec:
 }
 
 // registerPiped writes the key of a new piped to a file that must not exist.
-func registerPiped(ctx context.Context, api apiservice.APIServiceClient, name, description, keyFile string) (_ *apiservice.RegisterPipedResponse, err error) {
+func registerPiped(ctx context.Context, api apiservice.APIServiceClient,
+	name, description, keyFile string) (_ *apiservice.RegisterPipedResponse, err error) {
 	file, err := os.OpenFile(keyFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, usageError(fmt.Errorf("%s exists already", keyFile), "choose another file with --key-file")

@@ -22,7 +22,8 @@ type registrar struct {
 	err error
 }
 
-func (r registrar) RegisterPiped(context.Context, *apiservice.RegisterPipedRequest, ...grpc.CallOption) (*apiservice.RegisterPipedResponse, error) {
+func (r registrar) RegisterPiped(context.Context, *apiservice.RegisterPipedRequest,
+	...grpc.CallOption) (*apiservice.RegisterPipedResponse, error) {
 	return &apiservice.RegisterPipedResponse{Id: "id", Key: "the key"}, r.err
 }
 

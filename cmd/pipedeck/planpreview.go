@@ -99,9 +99,11 @@ func planPreview(ctx context.Context, t *target, options previewOptions, stdout,
 // findHead resolves what the user has named in the repository, and gives its name and its full hash.
 func findHead(dir string, options previewOptions) (name, hash string, err error) {
 	if dir == "" {
-		return "", "", &exitError{exitNotStarted, errors.New("the environment has not opened its repository yet"), "try again in a moment"}
+		return "", "", &exitError{exitNotStarted, errors.New("the environment has not opened its repository yet"),
+			"try again in a moment"}
 	}
-	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repository, err := git.PlainOpenWithOptions(dir,
+		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {
 		return "", "", fmt.Errorf("open the watched repository %s: %w", dir, err)
 	}
@@ -109,20 +111,24 @@ func findHead(dir string, options previewOptions) (name, hash string, err error)
 	case options.commit != "":
 		id, err := repository.ResolveRevision(plumbing.Revision(options.commit))
 		if err != nil {
-			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", options.commit, dir), "list them with: git -C "+dir+" log --oneline --all")
+			return "", "", usageError(fmt.Errorf("there is no commit %q in %s", options.commit, dir),
+				"list them with: git -C "+dir+" log --oneline --all")
 		}
 		return line.Commit(id.String()), id.String(), nil
 	case options.branch != "":
-		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(options.branch), plumbing.ReferenceName("refs/remotes/" + options.branch)} {
+		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(options.branch),
+			plumbing.ReferenceName("refs/remotes/" + options.branch)} {
 			if found, err := repository.Reference(ref, true); err == nil {
 				return options.branch, found.Hash().String(), nil
 			}
 		}
-		return "", "", usageError(fmt.Errorf("there is no branch %q in %s", options.branch, dir), "list them with: git -C "+dir+" branch --all")
+		return "", "", usageError(fmt.Errorf("there is no branch %q in %s", options.branch, dir),
+			"list them with: git -C "+dir+" branch --all")
 	}
 	head, err := repository.Head()
 	if err != nil {
-		return "", "", usageError(fmt.Errorf("read what is checked out in %s: %w", dir, err), "name a branch with --branch")
+		return "", "", usageError(fmt.Errorf("read what is checked out in %s: %w", dir, err),
+			"name a branch with --branch")
 	}
 	name = head.Name().Short()
 	if !head.Name().IsBranch() {
@@ -132,7 +138,8 @@ func findHead(dir string, options previewOptions) (name, hash string, err error)
 }
 
 // askPreview waits for the result. Leaving before takes the request back.
-func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r *deckv1.PlanPreviewRequest, stderr io.Writer) (*deckv1.PlanPreview, error) {
+func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r *deckv1.PlanPreviewRequest,
+	stderr io.Writer) (*deckv1.PlanPreview, error) {
 	stream, err := previews.PlanPreview(ctx, r)
 	for err == nil {
 		var answer *deckv1.PlanPreviewResponse
@@ -150,9 +157,11 @@ func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case status.Code(err) == codes.DeadlineExceeded:
-		return nil, &exitError{exitTimedOut, errors.New("piped did not answer in time"), "give more time with --timeout, or see pipedeck status"}
+		return nil, &exitError{exitTimedOut, errors.New("piped did not answer in time"),
+			"give more time with --timeout, or see pipedeck status"}
 	case status.Code(err) == codes.Unimplemented:
-		return nil, &exitError{exitNotStarted, errors.New("the environment is of an older pipedeck, which has no plan previews"), "end it with pipedeck down, and start it again"}
+		return nil, &exitError{exitNotStarted, errors.New("the environment is of an older pipedeck, which has no " +
+			"plan previews"), "end it with pipedeck down, and start it again"}
 	}
 	return nil, unreachable(err)
 }

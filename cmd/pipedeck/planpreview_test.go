@@ -19,11 +19,13 @@ import (
 var previewed = &deckv1.PlanPreview{
 	BaseBranch: "main", HeadBranch: "feature", HeadCommit: "c0ffee1234567",
 	Applications: []*deckv1.ApplicationPlanPreview{
-		{Name: "api", Path: "apps/api", Strategy: "QUICK_SYNC", StrategyReason: "Quick sync: no pipeline is configured", NoChange: true,
-			Targets: []*deckv1.TargetPlanPreview{{Plugin: "kubernetes", Target: "local", Summary: "0 changed"}}},
+		{Name: "api", Path: "apps/api", Strategy: "QUICK_SYNC", StrategyReason: "Quick sync: no pipeline is configured",
+			NoChange: true,
+			Targets:  []*deckv1.TargetPlanPreview{{Plugin: "kubernetes", Target: "local", Summary: "0 changed"}}},
 		{Name: "bad", Path: "apps/bad", Error: "line one\nline two"},
 		{Name: "web", Path: "apps/web", Strategy: "PIPELINE", StrategyReason: "Pipeline: alwaysUsePipeline is set",
-			Targets: []*deckv1.TargetPlanPreview{{Plugin: "kubernetes", Target: "local", Summary: "1 changed", Details: "# 1. web\n\n@@ -1 +1 @@\n-a\n+b\n", Language: "diff"}}},
+			Targets: []*deckv1.TargetPlanPreview{{Plugin: "kubernetes", Target: "local", Summary: "1 changed",
+				Details: "# 1. web\n\n@@ -1 +1 @@\n-a\n+b\n", Language: "diff"}}},
 	},
 }
 
@@ -59,12 +61,15 @@ web  apps/web
 	require.Contains(t, out.String(), "    -a\n")
 
 	out.Reset()
-	require.NoError(t, printPreview(&out, &deckv1.PlanPreview{BaseBranch: "main", HeadBranch: "main", HeadCommit: "c0ffee1234567"}, nil))
+	require.NoError(t, printPreview(&out, &deckv1.PlanPreview{BaseBranch: "main", HeadBranch: "main",
+		HeadCommit: "c0ffee1234567"}, nil))
 	require.Equal(t, "Merging main (c0ffee1) into main deploys nothing\n", out.String())
 	out.Reset()
-	conflict := &deckv1.PlanPreview{BaseBranch: "main", HeadBranch: "f", HeadCommit: "c0ffee1234567", Errors: []string{"piped p: detected conflicts:\na: both"}}
+	conflict := &deckv1.PlanPreview{BaseBranch: "main", HeadBranch: "f", HeadCommit: "c0ffee1234567",
+		Errors: []string{"piped p: detected conflicts:\na: both"}}
 	require.NoError(t, printPreview(&out, conflict, nil))
-	require.Equal(t, "Merging f (c0ffee1) into main cannot be previewed\n\n  error: piped p: detected conflicts:\n    a: both\n", out.String())
+	require.Equal(t, "Merging f (c0ffee1) into main cannot be previewed\n\n"+
+		"  error: piped p: detected conflicts:\n    a: both\n", out.String())
 	require.True(t, previewFailed(conflict))
 	require.Nil(t, colours(&out))
 }
@@ -75,7 +80,8 @@ func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
 	git := func(args ...string) string {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))

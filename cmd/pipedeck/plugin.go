@@ -22,8 +22,10 @@ func newPluginCommand(t *target) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		newPluginNewCommand(), newPluginTestCommand(), newPluginRecordCommand(t), newPluginReplayCommand(), newPluginProtosCommand(),
-		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(), newPluginPushCommand(),
+		newPluginNewCommand(), newPluginTestCommand(), newPluginRecordCommand(t), newPluginReplayCommand(),
+		newPluginProtosCommand(),
+		newPluginListCommand(), newPluginInfoCommand(), newPluginInstallCommand(), newPluginVerifyCommand(),
+		newPluginPushCommand(),
 		newPluginSignCommand(), newPluginSchemaCommand(),
 	)
 	return cmd

@@ -24,7 +24,8 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	wait := filepath.Join(t.TempDir(), "wait")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", wait, "../../plugins/wait").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", wait, "--with", `{"duration": "100ms"}`, "-o", "json")
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", wait, "--with", `{"duration": "100ms"}`,
+		"-o", "json")
 	require.Zero(t, code, stdout+stderr)
 	var tested struct {
 		Checks []struct{ Name, State string }
@@ -37,7 +38,8 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", wait, "--stage", "WIAT")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "pipedeck: the plugin has no stage WIAT, only WAIT\nnext step: name one of its stages with --stage\n", stderr)
+	require.Equal(t, "pipedeck: the plugin has no stage WIAT, only WAIT\n"+
+		"next step: name one of its stages with --stage\n", stderr)
 	require.Empty(t, stdout)
 
 	// The texts of logs in this recording are not those that PipeCD's plugin wrote.
@@ -47,7 +49,8 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	require.Contains(t, stdout, "same     13 ExecuteStage WAIT\ndiffers  reports of stage WAIT\n")
 	require.Contains(t, stdout, "    -line 1\n")
 	require.Contains(t, stderr, "1 of 5 are not as recorded\nnext step: ")
-	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait", "-o", "json",
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait",
+		"-o", "json",
 		"--ignore", "(?s).*(line|Wait|Until).*")
 	require.Equal(t, exitFailed, code)
 	require.NotContains(t, stderr, "2 of")
@@ -61,13 +64,15 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &replayed))
 	require.Len(t, replayed.Calls, 5)
 	require.True(t, replayed.Calls[2].Same)
-	require.Equal(t, "metadata", replayed.Calls[3].Differences[0].What, "the log is ignored, and ours shows until when it waits")
+	require.Equal(t, "metadata", replayed.Calls[3].Differences[0].What,
+		"the log is ignored, and ours shows until when it waits")
 }
 
 func TestWrongUseOfAPluginsToolsIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"empty.jsonl": "", "piped-plugin.yaml": "confg: {}\n", "list.yaml": "deployTargets: [{labels: {}}]\n"} {
+	for name, text := range map[string]string{"empty.jsonl": "", "piped-plugin.yaml": "confg: {}\n",
+		"list.yaml": "deployTargets: [{labels: {}}]\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	program, err := exec.LookPath("true")
@@ -76,19 +81,27 @@ func TestWrongUseOfAPluginsToolsIsTold(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no plugin":                    {[]string{"test", "/no/such/plugin"}, "give the program of a plugin or the directory"},
-		"no program":                   {[]string{"test", filepath.Join(dir, "empty.jsonl")}, "is not executable"},
-		"options that are no JSON":     {[]string{"test", program, "--with", "a: b"}, "--with is not JSON"},
-		"no application":               {[]string{"test", program, "--source", dir}, "with its app.pipecd.yaml"},
-		"a misspelt key beside it":     {[]string{"test", dir}, `unknown field "confg"`},
-		"a target without a name":      {[]string{"test", program, "--config", filepath.Join(dir, "list.yaml")}, "deployTargets[0] has no name"},
-		"no recording":                 {[]string{"replay", filepath.Join(dir, "none"), program}, "make one with: pipedeck plugin record"},
-		"an empty recording":           {[]string{"replay", filepath.Join(dir, "empty.jsonl"), program}, "holds no call"},
-		"a pattern that is none":       {[]string{"replay", "x", program, "--ignore", "("}, "give a regular expression"},
-		"several plugins":              {[]string{"replay", "../../api/testdata/recordings/a1-wait-script.jsonl", program}, "--plugin-name scriptrun"},
-		"no file to record to":         {[]string{"record", "a=" + program}, "--file calls.jsonl"},
-		"a recorder for a url":         {[]string{"record", "a=https://example.com/p", "-f", "x"}, "pipedeck plugin install"},
-		"a recorder without a size":    {[]string{"record", "a=" + program, "-f", "x", "--max-size", "0"}, "number of MiB"},
+		"no plugin": {[]string{"test", "/no/such/plugin"},
+			"give the program of a plugin or the directory"},
+		"no program":               {[]string{"test", filepath.Join(dir, "empty.jsonl")}, "is not executable"},
+		"options that are no JSON": {[]string{"test", program, "--with", "a: b"}, "--with is not JSON"},
+		"no application":           {[]string{"test", program, "--source", dir}, "with its app.pipecd.yaml"},
+		"a misspelt key beside it": {[]string{"test", dir}, `unknown field "confg"`},
+		"a target without a name": {[]string{"test", program, "--config", filepath.Join(dir, "list.yaml")},
+			"deployTargets[0] has no name"},
+		"no recording": {[]string{"replay", filepath.Join(dir, "none"), program},
+			"make one with: pipedeck plugin record"},
+		"an empty recording": {[]string{"replay", filepath.Join(dir, "empty.jsonl"), program},
+			"holds no call"},
+		"a pattern that is none": {[]string{"replay", "x", program, "--ignore", "("},
+			"give a regular expression"},
+		"several plugins": {[]string{"replay", "../../api/testdata/recordings/a1-wait-script.jsonl",
+			program}, "--plugin-name scriptrun"},
+		"no file to record to": {[]string{"record", "a=" + program}, "--file calls.jsonl"},
+		"a recorder for a url": {[]string{"record", "a=https://example.com/p", "-f", "x"},
+			"pipedeck plugin install"},
+		"a recorder without a size": {[]string{"record", "a=" + program, "-f", "x", "--max-size", "0"},
+			"number of MiB"},
 		"a recorder without arguments": {[]string{"record", "-f", "x"}, "accepts between 1 and 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +121,8 @@ func TestALauncherStartsTheRecorderWithWhatPipedGives(t *testing.T) {
 	program, err := exec.LookPath("true")
 	require.NoError(t, err)
 	launcher := filepath.Join(dir, "it's a launcher")
-	code, _, stderr := command(t.Context(), dir, "plugin", "record", "a="+program, "-f", filepath.Join(dir, "it's.jsonl"), "--launcher", launcher)
+	code, _, stderr := command(t.Context(), dir, "plugin", "record", "a="+program, "-f",
+		filepath.Join(dir, "it's.jsonl"), "--launcher", launcher)
 	require.Zero(t, code, stderr)
 	text, err := os.ReadFile(launcher)
 	require.NoError(t, err)

@@ -59,7 +59,8 @@ type binaryFinder func(context.Context, *fetch.Fetcher, config.Plugin) pluginBin
 
 // pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results. Of
 // one that asks no server, names are looked up in the index as it was fetched before.
-func pluginCommand(use, short, long, example string, asks bool, find binaryFinder, print func(io.Writer, []pluginBinary) error) *cobra.Command {
+func pluginCommand(use, short, long, example string, asks bool, find binaryFinder,
+	print func(io.Writer, []pluginBinary) error) *cobra.Command {
 	var flags pluginFlags
 	cmd := &cobra.Command{
 		Use: use + " [NAME...]", Short: short, Long: long, Example: example,
@@ -83,8 +84,11 @@ func pluginCommand(use, short, long, example string, asks bool, find binaryFinde
 		},
 	}
 	cmd.Flags().StringVar(&flags.configFile, "config-file", "", "the piped configuration")
-	cmd.Flags().StringVar(&flags.index, "index", "", "the plugin index, path or https:// (default that of the piped configuration); without --config-file, NAME is a name in it")
-	cmd.Flags().StringVar(&flags.workDir, "work-dir", "", "the work directory of piped (default piped in the user's cache directory)")
+	cmd.Flags().StringVar(&flags.index, "index", "",
+		"the plugin index, path or https:// (default that of the piped configuration); without --config-file, "+
+			"NAME is a name in it")
+	cmd.Flags().StringVar(&flags.workDir, "work-dir", "",
+		"the work directory of piped (default piped in the user's cache directory)")
 	addOutputFlag(cmd, &flags.output)
 	return cmd
 }
@@ -94,7 +98,8 @@ func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
 		return pluginsOfIndex(names)
 	}
 	if f.configFile == "" {
-		return nil, usageError(errors.New("no piped configuration is given"), "name it with --config-file piped.yaml, or a plugin index with --index")
+		return nil, usageError(errors.New("no piped configuration is given"),
+			"name it with --config-file piped.yaml, or a plugin index with --index")
 	}
 	piped, err := config.LoadPiped(f.configFile)
 	if err != nil {
@@ -108,7 +113,8 @@ func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(piped.Plugins, func(p config.Plugin) bool { return p.Name == name })
 		if at < 0 {
-			return nil, usageError(fmt.Errorf("no plugin of %s is named %q", f.configFile, name), "see them with: pipedeck plugin list --config-file "+f.configFile)
+			return nil, usageError(fmt.Errorf("no plugin of %s is named %q", f.configFile, name),
+				"see them with: pipedeck plugin list --config-file "+f.configFile)
 		}
 		chosen = append(chosen, piped.Plugins[at])
 	}
@@ -133,7 +139,8 @@ func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
 // findBinary looks at what is on this machine. Nobody is asked.
 func findBinary(_ context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
 	u, _ := url.Parse(plugin.URL) // the configuration has been checked
-	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "", Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}
+	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "",
+		Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}
 	if plugin.Signature != nil {
 		b.Policy, b.SignedBy, b.SignatureURL = plugin.Signature.Policy, plugin.Signature.PublicKey, fetch.Redact(fetch.SignatureURL(plugin))
 	}
@@ -180,7 +187,8 @@ func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.
 		}
 	}
 	if problems > 0 {
-		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", line.Count(problems, "plugin")), "the reasons and next steps are above"})
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s cannot be used", line.Count(problems, "plugin")),
+			"the reasons and next steps are above"})
 	}
 	return err
 }
@@ -188,7 +196,8 @@ func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.
 func binariesTable(w io.Writer, found []pluginBinary) error {
 	var body [][]string
 	for _, b := range found {
-		body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL, cmp.Or(b.Problem, b.Warning)})
+		body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL,
+			cmp.Or(b.Problem, b.Warning)})
 	}
 	return printTable(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
 }

@@ -23,10 +23,12 @@ import (
 )
 
 // binaries runs a plugin command on a piped configuration with these plugins.
-func binaries(t *testing.T, work, plugins, subcommand string, args ...string) (code int, found map[string]pluginBinary, stderr string) {
+func binaries(t *testing.T, work, plugins, subcommand string, args ...string) (code int, found map[string]pluginBinary,
+	stderr string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "piped.yaml")
-	text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: eA==\n  apiAddress: a:1\n  plugins:\n" + plugins
+	text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n" +
+		"  pipedKeyData: eA==\n  apiAddress: a:1\n  plugins:\n" + plugins
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	args = append([]string{"plugin", subcommand, "--config-file", file, "--work-dir", work, "-o", "json"}, args...)
 	code, stdout, stderr := command(t.Context(), t.TempDir(), args...)
@@ -117,7 +119,8 @@ func TestPluginIsPushedAndInstalledByItsDigest(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("content"), 0o700))
 	url := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/plugin:v1"
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "push", url, "--file", runtime.GOOS+"/"+runtime.GOARCH+"="+program)
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "push", url, "--file",
+		runtime.GOOS+"/"+runtime.GOARCH+"="+program)
 	require.Zero(t, code, stderr)
 	pinned := strings.TrimSpace(stdout)
 	require.True(t, strings.HasPrefix(pinned, url+"@sha256:"), pinned)

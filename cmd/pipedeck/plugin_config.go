@@ -54,10 +54,12 @@ func (f *environmentFlags) configure(plugins []workspace.Plugin) error {
 	for _, given := range f.pluginConfigs {
 		name, file, ok := strings.Cut(given, "=")
 		if !ok || name == "" || file == "" {
-			return usageError(fmt.Errorf("--plugin-config %q is not NAME=FILE", given), "give NAME=FILE, for example --plugin-config greeter=greeter.yaml")
+			return usageError(fmt.Errorf("--plugin-config %q is not NAME=FILE", given),
+				"give NAME=FILE, for example --plugin-config greeter=greeter.yaml")
 		}
 		if !slices.ContainsFunc(plugins, func(p workspace.Plugin) bool { return p.Name == name }) {
-			return usageError(fmt.Errorf("--plugin-config %s: no plugin is named %q", given, name), "give the plugin, too: --plugin "+name+"=PATH")
+			return usageError(fmt.Errorf("--plugin-config %s: no plugin is named %q", given, name),
+				"give the plugin, too: --plugin "+name+"=PATH")
 		}
 		files[name] = file
 	}
@@ -95,7 +97,8 @@ func (f *environmentFlags) configureBeside(plugin workspace.Plugin) error {
 // readPluginConfig decodes a file.
 func readPluginConfig(path string) (pluginConfig, error) {
 	var c pluginConfig
-	const hint = "write the keys that the plugin has in the piped configuration: config and deployTargets, stages and limits"
+	const hint = "write the keys that the plugin has in the piped configuration: config and deployTargets, stages " +
+		"and limits"
 	file, err := os.Open(path)
 	if err != nil {
 		return c, usageError(fmt.Errorf("read the configuration of a plugin: %w", err), "give an existing file")
@@ -153,7 +156,8 @@ func (c *pluginConfig) settings(name, url string) (sdk.Settings, error) {
 		if err != nil {
 			return settings, err
 		}
-		settings.DeployTargets = append(settings.DeployTargets, sdk.DeployTargetConfig{Name: target.Name, Labels: target.Labels, Config: raw})
+		settings.DeployTargets = append(settings.DeployTargets,
+			sdk.DeployTargetConfig{Name: target.Name, Labels: target.Labels, Config: raw})
 	}
 	return settings, nil
 }

@@ -24,7 +24,9 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	write(filepath.Join(source, pluginConfigName), "config: {greeting: Beside}\ndeployTargets:\n  - {name: east, labels: {env: dev}, config: {address: a}}\nlimits: {memory: 1Gi}\n")
+	write(filepath.Join(source, pluginConfigName),
+		"config: {greeting: Beside}\ndeployTargets:\n"+
+			"  - {name: east, labels: {env: dev}, config: {address: a}}\nlimits: {memory: 1Gi}\n")
 	given := write(filepath.Join(dir, "given.yaml"), "config: {greeting: Given}\n")
 	find := func(f *environmentFlags, name string) workspace.Plugin {
 		t.Helper()
@@ -41,10 +43,12 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 
 	beside := find(&environmentFlags{plugins: []string{"greeter=" + source}}, "greeter")
 	require.Equal(t, map[string]any{"greeting": "Beside"}, beside.Config)
-	require.Equal(t, []config.DeployTarget{{Name: "east", Labels: map[string]string{"env": "dev"}, Config: []byte(`{"address":"a"}`)}}, beside.DeployTargets)
+	require.Equal(t, []config.DeployTarget{{Name: "east", Labels: map[string]string{"env": "dev"},
+		Config: []byte(`{"address":"a"}`)}}, beside.DeployTargets)
 	require.Equal(t, "1Gi", beside.Limits.Memory)
 
-	explicit := &environmentFlags{plugins: []string{"greeter=" + source}, pluginConfigs: []string{"greeter=" + given, "wait=" + given}}
+	explicit := &environmentFlags{plugins: []string{"greeter=" + source},
+		pluginConfigs: []string{"greeter=" + given, "wait=" + given}}
 	require.Equal(t, map[string]any{"greeting": "Given"}, find(explicit, "greeter").Config)
 	require.Empty(t, find(explicit, "greeter").DeployTargets, "the files are not mixed")
 	require.Equal(t, map[string]any{"greeting": "Given"}, find(explicit, "wait").Config)
@@ -54,8 +58,10 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
 	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{
-		Address: "localhost:1", Repository: &workspace.Repository{Root: dir, Branch: "main"}, Plugins: []workspace.Plugin{{
-			Name: "greeter", URL: "file:///greeter", Config: beside.Config, DeployTargets: beside.DeployTargets, Limits: beside.Limits,
+		Address: "localhost:1", Repository: &workspace.Repository{Root: dir,
+			Branch: "main"}, Plugins: []workspace.Plugin{{
+			Name: "greeter", URL: "file:///greeter", Config: beside.Config, DeployTargets: beside.DeployTargets,
+			Limits: beside.Limits,
 		}},
 	}))
 	require.NoError(t, w.Keys().EnsureKeyPair())
@@ -70,7 +76,8 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 		"greeter=/no/such/file": "read the configuration of a plugin",
 		"greeter=" + write(filepath.Join(dir, "bad.yaml"), "limits: {memory: much}"): "limits.memory",
 	} {
-		_, err := (&environmentFlags{plugins: []string{"greeter=" + source}, pluginConfigs: []string{flag}}).pluginList("/bin")
+		_, err := (&environmentFlags{plugins: []string{"greeter=" + source},
+			pluginConfigs: []string{flag}}).pluginList("/bin")
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -90,7 +97,8 @@ func TestBundledPluginsHaveAMemoryLimit(t *testing.T) {
 		plugins, err := f.pluginList("/bin")
 		require.NoError(t, err)
 		require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{
-			Address: "localhost:1", Repository: &workspace.Repository{Root: dir, Branch: "main"}, Plugins: plugins, Ports: ports,
+			Address: "localhost:1", Repository: &workspace.Repository{Root: dir, Branch: "main"}, Plugins: plugins,
+			Ports: ports,
 		}))
 		data, err := os.ReadFile(w.PipedConfig())
 		require.NoError(t, err)
@@ -115,9 +123,11 @@ func TestBundledPluginsHaveAMemoryLimit(t *testing.T) {
 	require.Equal(t, "256Mi", usual["wait"].Memory)
 	require.Equal(t, "256Mi", usual["waitapproval"].Memory)
 	require.Empty(t, usual["scriptrun"].Memory, "the scripts of users would count")
-	given := limits(nil, environmentFlags{plugins: []string{"wait=/own/wait"}, pluginConfigs: []string{"kubernetes=" + more, "waitapproval=" + pids}})
+	given := limits(nil, environmentFlags{plugins: []string{"wait=/own/wait"},
+		pluginConfigs: []string{"kubernetes=" + more, "waitapproval=" + pids}})
 	require.Equal(t, config.PluginLimits{Memory: "2Gi", Pids: 500}, given["kubernetes"])
 	require.Equal(t, config.PluginLimits{Memory: "256Mi", Pids: 500}, given["waitapproval"])
 	require.Empty(t, given["wait"].Memory, "a program of the user is not bundled")
-	require.Empty(t, limits([]int{1, 2, 3, 4, 5, 6}, environmentFlags{})["kubernetes"].Memory, "PipeCD's piped does not know limits")
+	require.Empty(t, limits([]int{1, 2, 3, 4, 5, 6}, environmentFlags{})["kubernetes"].Memory,
+		"PipeCD's piped does not know limits")
 }

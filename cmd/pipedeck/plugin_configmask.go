@@ -16,16 +16,17 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// configMask masks what a plugin was configured with. As in piped.MaskedYAML, every text of the configuration counts as a
-// secret, because the plugin alone knows which are; of a stage's "with", only the values of keys that look like secrets.
+// configMask masks what a plugin was configured with. As in piped.MaskedYAML, every text of the configuration counts as
+// a secret, because the plugin alone knows which are; of a stage's "with", only the values of keys that look like
+// secrets.
 type configMask struct {
 	recordMask
 	// short are secrets that are too short for the masker, the longest first.
 	short []string
 }
 
-// newConfigMask learns the configuration and the "with" of a stage. Unless all is set, only the values of keys that look like
-// secrets count in the configuration, too.
+// newConfigMask learns the configuration and the "with" of a stage. Unless all is set, only the values of keys that
+// look like secrets count in the configuration, too.
 func newConfigMask(settings sdk.Settings, with string, all bool) (*configMask, error) {
 	m := &configMask{recordMask: recordMask{masker: secrets.NewMasker(), seen: map[string]bool{}}}
 	configured := []json.RawMessage{settings.Config}

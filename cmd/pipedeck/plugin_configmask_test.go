@@ -19,11 +19,14 @@ func TestAPluginTestNeverPrintsAConfiguredPassword(t *testing.T) {
 	dir := t.TempDir()
 	program, config := filepath.Join(dir, "leaky"), filepath.Join(dir, "config.yaml")
 	// It prints how it was configured and leaves a file where it runs.
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" >&2; printf 'no end: hunter2hunter2'; pwd > where; exit 3\n"), 0o700))
-	require.NoError(t, os.WriteFile(config, []byte("config: {password: hunter2hunter2, pin: 1234567, token: ab1, retries: 7}\n"+
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" >&2; printf 'no end: hunter2hunter2'; "+
+		"pwd > where; exit 3\n"), 0o700))
+	require.NoError(t, os.WriteFile(config, []byte("config: {password: hunter2hunter2, pin: 1234567, token: ab1, "+
+		"retries: 7}\n"+
 		"deployTargets: [{name: one, config: {address: \"https://ada:swordfish@example.com\"}}]\n"), 0o600))
 	t.Run("as a user runs it", func(t *testing.T) {
-		code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", program, "--config", config, "--verbose", "--source", "")
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", program, "--config", config,
+			"--verbose", "--source", "")
 		require.Equal(t, exitFailed, code)
 		require.Contains(t, stderr, "no end: ******")
 		require.Contains(t, stderr, `"retries":7`, "a number is no secret")
@@ -34,7 +37,8 @@ func TestAPluginTestNeverPrintsAConfiguredPassword(t *testing.T) {
 	require.NoFileExists(t, "where")
 	require.NoFileExists(t, filepath.Join(dir, "where"))
 
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", program, "--with", `{"password": "hunter2hunter2"`)
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", program, "--with",
+		`{"password": "hunter2hunter2"`)
 	require.Equal(t, exitUsage, code)
 	require.NotContains(t, stdout+stderr, "hunter2")
 }
@@ -44,13 +48,15 @@ func TestTheMaskOfAConfigurationKnowsItsForms(t *testing.T) {
 	m, err := newConfigMask(sdk.Settings{Config: json.RawMessage(`{"credentials": {"user": "root1"}, "password": 4711, "note": "a longer text"}`)},
 		`{"names": ["Ada Lovelace"], "apiKey": "k3y-k3y-k3y"}`, true)
 	require.NoError(t, err)
-	require.Equal(t, "****** ****** ****** Ada Lovelace ******", m.text("root1 4711 a longer text Ada Lovelace k3y-k3y-k3y"))
+	require.Equal(t, "****** ****** ****** Ada Lovelace ******",
+		m.text("root1 4711 a longer text Ada Lovelace k3y-k3y-k3y"))
 }
 
 func TestAPluginGetsACopyOfTheApplication(t *testing.T) {
 	t.Parallel()
 	root, scratch := t.TempDir(), t.TempDir()
-	for path, text := range map[string]string{".git/config": "", "apps/web/app.pipecd.yaml": "kind: Application", "base/kustomization.yaml": "base"} {
+	for path, text := range map[string]string{".git/config": "", "apps/web/app.pipecd.yaml": "kind: Application",
+		"base/kustomization.yaml": "base"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
 	}

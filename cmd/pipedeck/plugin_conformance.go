@@ -66,7 +66,8 @@ application: files that it writes are removed. Values of its configuration are m
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
 			case err != nil:
-				return &exitError{exitFailed, errors.New(mask.text(err.Error())), "run it again with --verbose to see what the plugin prints"}
+				return &exitError{exitFailed, errors.New(mask.text(err.Error())),
+					"run it again with --verbose to see what the plugin prints"}
 			}
 			return showChecks(cmd.OutOrStdout(), checks, flags.output == "json")
 		},
@@ -74,8 +75,10 @@ application: files that it writes are removed. Values of its configuration are m
 	flags.register(cmd)
 	cmd.Flags().StringVar(&options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	cmd.Flags().StringVar(&options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	cmd.Flags().StringVar(&source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an application without files)")
-	limitVar(cmd.Flags(), &options.RunLimit, "run-limit", 15*time.Second, "cancel a stage that is still running after this time")
+	cmd.Flags().StringVar(&source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
+		"application without files)")
+	limitVar(cmd.Flags(), &options.RunLimit, "run-limit", 15*time.Second,
+		"cancel a stage that is still running after this time")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
 	return cmd
 }
@@ -96,7 +99,8 @@ func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {
 		err = printTable(w, []string{"RESULT", "CHECK", "DETAIL"}, body)
 	}
 	if failed > 0 {
-		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s failed", line.Count(failed, "check")), "see docs/plugin-author-guide.md for what a plugin has to do"})
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%s failed", line.Count(failed, "check")),
+			"see docs/plugin-author-guide.md for what a plugin has to do"})
 	}
 	return err
 }

@@ -25,13 +25,15 @@ import (
 // pluginsOfIndex makes plugins of names in an index, without a piped configuration.
 func pluginsOfIndex(names []string) ([]config.Plugin, error) {
 	if len(names) == 0 {
-		return nil, usageError(errors.New("no plugin of the index is named"), "see them with: pipedeck plugin list --index INDEX")
+		return nil, usageError(errors.New("no plugin of the index is named"),
+			"see them with: pipedeck plugin list --index INDEX")
 	}
 	var plugins []config.Plugin
 	for _, name := range names {
 		r, ok := index.ParseReference(name)
 		if !ok {
-			return nil, usageError(fmt.Errorf("%q is no name of a plugin in an index", name), "write it as NAME or NAME@VERSION")
+			return nil, usageError(fmt.Errorf("%q is no name of a plugin in an index", name),
+				"write it as NAME or NAME@VERSION")
 		}
 		plugins = append(plugins, config.Plugin{Name: r.Name, URL: name})
 	}
@@ -39,7 +41,8 @@ func pluginsOfIndex(names []string) ([]config.Plugin, error) {
 }
 
 // find looks a plugin up in the index where its url is a name, and then at its binary.
-func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin, asks bool, find binaryFinder) pluginBinary {
+func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin, asks bool,
+	find binaryFinder) pluginBinary {
 	var resolved fetch.Resolved
 	var err error
 	known := true
@@ -62,7 +65,8 @@ func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin c
 		b.Reference, b.Version = plugin.URL, resolved.Version
 	}
 	if resolved.Stale != nil && b.Warning == "" {
-		b.Warning = "the plugin index is as it was fetched before, because its url cannot be reached: " + resolved.Stale.Error()
+		b.Warning = "the plugin index is as it was fetched before, because its url cannot be reached: " +
+			resolved.Stale.Error()
 	}
 	return b
 }
@@ -90,7 +94,8 @@ func orIndex(cmd *cobra.Command, print func(io.Writer, *index.Index) error) *cob
 		case err != nil:
 			var failed *fetch.Error
 			if errors.As(err, &failed) {
-				return &exitError{exitFailed, fmt.Errorf("the plugin index %s: %w", failed.URL, failed.Err), failed.Step}
+				return &exitError{exitFailed, fmt.Errorf("the plugin index %s: %w", failed.URL, failed.Err),
+					failed.Step}
 			}
 			return err
 		}
@@ -115,7 +120,8 @@ func choose(x *index.Index, names []string) (*index.Index, error) {
 	for _, name := range names {
 		reference, ok := index.ParseReference(name)
 		if !ok {
-			return nil, usageError(fmt.Errorf("%q is no name of a plugin in an index", name), "write it as NAME or NAME@VERSION")
+			return nil, usageError(fmt.Errorf("%q is no name of a plugin in an index", name),
+				"write it as NAME or NAME@VERSION")
 		}
 		plugin, err := x.Find(reference)
 		if err != nil {
@@ -136,7 +142,8 @@ func indexTable(w io.Writer, x *index.Index) error {
 		plugin := x.Plugins[name]
 		newest, versions := plugin.Newest(), plugin.Sorted()
 		_, available := plugin.Versions[newest][here]
-		body = append(body, []string{name, newest, yes(available), strings.Join(versions[:min(len(versions), 5)], " "), plugin.Description})
+		body = append(body, []string{name, newest, yes(available), strings.Join(versions[:min(len(versions), 5)], " "),
+			plugin.Description})
 	}
 	return printTable(w, []string{"NAME", "NEWEST", "FOR " + here, "VERSIONS", "DESCRIPTION"}, body)
 }

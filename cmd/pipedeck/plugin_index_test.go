@@ -35,7 +35,8 @@ func TestPluginsOfAnIndexAreListedAndInstalledByName(t *testing.T) {
 	defer server.Close()
 	at := server.URL + "/index.yaml"
 	plugin := func(args ...string) (int, string, string) {
-		return command(t.Context(), t.TempDir(), append([]string{"plugin"}, append(args, "--index", at, "--work-dir", filepath.Join(dir, "work"))...)...)
+		return command(t.Context(), t.TempDir(), append([]string{"plugin"},
+			append(args, "--index", at, "--work-dir", filepath.Join(dir, "work"))...)...)
 	}
 
 	code, stdout, stderr := plugin("list")
@@ -64,7 +65,8 @@ func TestPluginsOfAnIndexAreListedAndInstalledByName(t *testing.T) {
 		args []string
 		says string
 	}{
-		{exitFailed, []string{"install", "elsewhere"}, "elsewhere@v1.0.0 is not there for " + here + ", only for: plan9/mips"},
+		{exitFailed, []string{"install", "elsewhere"},
+			"elsewhere@v1.0.0 is not there for " + here + ", only for: plan9/mips"},
 		{exitFailed, []string{"install", "cannary"}, "did you mean canary?"},
 		{exitUsage, []string{"info", "canary@v7"}, "the index has no version v7 of canary (it has: v1.1.0, v1.0.0)"},
 		{exitUsage, []string{"install"}, "no plugin of the index is named"},
@@ -88,7 +90,8 @@ func TestAPipedConfigurationNamesPluginsOfAnIndex(t *testing.T) {
 		"plugins: {canary: {versions: {v1.0.0: {%s/%s: {url: canary, sha256: %s}}}}}", runtime.GOOS, runtime.GOARCH, digest)), 0o600))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
-	plugins, work := fmt.Sprintf("    - {name: p, url: canary, port: 0}\n  pluginIndex: %s/index.yaml\n", server.URL), t.TempDir()
+	plugins, work := fmt.Sprintf("    - {name: p, url: canary, port: 0}\n  pluginIndex: %s/index.yaml\n",
+		server.URL), t.TempDir()
 
 	code, found, stderr := binaries(t, work, plugins, "list")
 	require.Zero(t, code, stderr)

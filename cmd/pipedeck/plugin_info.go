@@ -32,8 +32,10 @@ func printBinaries(w io.Writer, found []pluginBinary) error {
 			fmt.Fprintln(table)
 		}
 		for _, fact := range [][2]string{
-			{"name", b.Name}, {"index name", b.Reference}, {"version", b.Version}, {"url", b.URL}, {"state", b.State}, {"file", b.Path}, {"sha256", b.SHA256}, {"pinned", yes(b.Pinned)},
-			{"signature", b.Policy}, {"signed by", b.SignedBy}, {"signature url", b.SignatureURL}, {"problem", b.Problem},
+			{"name", b.Name}, {"index name", b.Reference}, {"version", b.Version}, {"url", b.URL}, {"state", b.State},
+			{"file", b.Path}, {"sha256", b.SHA256}, {"pinned", yes(b.Pinned)},
+			{"signature", b.Policy}, {"signed by", b.SignedBy}, {"signature url", b.SignatureURL},
+			{"problem", b.Problem},
 		} {
 			if fact[1] != "" {
 				fmt.Fprintf(table, "%s\t%s\n", fact[0], text.Line(fact[1]))

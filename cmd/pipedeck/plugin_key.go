@@ -33,7 +33,8 @@ func (p passwordSource) ask(ctx context.Context, label string) (string, error) {
 	}
 	file, ok := p.in.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return "", usageError(errors.New("the key needs a password, and there is no terminal to ask for it"), "set "+passwordVariable)
+		return "", usageError(errors.New("the key needs a password, and there is no terminal to ask for it"),
+			"set "+passwordVariable)
 	}
 	password, err := askSecret(ctx, int(file.Fd()), p.prompt, label)
 	if ctx.Err() != nil {
@@ -79,7 +80,8 @@ func loadKey(ctx context.Context, path string, passwords passwordSource) (*signa
 }
 
 // generateKey writes a new key and its public one to path and path.pub. It overwrites nothing.
-func generateKey(ctx context.Context, path string, form signature.Form, noPassword bool, passwords passwordSource) (*signature.PrivateKey, error) {
+func generateKey(ctx context.Context, path string, form signature.Form, noPassword bool,
+	passwords passwordSource) (*signature.PrivateKey, error) {
 	for _, name := range []string{path, path + ".pub"} {
 		if _, err := os.Lstat(name); err == nil {
 			return nil, usageError(fmt.Errorf("there is a %s already", name), "choose another --key FILE")

@@ -63,15 +63,18 @@ not exist or be empty; without it, it is a directory NAME here.`,
 		},
 	}
 	cmd.Flags().StringVar(&modulePath, "module", "", "path of the Go module (default example.com/NAME)")
-	cmd.Flags().StringVar(&sdk, "sdk", "", "clone of pipedeck to take the SDK from (default: the one this program was built in, else its released version)")
+	cmd.Flags().StringVar(&sdk, "sdk", "", "clone of pipedeck to take the SDK from (default: the one this program "+
+		"was built in, else its released version)")
 	return cmd
 }
 
 func newScaffold(name, modulePath, sdk string) (*scaffold, error) {
 	if !pluginName.MatchString(name) {
-		return nil, usageError(fmt.Errorf("%q is no name for a plugin", name), "use small letters, digits, - and _, a letter first, such as greeter")
+		return nil, usageError(fmt.Errorf("%q is no name for a plugin", name),
+			"use small letters, digits, - and _, a letter first, such as greeter")
 	}
-	s := &scaffold{Name: name, Stage: strings.ToUpper(strings.ReplaceAll(name, "-", "_")), Module: modulePath, Version: "v0.0.0"}
+	s := &scaffold{Name: name, Stage: strings.ToUpper(strings.ReplaceAll(name, "-", "_")), Module: modulePath,
+		Version: "v0.0.0"}
 	if s.Module == "" {
 		s.Module = "example.com/" + name
 	}
@@ -84,7 +87,8 @@ func newScaffold(name, modulePath, sdk string) (*scaffold, error) {
 			return nil, err
 		}
 		if !holdsSDK(dir) {
-			return nil, usageError(fmt.Errorf("%s is not a clone of pipedeck: it has no go.mod of %s", dir, sdkModule), "give the directory of the clone with --sdk")
+			return nil, usageError(fmt.Errorf("%s is not a clone of pipedeck: it has no go.mod of %s", dir, sdkModule),
+				"give the directory of the clone with --sdk")
 		}
 		s.SDK = dir
 		return s, nil
@@ -95,7 +99,8 @@ func newScaffold(name, modulePath, sdk string) (*scaffold, error) {
 		return s, nil
 	}
 	if err := module.Check(sdkModule, buildVersion()); err != nil {
-		return nil, usageError(errors.New("this program was built from sources that it does not find any more, so it does not know where the SDK is"),
+		return nil, usageError(errors.New("this program was built from sources that it does not find any more, so "+
+			"it does not know where the SDK is"),
 			"give a clone of pipedeck with --sdk DIR")
 	}
 	s.Version = buildVersion()
@@ -111,7 +116,8 @@ func holdsSDK(dir string) bool {
 func (s *scaffold) write(dir string) error {
 	switch entries, err := os.ReadDir(dir); {
 	case err == nil && len(entries) > 0:
-		return usageError(fmt.Errorf("%s is not empty", dir), "give another directory: pipedeck plugin new "+s.Name+" DIR")
+		return usageError(fmt.Errorf("%s is not empty", dir),
+			"give another directory: pipedeck plugin new "+s.Name+" DIR")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("read the directory of the plugin: %w", err)
 	}

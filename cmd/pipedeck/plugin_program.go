@@ -23,8 +23,10 @@ type programFlags struct {
 }
 
 func (f *programFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "plugin-name", "", "the plugin's name in the piped configuration (default: that of its file or directory)")
-	cmd.Flags().StringVar(&f.configFile, "config", "", "`FILE` with the plugin's config and deployTargets as in the piped configuration (default: "+pluginConfigName+" in the directory of the plugin)")
+	cmd.Flags().StringVar(&f.name, "plugin-name", "",
+		"the plugin's name in the piped configuration (default: that of its file or directory)")
+	cmd.Flags().StringVar(&f.configFile, "config", "",
+		"`FILE` with the plugin's config and deployTargets as in the piped configuration (default: "+pluginConfigName+" in the directory of the plugin)")
 	addOutputFlag(cmd, &f.output)
 }
 
@@ -46,7 +48,8 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 	}
 	info, err := os.Stat(place)
 	if err != nil {
-		return nil, usageError(fmt.Errorf("look for the plugin: %w", err), "give the program of a plugin or the directory of its Go package")
+		return nil, usageError(fmt.Errorf("look for the plugin: %w", err),
+			"give the program of a plugin or the directory of its Go package")
 	}
 	var configured pluginConfig
 	file := f.configFile
@@ -97,7 +100,8 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 
 // buildPlugin compiles the package in a directory.
 func buildPlugin(ctx context.Context, dir, program string) error {
-	if err := (&pluginsource.Source{Dir: dir, Program: program, Logger: slog.New(slog.DiscardHandler)}).Build(ctx); err != nil {
+	if err := (&pluginsource.Source{Dir: dir, Program: program,
+		Logger: slog.New(slog.DiscardHandler)}).Build(ctx); err != nil {
 		return usageError(err, "correct the sources and run again")
 	}
 	return nil

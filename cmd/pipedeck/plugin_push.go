@@ -25,11 +25,13 @@ With --sign-key the binaries are signed as pipedeck plugin sign does, before the
   pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin --sign-key release.key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(files) == 0 {
-				return usageError(errors.New("there is no binary to push"), "name one for each platform: --file linux/amd64=PATH")
+				return usageError(errors.New("there is no binary to push"),
+					"name one for each platform: --file linux/amd64=PATH")
 			}
 			var signer *fetch.Signer
 			if signKey != "" {
-				key, err := loadKey(cmd.Context(), signKey, passwordSource{in: cmd.InOrStdin(), prompt: cmd.ErrOrStderr()})
+				key, err := loadKey(cmd.Context(), signKey, passwordSource{in: cmd.InOrStdin(),
+					prompt: cmd.ErrOrStderr()})
 				if err != nil {
 					return err
 				}
@@ -52,7 +54,8 @@ With --sign-key the binaries are signed as pipedeck plugin sign does, before the
 	}
 	cmd.Flags().StringToStringVar(&files, "file", nil, "`OS/ARCH=PATH` of a binary; can be repeated")
 	cmd.Flags().StringVar(&signKey, "sign-key", "", "`FILE` of a private key, to sign the binaries with")
-	cmd.Flags().StringVar(&comment, "comment", "", "with --sign-key: a line that signatures of minisign hold (default the url)")
+	cmd.Flags().StringVar(&comment, "comment", "",
+		"with --sign-key: a line that signatures of minisign hold (default the url)")
 	addOutputFlag(cmd, &output)
 	return cmd
 }

@@ -71,11 +71,13 @@ the plugin's.`,
 	own := cmd.Flags()
 	own.StringVarP(&flags.file, "file", "f", "", "where to write; a file that is there is replaced")
 	own.Int64Var(&flags.maxMiB, "max-size", 64, "`MIB` at which the file grows no more")
-	own.StringVar(&flags.launcher, "launcher", "", "write a program to `FILE` that records under any piped, and run nothing")
+	own.StringVar(&flags.launcher, "launcher", "",
+		"write a program to `FILE` that records under any piped, and run nothing")
 	own.StringVar(&flags.output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
 	limitVar(own, &flags.timeout, "timeout", 10*time.Minute, "give up after this time")
 	own.StringVar(&flags.between, "between", "", "")
-	own.StringVar(&flags.pipedConfig, "piped-config", "", "piped configuration with the key of the applications' secrets, which are then masked")
+	own.StringVar(&flags.pipedConfig, "piped-config", "",
+		"piped configuration with the key of the applications' secrets, which are then masked")
 	_ = own.MarkHidden("between")
 	return cmd
 }
@@ -117,7 +119,8 @@ func (f *recordFlags) run(ctx context.Context, t *target, args []string, named b
 	defer cancel()
 	err = finish(mode, explain(ctx, runCI(ctx, t, &f.environmentFlags, mode, false, args[1:])))
 	if there, ferr := isFile(f.file); ferr == nil && there {
-		fmt.Fprintf(os.Stderr, "recorded in %s; play it with: pipedeck plugin replay %s %s\n", f.file, f.file, strings.SplitN(args[0], "=", 2)[1])
+		fmt.Fprintf(os.Stderr, "recorded in %s; play it with: pipedeck plugin replay %s %s\n", f.file, f.file,
+			strings.SplitN(args[0], "=", 2)[1])
 	}
 	return err
 }
@@ -139,7 +142,8 @@ func (f *recordFlags) program(ctx context.Context, given, scratch string) (name,
 		}
 	}
 	if !local {
-		return "", "", usageError(fmt.Errorf("%s is not on this machine", plugin.URL), "fetch it with: pipedeck plugin install; then give its path")
+		return "", "", usageError(fmt.Errorf("%s is not on this machine", plugin.URL),
+			"fetch it with: pipedeck plugin install; then give its path")
 	}
 	return plugin.Name, path, checkProgram("plugin "+plugin.Name, path, "build it and give the program")
 }
@@ -165,11 +169,13 @@ func (f *recordFlags) writeLauncher(path, program string) error {
 	if err != nil {
 		return fmt.Errorf("find my own program: %w", err)
 	}
-	command := []string{self, "plugin", "record", "--between", program, "--file", f.file, "--max-size", fmt.Sprint(f.maxMiB)}
+	command := []string{self, "plugin", "record", "--between", program, "--file", f.file, "--max-size",
+		fmt.Sprint(f.maxMiB)}
 	if f.pipedConfig != "" {
 		command = append(command, "--piped-config", f.pipedConfig)
 	}
-	text := "#!/bin/sh\n# Runs a plugin and records the calls between it and piped.\nexec " + shellQuoted(command) + " -- \"$@\"\n"
+	text := "#!/bin/sh\n# Runs a plugin and records the calls between it and piped.\nexec " + shellQuoted(command) +
+		" -- \"$@\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		return usageError(fmt.Errorf("write the launcher: %w", err), "give another file with --launcher")
 	}

@@ -28,7 +28,8 @@ func newPluginReplayCommand() *cobra.Command {
 	var repository string
 	var verbose bool
 	cmd := &cobra.Command{
-		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results", Args: cobra.ExactArgs(2),
+		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results",
+		Args: cobra.ExactArgs(2),
 		Long: `Call a plugin as in a recording of pipedeck plugin record, one call after the other, and compare its answers, the
 logs and metadata of its stages, and how each stage ended. Ids, times, durations and local addresses may differ. The
 plugin really runs: if it deploys, it deploys again. Exit code 1: there are differences.
@@ -81,14 +82,17 @@ Without --config the plugin gets the recorded configuration, in which secrets ar
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitInterrupted}
 			case err != nil:
-				return &exitError{exitFailed, errors.New(mask.text(err.Error())), "run it again with --verbose to see what the plugin prints"}
+				return &exitError{exitFailed, errors.New(mask.text(err.Error())),
+					"run it again with --verbose to see what the plugin prints"}
 			}
 			return showOutcomes(cmd.OutOrStdout(), mask, outcomes, flags.output == "json")
 		},
 	}
 	flags.register(cmd)
 	cmd.Flags().StringArrayVar(&ignore, "ignore", nil, "`REGEXP` of texts that may differ; can be repeated")
-	cmd.Flags().StringVar(&repository, "repository", "", "`DIR` of the repository with the applications, as it was at the recorded commits (default: directories with the application configuration alone)")
+	cmd.Flags().StringVar(&repository, "repository", "",
+		"`DIR` of the repository with the applications, as it was at the recorded commits (default: directories "+
+			"with the application configuration alone)")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
 	return cmd
 }
@@ -126,7 +130,8 @@ func replaySettings(rec *recording.Recording, given sdk.Settings, explicit bool)
 	if !explicit && len(given.Config) == 0 && len(given.DeployTargets) == 0 && rec.Settings != nil {
 		recorded, err := sdk.ParseSettings(string(rec.Settings))
 		if err != nil {
-			return given, usageError(fmt.Errorf("the recorded configuration of the plugin: %w", err), "give one with --config")
+			return given, usageError(fmt.Errorf("the recorded configuration of the plugin: %w", err),
+				"give one with --config")
 		}
 		recorded.URL = given.URL
 		return recorded, nil
@@ -154,7 +159,8 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, a
 	for _, outcome := range outcomes {
 		one := replayed{Name: outcome.Name, Same: len(outcome.Differences) == 0, Differences: []replayedDiffer{}}
 		for _, d := range outcome.Differences {
-			one.Differences = append(one.Differences, replayedDiffer{d.What, mask.text(d.Recorded), mask.text(d.Replayed)})
+			one.Differences = append(one.Differences, replayedDiffer{d.What, mask.text(d.Recorded),
+				mask.text(d.Replayed)})
 		}
 		if !one.Same {
 			differ++
@@ -168,7 +174,8 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, a
 		err = printOutcomes(w, all)
 	}
 	if differ > 0 {
-		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%d of %d are not as recorded", differ, len(all)), "see the differences above; what may differ can be left out with --ignore REGEXP"})
+		err = errors.Join(err, &exitError{exitFailed, fmt.Errorf("%d of %d are not as recorded", differ, len(all)),
+			"see the differences above; what may differ can be left out with --ignore REGEXP"})
 	}
 	return err
 }

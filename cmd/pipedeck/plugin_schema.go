@@ -33,6 +33,7 @@ plugins of pipedeck and of PipeCD, and of those given with --plugin. An editor c
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&given, "plugin", nil, "`NAME=PATH` of another plugin, whose program or Go package knows its schema; repeatable")
+	cmd.Flags().StringArrayVar(&given, "plugin", nil,
+		"`NAME=PATH` of another plugin, whose program or Go package knows its schema; repeatable")
 	return cmd
 }

@@ -38,7 +38,8 @@ type signedBinary struct {
 func newPluginSignCommand() *cobra.Command {
 	var flags signFlags
 	cmd := &cobra.Command{
-		Use: "sign [FILE|URL]", Short: "Sign the binary of a plugin, or create the key for that", Args: cobra.MaximumNArgs(1),
+		Use: "sign [FILE|URL]", Short: "Sign the binary of a plugin, or create the key for that",
+		Args: cobra.MaximumNArgs(1),
 		Long: `Sign a binary with a key of minisign, or with one of cosign for a bundle of Sigstore. The signature of FILE is
 written next to it. With the oci:// URL of a plugin, the binaries of all its platforms are signed as the registry
 has them, and the signatures are put there; give the URL that push printed, with the digest.
@@ -59,7 +60,8 @@ a key on a terminal, or reads the variable ` + passwordVariable + `; it is never
 					return err
 				}
 			} else if !flags.generate {
-				return usageError(errors.New("there is nothing to sign"), "name the binary, or make a key with --generate-key")
+				return usageError(errors.New("there is nothing to sign"),
+					"name the binary, or make a key with --generate-key")
 			}
 			return flags.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), signed, key.Public())
 		},
@@ -67,8 +69,11 @@ a key on a terminal, or reads the variable ` + passwordVariable + `; it is never
 	cmd.Flags().StringVar(&flags.key, "key", "", "`FILE` of the private key")
 	cmd.Flags().BoolVar(&flags.generate, "generate-key", false, "make the key first")
 	cmd.Flags().BoolVar(&flags.noPassword, "no-password", false, "with --generate-key: do not encrypt the private key")
-	cmd.Flags().StringVar(&flags.format, "format", "", "minisign or sigstore (default that of the key; for a new one minisign)")
-	cmd.Flags().StringVar(&flags.comment, "comment", "", "a line that signatures of minisign hold and pipedeck plugin verify shows (default the name of the file or the url)")
+	cmd.Flags().StringVar(&flags.format, "format", "",
+		"minisign or sigstore (default that of the key; for a new one minisign)")
+	cmd.Flags().StringVar(&flags.comment, "comment", "",
+		"a line that signatures of minisign hold and pipedeck plugin verify shows (default the name of the file "+
+			"or the url)")
 	addOutputFlag(cmd, &flags.output)
 	return cmd
 }
@@ -95,7 +100,8 @@ func (f *signFlags) load(cmd *cobra.Command) (*signature.PrivateKey, error) {
 	}
 	key, err := loadKey(cmd.Context(), f.key, passwords)
 	if err == nil && form != "" && form != key.Public().Form() {
-		return nil, usageError(fmt.Errorf("%s is a key of %s", f.key, key.Public().Form()), "give another --key, or leave --format away")
+		return nil, usageError(fmt.Errorf("%s is a key of %s", f.key, key.Public().Form()),
+			"give another --key, or leave --format away")
 	}
 	return key, err
 }
@@ -135,7 +141,8 @@ func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.P
 	case ctx.Err() != nil:
 		return nil, &exitError{code: exitInterrupted}
 	case err != nil:
-		return nil, &exitError{exitFailed, err, "correct it and sign again; what is signed by this key already is not signed twice"}
+		return nil, &exitError{exitFailed, err, "correct it and sign again; what is signed by this key already is " +
+			"not signed twice"}
 	}
 	var signed []signedBinary
 	for _, one := range done {
@@ -154,7 +161,8 @@ func newSigner(key *signature.PrivateKey, comment, url string) *fetch.Signer {
 // show prints what was signed, and to standard error what the piped configuration wants.
 func (f *signFlags) show(stdout, stderr io.Writer, signed []signedBinary, key signature.PublicKey) error {
 	if f.output == "json" {
-		return printJSON(stdout, map[string]any{"publicKey": key.String(), "signed": append([]signedBinary{}, signed...)})
+		return printJSON(stdout, map[string]any{"publicKey": key.String(),
+			"signed": append([]signedBinary{}, signed...)})
 	}
 	for _, one := range signed {
 		line := one.Signature

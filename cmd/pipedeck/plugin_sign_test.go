@@ -26,7 +26,8 @@ import (
 func newSignKey(t *testing.T, format string) (path, public string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "release.key")
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", "--generate-key", "--no-password", "--key", path, "--format", format, "-o", "json")
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", "--generate-key", "--no-password",
+		"--key", path, "--format", format, "-o", "json")
 	require.Zero(t, code, stderr)
 	var made struct{ PublicKey string }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &made))
@@ -47,14 +48,16 @@ func TestSignedBinariesAreInstalledAndOthersAreNot(t *testing.T) {
 			dir := t.TempDir()
 			program := filepath.Join(dir, "my plugin")
 			require.NoError(t, os.WriteFile(program, []byte("content"), 0o700))
-			code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", program, "--key", key, "--comment", "v1")
+			code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", program, "--key", key,
+				"--comment", "v1")
 			require.Zero(t, code, stderr)
 			require.Equal(t, program+extension+"\n", stdout)
 			require.Contains(t, stderr, "signature:\n  publicKey: ")
 
 			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 			defer server.Close()
-			plugins := fmt.Sprintf(`    - {name: p, url: "%s/my%%20plugin", port: 0, signature: {publicKey: %s}}`+"\n", server.URL, public)
+			plugins := fmt.Sprintf(`    - {name: p, url: "%s/my%%20plugin", port: 0, signature: {publicKey: %s}}`+"\n",
+				server.URL, public)
 			code, found, stderr := binaries(t, t.TempDir(), plugins, "install")
 			require.Zero(t, code, stderr)
 			require.True(t, found["p"].Signed)
@@ -72,7 +75,8 @@ func TestSignedBinariesAreInstalledAndOthersAreNot(t *testing.T) {
 
 func TestBinariesInARegistryAreSignedThere(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)),
+		registry.WithReferrersSupport(true)))
 	defer server.Close()
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("content"), 0o700))
@@ -80,7 +84,8 @@ func TestBinariesInARegistryAreSignedThere(t *testing.T) {
 	url := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/plugin:v1"
 	first, firstPublic := newSignKey(t, "minisign")
 	second, secondPublic := newSignKey(t, "sigstore")
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "push", url, "--file", here+"="+program, "--sign-key", first)
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "push", url, "--file", here+"="+program,
+		"--sign-key", first)
 	require.Zero(t, code, stderr)
 	pinned := strings.TrimSpace(stdout)
 	entry := func(public string) string {
@@ -111,7 +116,8 @@ func TestThePasswordOfAKeyComesFromTheEnvironment(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "release.key")
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("content"), 0o700))
-	code, _, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", program, "--generate-key", "--format", "sigstore", "--key", key)
+	code, _, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", program, "--generate-key", "--format",
+		"sigstore", "--key", key)
 	require.Zero(t, code, stderr)
 	data, err := os.ReadFile(key)
 	require.NoError(t, err)
@@ -150,14 +156,16 @@ func TestWhatIsWrongWithASignatureToMakeIsSaid(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no key":                       {[]string{program}, "--key FILE"},
-		"nothing to sign":              {[]string{"--key", key}, "there is nothing to sign"},
-		"a key that is not there":      {[]string{program, "--key", key + "x"}, "no such file"},
-		"a file that is no key":        {[]string{program, "--key", program}, "it holds no private key"},
-		"a file that is not there":     {[]string{program + "x", "--key", key}, "no such file"},
-		"a directory":                  {[]string{filepath.Dir(program), "--key", key}, "name the binary"},
-		"an unknown format":            {[]string{program, "--key", key, "--format", "pgp"}, "use minisign or sigstore"},
-		"a format of another key":      {[]string{program, "--key", key, "--format", "sigstore"}, "is a key of minisign"},
+		"no key":                   {[]string{program}, "--key FILE"},
+		"nothing to sign":          {[]string{"--key", key}, "there is nothing to sign"},
+		"a key that is not there":  {[]string{program, "--key", key + "x"}, "no such file"},
+		"a file that is no key":    {[]string{program, "--key", program}, "it holds no private key"},
+		"a file that is not there": {[]string{program + "x", "--key", key}, "no such file"},
+		"a directory":              {[]string{filepath.Dir(program), "--key", key}, "name the binary"},
+		"an unknown format": {[]string{program, "--key", key, "--format", "pgp"},
+			"use minisign or sigstore"},
+		"a format of another key": {[]string{program, "--key", key, "--format", "sigstore"},
+			"is a key of minisign"},
 		"a key that would be replaced": {[]string{"--generate-key", "--no-password", "--key", key}, "already"},
 		"a comment of two lines":       {[]string{program, "--key", key, "--comment", "a\nb"}, "more than one line"},
 		"no password for an old key":   {[]string{program, "--key", key, "--no-password"}, "only for --generate-key"},

@@ -30,7 +30,8 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	const name = "app.pipecd.yaml"
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
-		return nil, usageError(fmt.Errorf("read the application configuration: %w", err), "give the directory of an application, with its "+name)
+		return nil, usageError(fmt.Errorf("read the application configuration: %w", err),
+			"give the directory of an application, with its "+name)
 	}
 	root := repositoryAround(dir)
 	within, err := filepath.Rel(root, dir)
@@ -39,7 +40,8 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	}
 	copied := filepath.Join(scratch, "repository")
 	if err := copyTree(root, copied, maxSource); err != nil {
-		return nil, usageError(fmt.Errorf("copy %s for the plugin: %w", root, err), "give an application of a smaller repository that you may read, or a copy of its directory")
+		return nil, usageError(fmt.Errorf("copy %s for the plugin: %w", root, err),
+			"give an application of a smaller repository that you may read, or a copy of its directory")
 	}
 	return &common.DeploymentSource{
 		ApplicationDirectory: filepath.Join(copied, within), CommitHash: "0123456789abcdef", ApplicationConfig: data,

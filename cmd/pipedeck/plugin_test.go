@@ -19,7 +19,8 @@ import (
 func TestANewPluginIsNamedThroughout(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "here")
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "new", "smoke-test", dir, "--module", "corp.example/smoke", "--sdk", "../..")
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "new", "smoke-test", dir, "--module",
+		"corp.example/smoke", "--sdk", "../..")
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "pipedeck up . --cluster none --plugin smoke-test=.")
 	for name, text := range map[string]string{
@@ -36,7 +37,8 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 	}
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stdout, `no plugin of PipeCD has the stage "SMOKE_TEST"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
+	require.Contains(t, stdout,
+		`no plugin of PipeCD has the stage "SMOKE_TEST"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
 	require.Contains(t, stdout, "1 error, 0 warnings")
 	program := printing(t, filepath.Join(dir, "schema.json"))
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir, "--plugin", "smoke-test="+program)

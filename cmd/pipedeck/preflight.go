@@ -27,7 +27,8 @@ func newPreflight(d *doctor.Doctor) *preflight {
 }
 
 // guard runs an environment that ends when a check fails; then that is the error.
-func (p *preflight) guard(ctx context.Context, logger *slog.Logger, warn func(line string), run func(context.Context) error) error {
+func (p *preflight) guard(ctx context.Context, logger *slog.Logger, warn func(line string),
+	run func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var checking sync.WaitGroup
 	checking.Go(func() {
@@ -72,7 +73,8 @@ func failures(failed []doctor.Check) *env.StartError {
 	for _, c := range failed {
 		said, fix = append(said, c.String()), append(fix, c.Fix)
 	}
-	return &env.StartError{Component: "this machine", Err: errors.New(strings.Join(said, "; ")), Hint: strings.Join(fix, "; then: ")}
+	return &env.StartError{Component: "this machine", Err: errors.New(strings.Join(said, "; ")),
+		Hint: strings.Join(fix, "; then: ")}
 }
 
 // gate makes clusters wait.

@@ -20,7 +20,8 @@ import (
 )
 
 // follow writes what happens in an environment in one of the forms without a screen.
-func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode outputMode, out io.Writer, options reader.Options) error {
+func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode outputMode, out io.Writer,
+	options reader.Options) error {
 	switch mode {
 	case outputJSON:
 		return reader.JSON(ctx, deck, out, options)
@@ -51,7 +52,8 @@ func howItEnded(ctx context.Context, w *workspace.Workspace) error {
 	defer cancel()
 	lock, err := awaitEnd(ctx, w)
 	if ctx.Err() != nil {
-		return &exitError{exitNotStarted, fmt.Errorf("the connection to environment %q is lost", w.Name), "look again with: pipedeck attach" + nameFlag(w)}
+		return &exitError{exitNotStarted, fmt.Errorf("the connection to environment %q is lost", w.Name),
+			"look again with: pipedeck attach" + nameFlag(w)}
 	}
 	if err != nil {
 		return err
@@ -66,7 +68,8 @@ func howItEnded(ctx context.Context, w *workspace.Workspace) error {
 }
 
 // runWithReader runs an environment in this process and follows it until the user interrupts it.
-func runWithReader(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool, args []string) error {
+func runWithReader(ctx context.Context, t *target, flags *environmentFlags, mode outputMode, keep bool,
+	args []string) error {
 	return hosted(ctx, t, flags, keep, args, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		return follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: t.flags()})
 	})
@@ -89,7 +92,8 @@ func finish(mode outputMode, err error) error {
 
 // hosted runs an environment in this process while watch looks at it. When watch returns the
 // environment is ended; when the environment ends first, its error counts.
-func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, args []string, watch func(context.Context, deckv1.DeckServiceClient) error) error {
+func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, args []string,
+	watch func(context.Context, deckv1.DeckServiceClient) error) error {
 	w, err := t.workspace()
 	if err != nil {
 		return err
@@ -109,9 +113,10 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 	listening := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- runEnvironment(ctx, t, flags, args, keep, logger, func(string) { close(listening) }, func(line string) {
-			fmt.Fprintln(os.Stderr, text.Clean(line))
-		})
+		ended <- runEnvironment(ctx, t, flags, args, keep, logger, func(string) { close(listening) },
+			func(line string) {
+				fmt.Fprintln(os.Stderr, text.Clean(line))
+			})
 	}()
 	select {
 	case err := <-ended:

@@ -54,7 +54,8 @@ func givenPlugins(ctx context.Context, given []string, warnings io.Writer) ([]op
 		case err != nil:
 			return nil, err
 		case len(document) == 0:
-			fmt.Fprintf(warnings, "warning: the options of the plugin %s are not checked: its program does not print a schema\n",
+			fmt.Fprintf(warnings, "warning: the options of the plugin %s are not checked: its program does not "+
+				"print a schema\n",
 				parsed.Name)
 		default:
 			if plugin.Schema, err = options.Parse(document); err != nil {

@@ -78,7 +78,8 @@ checked 2 files: 5 errors, 0 warnings
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", app, "--plugin", "greeter="+silent)
 	require.Zero(t, code, stdout)
 	require.Equal(t, "checked 1 file: 0 errors, 0 warnings\n", stdout)
-	require.Equal(t, "warning: the options of the plugin greeter are not checked: its program does not print a schema\n", stderr)
+	require.Equal(t, "warning: the options of the plugin greeter are not checked: its program does not print a "+
+		"schema\n", stderr)
 
 	wrong := printing(t, write("wrong", "{"))
 	code, _, stderr = command(t.Context(), t.TempDir(), "validate", app, "--plugin", "greeter="+wrong)
@@ -89,13 +90,16 @@ checked 2 files: 5 errors, 0 warnings
 func TestUpRefusesKeysThatNothingReads(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		goodApplication + "  lables: {a: b}\n": `app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; did you mean "labels"?`,
-		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  pipeline: {stages: [{name: WIAT}]}\n": `:5:30: ` +
+		goodApplication +
+			"  lables: {a: b}\n": `app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; did you mean "labels"?`,
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
+			"  pipeline: {stages: [{name: WIAT}]}\n": `:5:30: ` +
 			`spec.pipeline.stages[0].name: no plugin in the plugins of this environment has the stage "WIAT"; did you mean "WAIT"?`,
 	} {
 		nothing, err := exec.LookPath("true")
 		require.NoError(t, err)
-		args := []string{"up", repository(t, text), "--cluster", "none", "--name", "test", "--output", "plain", "--piped", nothing}
+		args := []string{"up", repository(t, text), "--cluster", "none", "--name", "test", "--output", "plain",
+			"--piped", nothing}
 		for _, name := range []string{"wait", "waitapproval", "scriptrun"} {
 			schema, err := filepath.Abs(filepath.Join("../../plugins", name, "schema.json"))
 			require.NoError(t, err)
@@ -112,7 +116,8 @@ func TestTheSchemaForEditorsHasTheOptionsOfThePluginOfAThirdParty(t *testing.T) 
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "schema")
 	require.NoError(t, os.WriteFile(file, []byte(greeterSchema), 0o600))
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "schema", "--plugin", "greeter="+printing(t, file))
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "schema", "--plugin",
+		"greeter="+printing(t, file))
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, `"GREET"`)
 	require.Contains(t, stdout, `"greeter.greet": {`)

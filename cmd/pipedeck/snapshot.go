@@ -16,7 +16,8 @@ import (
 // snapshot is the state of an environment at one moment.
 type snapshot struct{ *state.Deck }
 
-// maxListed bounds the deployments of one application in a snapshot: more than an environment keeps, with those under way.
+// maxListed bounds the deployments of one application in a snapshot: more than an environment keeps, with those under
+// way.
 const maxListed = 10_000
 
 // takeSnapshot reads the state that Watch sends first.
@@ -70,7 +71,8 @@ func (s *snapshot) application(name string) (*deckv1.Application, error) {
 	case len(ids) == 1:
 		return found, nil
 	case len(ids) > 1:
-		return nil, usageError(fmt.Errorf("%d applications are named %q", len(ids), name), choices("application id", ids))
+		return nil, usageError(fmt.Errorf("%d applications are named %q", len(ids), name),
+			choices("application id", ids))
 	}
 	return nil, usageError(fmt.Errorf("there is no application %q", name), choices("application", names))
 }
@@ -90,7 +92,8 @@ func (s *snapshot) plugin(name, piped string) (*deckv1.Plugin, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, usageError(fmt.Errorf("%d pipeds run a plugin %q", len(found), name), choices("piped with --piped", pipeds))
+		return nil, usageError(fmt.Errorf("%d pipeds run a plugin %q", len(found), name),
+			choices("piped with --piped", pipeds))
 	case piped != "":
 		return nil, usageError(fmt.Errorf("there is no plugin %q of piped %q", name, piped), "see pipedeck plugins")
 	}
@@ -142,7 +145,8 @@ func (s *snapshot) running(name, flags string) (*deckv1.Deployment, error) {
 	case len(ids) == 0:
 		return nil, usageError(fmt.Errorf("no deployment of %q is under way", name), "see pipedeck deployments")
 	case len(ids) > 1:
-		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name), "run one of:\n  pipedeck cancel "+strings.Join(ids, flags+"\n  pipedeck cancel ")+flags)
+		return nil, usageError(fmt.Errorf("%d deployments of %q are under way", len(ids), name),
+			"run one of:\n  pipedeck cancel "+strings.Join(ids, flags+"\n  pipedeck cancel ")+flags)
 	default:
 		return found, nil
 	}

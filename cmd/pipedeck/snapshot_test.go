@@ -16,10 +16,12 @@ func TestADeploymentToCancelIsNamedByItsIdOrItsApplication(t *testing.T) {
 	t.Parallel()
 	s := &snapshot{state.New()}
 	deployment := func(id, app string, status deckv1.DeploymentStatus) {
-		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: id, ApplicationId: app, Status: status}}})
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: id, ApplicationId: app,
+			Status: status}}})
 	}
 	for _, app := range []string{"one", "two", "none"} {
-		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: app + "-id", Name: app}}})
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: app + "-id",
+			Name: app}}})
 	}
 	deployment("aaaa-1", "one-id", deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS)
 	deployment("aaaa-2", "one-id", deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING)
@@ -31,7 +33,8 @@ func TestADeploymentToCancelIsNamedByItsIdOrItsApplication(t *testing.T) {
 		require.Equal(t, want, d.GetId())
 	}
 	for name, problem := range map[string]string{
-		"two": "2 deployments of \"two\" are under way", "none": "no deployment of \"none\" is under way", "aaaa": "begins 2 deployments", "x": "no deployment \"x\"",
+		"two": "2 deployments of \"two\" are under way", "none": "no deployment of \"none\" is under way",
+		"aaaa": "begins 2 deployments", "x": "no deployment \"x\"",
 	} {
 		_, err := s.running(name, " --name demo")
 		require.ErrorContains(t, err, problem)
@@ -45,7 +48,8 @@ func TestADeploymentToCancelIsNamedByItsIdOrItsApplication(t *testing.T) {
 func TestAnApplicationOfSeveralPipedsIsNamedByItsID(t *testing.T) {
 	t.Parallel()
 	s := &snapshot{state.New()}
-	for _, a := range []*deckv1.Application{{Id: "a1", Name: "web", PipedId: "p1"}, {Id: "a2", Name: "web", PipedId: "p2"}, {Id: "a3", Name: "api"}} {
+	for _, a := range []*deckv1.Application{{Id: "a1", Name: "web", PipedId: "p1"},
+		{Id: "a2", Name: "web", PipedId: "p2"}, {Id: "a3", Name: "api"}} {
 		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: a}})
 	}
 	_, err := s.application("web")

@@ -54,13 +54,15 @@ Exit code 0: all parts work; 5: the environment is degraded.`,
 func printStatus(w io.Writer, s *snapshot) error {
 	var components, problems [][]string
 	for _, c := range s.Components() {
-		components = append(components, []string{c.GetName(), reader.Name(c.GetState()), took(c.GetStartedAt(), c.GetEndedAt()), c.GetDetail()})
+		components = append(components, []string{c.GetName(), reader.Name(c.GetState()),
+			took(c.GetStartedAt(), c.GetEndedAt()), c.GetDetail()})
 	}
 	if err := printTable(w, []string{"COMPONENT", "STATE", "TOOK", "DETAIL"}, components); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := printTable(w, []string{"PIPED", "STATE", "VERSION", "APPLICATIONS", "REPOSITORIES", "ID"}, pipedRows(s)); err != nil {
+	if err := printTable(w, []string{"PIPED", "STATE", "VERSION", "APPLICATIONS", "REPOSITORIES", "ID"},
+		pipedRows(s)); err != nil {
 		return err
 	}
 	for _, p := range s.Problems() {
@@ -81,7 +83,8 @@ func pipedRows(s *snapshot) [][]string {
 	var rows [][]string
 	for _, p := range s.Pipeds() {
 		rows = append(rows, []string{
-			p.GetName(), reader.Name(p.GetState()), p.GetVersion(), fmt.Sprint(applications[p.GetId()]), strings.Join(p.GetRepositories(), ","), p.GetId(),
+			p.GetName(), reader.Name(p.GetState()), p.GetVersion(), fmt.Sprint(applications[p.GetId()]),
+			strings.Join(p.GetRepositories(), ","), p.GetId(),
 		})
 	}
 	return rows
@@ -89,7 +92,8 @@ func pipedRows(s *snapshot) [][]string {
 
 func printStatusJSON(w io.Writer, s *snapshot) error {
 	return printJSON(w, map[string]any{
-		"environment": s.Environment(), "components": s.Components(), "pipeds": s.Pipeds(), "degraded": len(s.Problems()) > 0, "problems": s.Problems(),
+		"environment": s.Environment(), "components": s.Components(), "pipeds": s.Pipeds(),
+		"degraded": len(s.Problems()) > 0, "problems": s.Problems(),
 	})
 }
 
@@ -112,13 +116,15 @@ func checkHealth(ctx context.Context, deck deckv1.DeckServiceClient) error {
 	}
 	return &exitError{
 		exitDegraded,
-		fmt.Errorf("everything was deployed, but the environment is degraded by %s: %s", countProblems(len(problems)), strings.Join(causes, "; ")),
+		fmt.Errorf("everything was deployed, but the environment is degraded by %s: %s", countProblems(len(problems)),
+			strings.Join(causes, "; ")),
 		problems[0].GetNextStep(),
 	}
 }
 
 // awaitHealth waits until no problem is left, at most for patience, and returns those that are left then.
-func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience time.Duration) ([]*deckv1.Problem, error) {
+func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience time.Duration) ([]*deckv1.Problem,
+	error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer time.AfterFunc(patience, cancel).Stop()

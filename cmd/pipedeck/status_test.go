@@ -32,7 +32,8 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, printStatus(&out, degradedSnapshot()))
 	require.Contains(t, out.String(), "degraded: 2 problems")
-	require.Regexp(t, `plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`, out.String())
+	require.Regexp(t,
+		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`, out.String())
 
 	out.Reset()
 	require.NoError(t, printStatusJSON(&out, degradedSnapshot()))
@@ -61,16 +62,19 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 	t.Parallel()
 	s := degradedSnapshot()
 	for _, event := range decktest.Events(
-		&deckv1.Piped{Id: "p1", Name: "default", State: deckv1.Piped_STATE_CONNECTED, Version: "v0.1.0", Repositories: []string{"sample"}, Own: true},
+		&deckv1.Piped{Id: "p1", Name: "default", State: deckv1.Piped_STATE_CONNECTED, Version: "v0.1.0",
+			Repositories: []string{"sample"}, Own: true},
 		&deckv1.Piped{Id: "p2", Name: "legacy", State: deckv1.Piped_STATE_DISCONNECTED, Version: "v0.57.1"},
-		&deckv1.Application{Id: "a1", Name: "web", PipedId: "p1"}, &deckv1.Application{Id: "a2", Name: "web", PipedId: "p2"},
+		&deckv1.Application{Id: "a1", Name: "web", PipedId: "p1"},
+		&deckv1.Application{Id: "a2", Name: "web", PipedId: "p2"},
 		&deckv1.Plugin{Name: "wait", PipedId: "p1"}, &deckv1.Plugin{Name: "wait", PipedId: "p2"},
 	) {
 		s.Apply(event)
 	}
 	var out bytes.Buffer
 	require.NoError(t, printStatus(&out, s))
-	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`, out.String())
+	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`,
+		out.String())
 
 	out.Reset()
 	require.NoError(t, printStatusJSON(&out, s))
@@ -78,7 +82,8 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		Pipeds []struct{ ID, Name, State string } `json:"pipeds"`
 	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
-	require.Equal(t, []struct{ ID, Name, State string }{{"p1", "default", "STATE_CONNECTED"}, {"p2", "legacy", "STATE_DISCONNECTED"}}, shown.Pipeds)
+	require.Equal(t, []struct{ ID, Name, State string }{{"p1", "default", "STATE_CONNECTED"},
+		{"p2", "legacy", "STATE_DISCONNECTED"}}, shown.Pipeds)
 
 	_, err := s.plugin("wait", "")
 	require.ErrorContains(t, err, "2 pipeds run a plugin")

@@ -39,7 +39,8 @@ func addOutputFlag(cmd *cobra.Command, output *string) {
 // tableCommand shows a part of the environment's state, as a table or as JSON.
 //
 // note, unless nil, adds a line for users to standard error; "" adds none.
-func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, [][]string), objects func(*snapshot) any, note func(*snapshot) string) *cobra.Command {
+func tableCommand(t *target, use, short string, rows func(*snapshot) ([]string, [][]string),
+	objects func(*snapshot) any, note func(*snapshot) string) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
@@ -69,20 +70,24 @@ func newAppsCommand(t *target) *cobra.Command {
 	return tableCommand(t, "apps", "List the applications", func(s *snapshot) ([]string, [][]string) {
 		var body [][]string
 		for _, a := range s.Applications() {
-			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health),
+				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
 		}
 		return s.withPipeds([]string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
 	}, func(s *snapshot) any { return s.Applications() }, nil)
 }
 
 func newDeploymentsCommand(t *target) *cobra.Command {
-	return tableCommand(t, "deployments", "List the deployments, the newest first", func(s *snapshot) ([]string, [][]string) {
-		var body [][]string
-		for _, d := range s.deployments() {
-			body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status), line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
-		}
-		return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
-	}, func(s *snapshot) any { return s.deployments() }, (*snapshot).forgotten)
+	return tableCommand(t, "deployments", "List the deployments, the newest first",
+		func(s *snapshot) ([]string, [][]string) {
+			var body [][]string
+			for _, d := range s.deployments() {
+				body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status),
+					line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt,
+						d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
+			}
+			return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
+		}, func(s *snapshot) any { return s.deployments() }, (*snapshot).forgotten)
 }
 
 // forgotten says that an environment may have had more deployments than it keeps; "" when it has kept all.
@@ -95,7 +100,8 @@ func (s *snapshot) forgotten() string {
 	if all < store.KeptDeployments && most < store.KeptPerApplication {
 		return ""
 	}
-	return fmt.Sprintf("older deployments are not listed: an environment keeps the newest %d of an application, and %d in all",
+	return fmt.Sprintf("older deployments are not listed: an environment keeps the newest %d of an application, "+
+		"and %d in all",
 		store.KeptPerApplication, store.KeptDeployments)
 }
 
@@ -106,10 +112,12 @@ func newPluginsCommand(t *target) *cobra.Command {
 			body = append(body, []string{
 				s.PipedName(p.PipedId), p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
 				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
-				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), told(p.Goroutines), strings.Join(p.Stages, ","), p.Detail,
+				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), told(p.Goroutines), strings.Join(p.Stages, ","),
+				p.Detail,
 			})
 		}
-		return s.withPipeds([]string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS", "GOROUTINES", "STAGES", "DETAIL"}, body)
+		return s.withPipeds([]string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS",
+			"GOROUTINES", "STAGES", "DETAIL"}, body)
 	}, func(s *snapshot) any { return s.Plugins() }, nil)
 }
 

@@ -51,7 +51,8 @@ func (t *target) workspace() (*workspace.Workspace, error) {
 	return w, nil
 }
 
-// flags are what a command for the user must have so that it finds the environment; the workspace has been found before.
+// flags are what a command for the user must have so that it finds the environment; the workspace has been found
+// before.
 func (t *target) flags() string {
 	w, err := t.workspace()
 	if err != nil {
@@ -71,7 +72,8 @@ func (t *target) connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 		return nil, nil, explain(ctx, err)
 	}
 	if !alive {
-		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name), "start it with: pipedeck up" + nameFlag(w)}
+		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("no environment %q is running", w.Name),
+			"start it with: pipedeck up" + nameFlag(w)}
 	}
 	return dial(ctx, w)
 }
@@ -83,11 +85,13 @@ func dial(ctx context.Context, w *workspace.Workspace) (deckv1.DeckServiceClient
 	running, err := w.AwaitPublished(bounded)
 	switch {
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
-		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("environment %q is still starting", w.Name), "try again in a moment"}
+		return nil, nil, &exitError{exitNotStarted, fmt.Errorf("environment %q is still starting", w.Name),
+			"try again in a moment"}
 	case err != nil:
 		return nil, nil, &exitError{
 			exitNotStarted, fmt.Errorf("wait for environment %q: %w", w.Name, err),
-			cmp.Or(exhaustion.WatchAdvice(err), "run it again; if it happens again, see the logs below the state directory"),
+			cmp.Or(exhaustion.WatchAdvice(err),
+				"run it again; if it happens again, see the logs below the state directory"),
 		}
 	}
 	key, err := w.Keys().APIKey()
@@ -112,7 +116,8 @@ func (t *target) call(ctx context.Context, fn func(context.Context, deckv1.DeckS
 	defer cancel()
 	err = fn(bounded, deck)
 	if bounded.Err() != nil && ctx.Err() == nil {
-		return &exitError{exitNotStarted, fmt.Errorf("environment %q does not answer", t.name), "try again; what it is doing is in logs/host.log in its directory"}
+		return &exitError{exitNotStarted, fmt.Errorf("environment %q does not answer", t.name),
+			"try again; what it is doing is in logs/host.log in its directory"}
 	}
 	return explain(ctx, err)
 }

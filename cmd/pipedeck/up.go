@@ -45,7 +45,8 @@ When you leave the UI, it asks whether to keep the environment running. Without 
 	}
 	flags.register(cmd)
 	flags.registerLive(cmd)
-	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
+	cmd.Flags().StringVar(&output, "output", "auto",
+		"tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
 	return cmd
 }
@@ -139,7 +140,8 @@ func (f *environmentFlags) check(w *workspace.Workspace, args []string) error {
 		return err
 	}
 	if from.dir == "" && f.none() {
-		return usageError(errors.New("the sample applications need a cluster, and --cluster none has none"), "use --cluster embedded, or give a repository of yours")
+		return usageError(errors.New("the sample applications need a cluster, and --cluster none has none"),
+			"use --cluster embedded, or give a repository of yours")
 	}
 	if _, _, err := f.programs(w); err != nil {
 		return err
@@ -185,7 +187,8 @@ const (
 
 func chooseOutput(given string, canTUI bool) (outputMode, error) {
 	// A dumb terminal cannot place a cursor.
-	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb"
+	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) &&
+		os.Getenv("TERM") != "dumb"
 	switch mode := outputMode(given); {
 	case given == "auto" && canTUI && onTerminal:
 		return outputTUI, nil
@@ -200,8 +203,8 @@ func chooseOutput(given string, canTUI bool) (outputMode, error) {
 	}
 }
 
-// lastWords is the space that the log of the host keeps for what the process writes when it ends, such as a panic, so that
-// it is written on a full disk, too.
+// lastWords is the space that the log of the host keeps for what the process writes when it ends, such as a panic, so
+// that it is written on a full disk, too.
 const lastWords = 64 << 10
 
 // quiet returns a logger that writes to the environment's log, and what closes the log. Hosts use it, because their

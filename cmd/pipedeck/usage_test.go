@@ -37,28 +37,34 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		"unknown command":               {[]string{"frobnicate"}, exitUsage, "unknown command"},
-		"unknown flag":                  {[]string{"up", "--bogus"}, exitUsage, "--bogus"},
-		"where the flags are":           {[]string{"up", "--timeout", "5m"}, exitUsage, "next step: see pipedeck up --help"},
-		"missing argument":              {[]string{"sync"}, exitUsage, "accepts 1 arg"},
-		"name that cannot be":           {[]string{"status", "--name", "UPPER"}, exitUsage, "lower-case letters"},
-		"name that leaves the place":    {[]string{"down", "--name", "../x"}, exitUsage, "lower-case letters"},
-		"unknown output of up":          {[]string{"up", "--output", "weird"}, exitUsage, "use tui, plain, reader or json"},
-		"unknown output of a table":     {[]string{"apps", "-o", "yaml"}, exitUsage, "use -o json"},
-		"a terminal that is not there":  {[]string{"up", "--output", "tui"}, exitUsage, "use --output plain"},
-		"a directory that is not there": {[]string{"up", "--output", "plain", "/no/such/dir"}, exitUsage, "pipedeck up DIR"},
-		"unknown sample":                {[]string{"ci", "--sample", "nothing"}, exitUsage, "known are"},
-		"directory and sample":          {[]string{"ci", "/", "--sample", "hello-world"}, exitUsage, "not both"},
-		"status of nothing":             {[]string{"status"}, exitNotStarted, "start it with: pipedeck up"},
-		"open nothing":                  {[]string{"open"}, exitUsage, "accepts 1 arg"},
-		"open of nothing":               {[]string{"open", "web"}, exitNotStarted, "start it with: pipedeck up"},
-		"unknown output of open":        {[]string{"open", "web", "-o", "yaml"}, exitUsage, "use -o json"},
-		"encrypt for nobody":            {[]string{"encrypt"}, exitNotStarted, "start it with: pipedeck up"},
-		"a secret on the command line":  {[]string{"encrypt", "name", "secret"}, exitUsage, "accepts at most 1 arg"},
-		"a secret without a name":       {[]string{"encrypt", "my-secret"}, exitUsage, "letters, digits and underscores"},
-		"logs of nothing":               {[]string{"logs"}, exitNotStarted, "start it with: pipedeck up"},
-		"attach to nothing":             {[]string{"attach", "--output", "plain"}, exitNotStarted, "start it with: pipedeck up"},
-		"log outside of the logs":       {[]string{"logs", "--plugin", "../../etc/passwd"}, exitUsage, "not the name of a plugin"},
+		"unknown command": {[]string{"frobnicate"}, exitUsage, "unknown command"},
+		"unknown flag":    {[]string{"up", "--bogus"}, exitUsage, "--bogus"},
+		"where the flags are": {[]string{"up", "--timeout", "5m"}, exitUsage,
+			"next step: see pipedeck up --help"},
+		"missing argument":           {[]string{"sync"}, exitUsage, "accepts 1 arg"},
+		"name that cannot be":        {[]string{"status", "--name", "UPPER"}, exitUsage, "lower-case letters"},
+		"name that leaves the place": {[]string{"down", "--name", "../x"}, exitUsage, "lower-case letters"},
+		"unknown output of up": {[]string{"up", "--output", "weird"}, exitUsage,
+			"use tui, plain, reader or json"},
+		"unknown output of a table":    {[]string{"apps", "-o", "yaml"}, exitUsage, "use -o json"},
+		"a terminal that is not there": {[]string{"up", "--output", "tui"}, exitUsage, "use --output plain"},
+		"a directory that is not there": {[]string{"up", "--output", "plain", "/no/such/dir"}, exitUsage,
+			"pipedeck up DIR"},
+		"unknown sample":               {[]string{"ci", "--sample", "nothing"}, exitUsage, "known are"},
+		"directory and sample":         {[]string{"ci", "/", "--sample", "hello-world"}, exitUsage, "not both"},
+		"status of nothing":            {[]string{"status"}, exitNotStarted, "start it with: pipedeck up"},
+		"open nothing":                 {[]string{"open"}, exitUsage, "accepts 1 arg"},
+		"open of nothing":              {[]string{"open", "web"}, exitNotStarted, "start it with: pipedeck up"},
+		"unknown output of open":       {[]string{"open", "web", "-o", "yaml"}, exitUsage, "use -o json"},
+		"encrypt for nobody":           {[]string{"encrypt"}, exitNotStarted, "start it with: pipedeck up"},
+		"a secret on the command line": {[]string{"encrypt", "name", "secret"}, exitUsage, "accepts at most 1 arg"},
+		"a secret without a name": {[]string{"encrypt", "my-secret"}, exitUsage,
+			"letters, digits and underscores"},
+		"logs of nothing": {[]string{"logs"}, exitNotStarted, "start it with: pipedeck up"},
+		"attach to nothing": {[]string{"attach", "--output", "plain"}, exitNotStarted,
+			"start it with: pipedeck up"},
+		"log outside of the logs": {[]string{"logs", "--plugin", "../../etc/passwd"}, exitUsage,
+			"not the name of a plugin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,8 +116,9 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 		err  error
 		code int
 	}{
-		"could not start":              {running, fmt.Errorf("up: %w", start), exitNotStarted},
-		"kind's file is wrong":         {running, &env.StartError{Err: &kind.ConfigError{File: "kind.yaml", Problem: "is empty"}}, exitUsage},
+		"could not start": {running, fmt.Errorf("up: %w", start), exitNotStarted},
+		"kind's file is wrong": {running,
+			&env.StartError{Err: &kind.ConfigError{File: "kind.yaml", Problem: "is empty"}}, exitUsage},
 		"runs already":                 {running, workspace.ErrLocked, exitNotStarted},
 		"repository cannot be watched": {running, &env.StartError{Err: &workspace.RepositoryError{}}, exitUsage},
 		"its own code wins":            {interrupted, usageError(errors.New("x"), ""), exitUsage},
@@ -146,11 +153,13 @@ func commitAll(t *testing.T, dir string) {
 	tree, err := repo.Worktree()
 	require.NoError(t, err)
 	require.NoError(t, tree.AddWithOptions(&git.AddOptions{All: true}))
-	_, err = tree.Commit("change", &git.CommitOptions{Author: &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}})
+	_, err = tree.Commit("change", &git.CommitOptions{Author: &object.Signature{Name: "a", Email: "a@example.com",
+		When: time.Unix(1, 0)}})
 	require.NoError(t, err)
 }
 
-const goodApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins: {kubernetes: {}}\n"
+const goodApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
+	"  plugins: {kubernetes: {}}\n"
 
 // ci is a command line whose agent and plugins do nothing.
 func ci(t *testing.T, repository string, args ...string) []string {

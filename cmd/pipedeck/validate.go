@@ -71,8 +71,10 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
-	cmd.Flags().StringVar(&pipedConfig, "piped-config", "", "`FILE` with the configuration of the piped that deploys the applications")
-	cmd.Flags().StringArrayVar(&given, "plugin", nil, "`NAME=PATH` of a plugin whose program, or Go package, knows the schema of its options; repeatable")
+	cmd.Flags().StringVar(&pipedConfig, "piped-config", "",
+		"`FILE` with the configuration of the piped that deploys the applications")
+	cmd.Flags().StringArrayVar(&given, "plugin", nil,
+		"`NAME=PATH` of a plugin whose program, or Go package, knows the schema of its options; repeatable")
 	addOutputFlag(cmd, &output)
 	return cmd
 }
@@ -91,8 +93,10 @@ func newChecker(ctx context.Context, given []string, warnings io.Writer) (*optio
 }
 
 // checkFiles checks each file, then what only all of them show. A piped configuration that is named is checked, too.
-func checkFiles(ctx context.Context, c *options.Checker, files []configurationFile, pipedConfig string, strict bool) (*validation, error) {
-	if pipedConfig != "" && !slices.ContainsFunc(files, func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(pipedConfig) }) {
+func checkFiles(ctx context.Context, c *options.Checker, files []configurationFile, pipedConfig string,
+	strict bool) (*validation, error) {
+	if pipedConfig != "" && !slices.ContainsFunc(files,
+		func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(pipedConfig) }) {
 		named, err := findConfigurations(ctx, pipedConfig)
 		if err != nil {
 			return nil, err
@@ -105,9 +109,11 @@ func checkFiles(ctx context.Context, c *options.Checker, files []configurationFi
 		report := config.Check(file.content, file.name)
 		switch {
 		case file.link:
-			report = config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files only; commit a copy of the file")
+			report = config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files "+
+				"only; commit a copy of the file")
 		case report.Application != nil && !config.IsReportablePath(file.name):
-			report = config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the application; rename the directory")
+			report = config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the "+
+				"application; rename the directory")
 		}
 		reports = append(reports, report)
 		if report.Application != nil {
@@ -212,13 +218,15 @@ func (v *validation) print(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "checked %s: %s, %s\n", line.Count(v.Checked, "file"), line.Count(v.count("error"), "error"), line.Count(v.count("warning"), "warning"))
+	_, err := fmt.Fprintf(w, "checked %s: %s, %s\n", line.Count(v.Checked, "file"),
+		line.Count(v.count("error"), "error"), line.Count(v.count("warning"), "warning"))
 	return err
 }
 
 func (v *validation) verdict() error {
 	if n := v.count("error"); n > 0 {
-		return usageError(fmt.Errorf("the configuration has %s", line.Count(n, "error")), "correct the lines above and run it again")
+		return usageError(fmt.Errorf("the configuration has %s", line.Count(n, "error")),
+			"correct the lines above and run it again")
 	}
 	return nil
 }
@@ -276,7 +284,8 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		return nil, usageError(err, "make the directory readable, or name one file")
 	}
 	if len(files) == 0 {
-		return nil, usageError(fmt.Errorf("%s holds no piped or application configuration", root), "name the file, or the directory of an app.pipecd.yaml")
+		return nil, usageError(fmt.Errorf("%s holds no piped or application configuration", root),
+			"name the file, or the directory of an app.pipecd.yaml")
 	}
 	return files, nil
 }

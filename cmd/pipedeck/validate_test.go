@@ -38,7 +38,8 @@ func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
 	require.Equal(t, exitUsage, code)
 	golden(t, "validate/repository.golden", stdout)
-	require.Equal(t, "pipedeck: the configuration has 11 errors\nnext step: correct the lines above and run it again\n", stderr)
+	require.Equal(t, "pipedeck: the configuration has 11 errors\nnext step: correct the lines above and run it again\n",
+		stderr)
 }
 
 func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
@@ -70,16 +71,19 @@ func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
 	apps, piped := filepath.Join(dir, "apps"), filepath.Join(dir, "piped.yaml")
 	require.NoError(t, os.Mkdir(apps, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(apps, "app.pipecd.yaml"), []byte(goodApplication), 0o600))
-	const spec = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: a\n  pipedID: b\n  pipedKeyFile: c\n  apiAddress: d:1\n" +
+	const spec = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: a\n  pipedID: b\n" +
+		"  pipedKeyFile: c\n  apiAddress: d:1\n" +
 		"  plugins:\n    - {name: terraform, url: file:///p, port: 0}\n"
-	require.NoError(t, os.WriteFile(piped, []byte(spec+"  notifications:\n    receivers:\n      - {name: a, webhook: {url: \"https://example.com\"}, template: \"{{ .Nonsense }}\"}\n"), 0o600))
+	require.NoError(t, os.WriteFile(piped, []byte(spec+"  notifications:\n    receivers:\n"+
+		"      - {name: a, webhook: {url: \"https://example.com\"}, template: \"{{ .Nonsense }}\"}\n"), 0o600))
 
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", apps)
 	require.Zero(t, code, stdout)
 	for _, args := range [][]string{{dir}, {apps, "--piped-config", piped}} {
 		code, stdout, _ = command(t.Context(), t.TempDir(), append([]string{"validate"}, args...)...)
 		require.Equal(t, exitUsage, code)
-		require.Contains(t, stdout, `app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+piped)
+		require.Contains(t, stdout,
+			`app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+piped)
 		require.Contains(t, stdout, piped+":12:68: error: spec.notifications.receivers[0].template: ")
 		require.Contains(t, stdout, "can't evaluate field Nonsense")
 		require.Contains(t, stdout, "checked 2 files: 2 errors")
@@ -116,12 +120,14 @@ func TestAChartOfTwoPlacesIsNamed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
 	for chart, want := range map[string]string{
-		"{path: ../chart, repository: stable, name: web}": "input.helmChart.repository: cannot be used together with path",
-		"{repository: stable}":                            "input.helmChart: needs name together with repository",
-		"{version: 1.0.0}":                                "input.helmChart: needs path, or repository and name",
-		"{path: ../chart}":                                "0 errors",
+		"{path: ../chart, repository: stable, name: web}": "input.helmChart.repository: cannot be used together " +
+			"with path",
+		"{repository: stable}": "input.helmChart: needs name together with repository",
+		"{version: 1.0.0}":     "input.helmChart: needs path, or repository and name",
+		"{path: ../chart}":     "0 errors",
 	} {
-		text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    kubernetes:\n      input:\n        helmChart: " + chart + "\n"
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n" +
+			"    kubernetes:\n      input:\n        helmChart: " + chart + "\n"
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		_, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", file)
 		require.Contains(t, stdout, want, chart)
@@ -144,7 +150,8 @@ func TestALinkBelowADirectoryIsReported(t *testing.T) {
 
 func TestValidateForMachines(t *testing.T) {
 	t.Parallel()
-	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/repository/misspelt.json")
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json",
+		"testdata/validate/repository/misspelt.json")
 	require.Equal(t, exitUsage, code)
 	var got validation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))

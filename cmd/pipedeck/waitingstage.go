@@ -39,9 +39,9 @@ type waitingStage struct {
 	command, flags string
 }
 
-// waitingStage finds the stage that the arguments name: [APP] [STAGE]. An application or a stage may be given by name or id;
-// a single argument is either. Without arguments it is the only stage that waits. Where several fit, the error has a command
-// for each.
+// waitingStage finds the stage that the arguments name: [APP] [STAGE]. An application or a stage may be given by name
+// or id; a single argument is either. Without arguments it is the only stage that waits. Where several fit, the error
+// has a command for each.
 func (s *snapshot) waitingStage(args []string, action stageAction) (waitingStage, error) {
 	all := s.waitingStages(action)
 	var found []waitingStage
@@ -73,7 +73,8 @@ func (s *snapshot) waitingStage(args []string, action stageAction) (waitingStage
 	if len(args) > 0 {
 		about = fmt.Sprintf(" and fit %q", strings.Join(args, " "))
 	}
-	return waitingStage{}, usageError(fmt.Errorf("%d stages wait to be %s%s", len(found), action.done, about), oneOf(found))
+	return waitingStage{}, usageError(fmt.Errorf("%d stages wait to be %s%s", len(found), action.done, about),
+		oneOf(found))
 }
 
 // notWaiting says why no stage fits the arguments.
@@ -84,7 +85,10 @@ func (s *snapshot) notWaiting(args []string, action stageAction, all []waitingSt
 	}
 	apps := s.Applications()
 	isApp := func(arg string) bool {
-		return slices.ContainsFunc(apps, func(a *deckv1.Application) bool { return a.GetName() == arg || a.GetId() == arg })
+		return slices.ContainsFunc(apps, func(a *deckv1.Application) bool {
+			return a.GetName() == arg ||
+				a.GetId() == arg
+		})
 	}
 	switch {
 	case len(args) == 2 && !isApp(args[0]):
@@ -147,6 +151,7 @@ func oneOf(stages []waitingStage) string {
 func (w waitingStage) namedApprovers(name string) error {
 	approvers := w.stage.GetApprovers()
 	return usageError(
-		fmt.Errorf("stage %s of %s needs an approval of %s, not of %s", w.stage.GetName(), w.deployment.GetApplicationName(), strings.Join(approvers, " or "), name),
+		fmt.Errorf("stage %s of %s needs an approval of %s, not of %s", w.stage.GetName(),
+			w.deployment.GetApplicationName(), strings.Join(approvers, " or "), name),
 		w.command+" --as "+text.ShellWord(approvers[0])+w.flags)
 }

@@ -20,11 +20,13 @@ import (
 func waitingState(t *testing.T) *snapshot {
 	t.Helper()
 	s := &snapshot{state.New()}
-	for _, d := range []struct{ id, app string }{{"shop-id", "shop"}, {"wait-id", "WAIT"}, {"web-1", "web"}, {"web-2", "web"}, {"idle-id", "idle"}} {
+	for _, d := range []struct{ id, app string }{{"shop-id", "shop"}, {"wait-id", "WAIT"}, {"web-1", "web"},
+		{"web-2", "web"}, {"idle-id", "idle"}} {
 		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: d.id, Name: d.app}}})
 		var stages []*deckv1.Stage
 		stage := func(id, name string, waits bool, approvers ...string) {
-			stages = append(stages, &deckv1.Stage{Id: id, Name: name, CanApprove: waits, CanSkip: waits, Approvers: approvers, Status: deckv1.StageStatus_STAGE_STATUS_RUNNING})
+			stages = append(stages, &deckv1.Stage{Id: id, Name: name, CanApprove: waits, CanSkip: waits,
+				Approvers: approvers, Status: deckv1.StageStatus_STAGE_STATUS_RUNNING})
 		}
 		switch d.id {
 		case "shop-id":
@@ -37,7 +39,8 @@ func waitingState(t *testing.T) *snapshot {
 		default:
 			stage("s-"+d.id, "WAIT_APPROVAL", true)
 		}
-		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: "d-" + d.id, ApplicationId: d.id, ApplicationName: d.app, Stages: stages}}})
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: "d-" + d.id,
+			ApplicationId: d.id, ApplicationName: d.app, Stages: stages}}})
 	}
 	return s
 }
@@ -46,7 +49,8 @@ func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
 	t.Parallel()
 	s := waitingState(t)
 	for args, want := range map[string]string{
-		"shop WAIT_APPROVAL": "s1", "shop-id s1": "s1", "s1": "s1", "CHECK IT": "s2", "web-2": "s-web-2", "shop WAIT": "s0",
+		"shop WAIT_APPROVAL": "s1", "shop-id s1": "s1", "s1": "s1", "CHECK IT": "s2", "web-2": "s-web-2",
+		"shop WAIT": "s0",
 	} {
 		split := strings.SplitN(args, " ", 2)
 		if args == "CHECK IT" {
@@ -57,9 +61,10 @@ func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
 		require.Equal(t, want, w.stage.GetId(), args)
 	}
 	for args, says := range map[string]string{
-		"":                   "5 stages wait to be approved",
-		"shop":               `2 stages wait to be approved and fit "shop"`,
-		"WAIT":               `2 stages wait to be approved and fit "WAIT"`, // an application, and a stage of another one
+		"":     "5 stages wait to be approved",
+		"shop": `2 stages wait to be approved and fit "shop"`,
+		// an application, and a stage of another one
+		"WAIT":               `2 stages wait to be approved and fit "WAIT"`,
 		"WAIT_APPROVAL":      `3 stages wait to be approved and fit "WAIT_APPROVAL"`,
 		"web WAIT_APPROVAL":  `2 stages wait to be approved and fit "web WAIT_APPROVAL"`,
 		"idle":               "no stage of idle waits to be approved",
@@ -84,12 +89,14 @@ func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {
 	lines := strings.Split(exit.hint, "\n")
 	require.Equal(t, "run one of:", lines[0])
 	require.ElementsMatch(t, []string{
-		"  pipedeck skip shop WAIT --name demo", "  pipedeck skip shop WAIT_APPROVAL --name demo", "  pipedeck skip WAIT 'CHECK IT' --name demo",
+		"  pipedeck skip shop WAIT --name demo", "  pipedeck skip shop WAIT_APPROVAL --name demo",
+		"  pipedeck skip WAIT 'CHECK IT' --name demo",
 		"  pipedeck skip web-1 s-web-1 --name demo", "  pipedeck skip web-2 s-web-2 --name demo",
 	}, lines[1:])
 	seen := map[string]bool{}
 	for _, line := range lines[1:] {
-		words := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(line, "  pipedeck skip "), " --name demo"), " ", 2)
+		words := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(line, "  pipedeck skip "), " --name demo"), " ",
+			2)
 		w, err := s.waitingStage([]string{words[0], strings.Trim(words[1], "'")}, skipping(""))
 		require.NoError(t, err, line)
 		require.False(t, seen[w.stage.GetId()])
@@ -118,7 +125,8 @@ func TestAStageWithNamedApproversIsApprovedInTheNameOfOne(t *testing.T) {
 	exit := (*exitError)(nil)
 	require.True(t, errors.As(err, &exit))
 	require.Equal(t, exitUsage, exit.code)
-	require.ErrorContains(t, err, "stage WAIT_APPROVAL of hello-world needs an approval of somebody else or alice, not of ")
+	require.ErrorContains(t, err, "stage WAIT_APPROVAL of hello-world needs an approval of somebody else or "+
+		"alice, not of ")
 	require.Equal(t, "pipedeck approve hello-world WAIT_APPROVAL --as 'somebody else'", exit.hint)
 	require.Empty(t, server.Calls)
 

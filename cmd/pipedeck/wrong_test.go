@@ -21,13 +21,16 @@ const (
 	kubernetesOf    = application + "  plugins:\n    kubernetes: "
 	clustersOf      = application + "  plugins:\n    kubernetes_multicluster: "
 	deployed        = application + "  plugins: {kubernetes: {}}\n"
-	applicationJSON = "{\n \"apiVersion\": \"pipecd.dev/v1beta1\", \"kind\": \"Application\",\n \"spec\": {\"name\": \"a\",\n  "
-	stagesJSON      = applicationJSON + "\"pipeline\": {\"stages\": [\n   "
-	kubernetesJSON  = applicationJSON + "\"plugins\": {\"kubernetes\":\n   "
-	pipedOf         = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyFile: key\n" +
+	applicationJSON = "{\n \"apiVersion\": \"pipecd.dev/v1beta1\", \"kind\": \"Application\",\n" +
+		" \"spec\": {\"name\": \"a\",\n  "
+	stagesJSON     = applicationJSON + "\"pipeline\": {\"stages\": [\n   "
+	kubernetesJSON = applicationJSON + "\"plugins\": {\"kubernetes\":\n   "
+	pipedOf        = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n" +
+		"  pipedKeyFile: key\n" +
 		"  apiAddress: localhost:1\n"
 	pluginOf  = pipedOf + "  plugins:\n    - url: file:///p\n      port: 1\n      "
-	pipedJSON = "{\"apiVersion\": \"pipecd.dev/v1beta1\", \"kind\": \"Piped\", \"spec\": {\"projectID\": \"p\", \"pipedID\": \"i\",\n" +
+	pipedJSON = "{\"apiVersion\": \"pipecd.dev/v1beta1\", \"kind\": \"Piped\", \"spec\": {\"projectID\": \"p\", " +
+		"\"pipedID\": \"i\",\n" +
 		" \"pipedKeyFile\": \"key\", \"apiAddress\": \"localhost:1\",\n "
 )
 
@@ -37,11 +40,13 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 	rows := []struct{ text, says string }{
 		// Keys of PipeCD's own part.
 		{application + "  plugins: {kubernetes: {}}\n  §lables: {a: b}\n", `did you mean "labels"?`},
-		{application + "  plugins: {kubernetes: {}}\n  trigger: {onCommit: {§ignore: [a]}}\n", `did you mean "ignores"?`},
+		{application + "  plugins: {kubernetes: {}}\n  trigger: {onCommit: {§ignore: [a]}}\n",
+			`did you mean "ignores"?`},
 		{deployed + "  planner: {§autoRollbak: true}\n", `did you mean "autoRollback"?`},
 		{deployed + "  planner: {autoRollback: §sometimes}\n", "want true or false"},
 		{deployed + "  timeout: §soon\n", "is not a duration"},
-		{deployed + "  eventWatcher: [{matcher: {name: a}, handler: {type: §GIT_UPDATED, config: {replacements: [{file: a, regex: b}]}}}]\n", "want GIT_UPDATE"},
+		{deployed + "  eventWatcher: [{matcher: {name: a}, handler: {type: §GIT_UPDATED, config: {replacements: " +
+			"[{file: a, regex: b}]}}}]\n", "want GIT_UPDATE"},
 		{deployed + "  notification: {mentions: [{event: §DEPLOYMENT_FAILURE}]}\n", "is not allowed here"},
 		{stagesOf + "{name: WAIT, with: {duration: 1s}, §timout: 1m}\n", `did you mean "timeout"?`},
 		{stagesOf + "{name: WAIT, with: §10s}\n", "want a mapping"},
@@ -75,9 +80,12 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: WAIT_APPROVAL, with: {minApproverNum: §two}}\n", "want a whole number"},
 		{stagesOf + "{name: WAIT_APPROVAL, with: {approvers: [§1]}}\n", "write it in quotes"},
 		{stagesOf + "name: SCRIPT_RUN\n        with: {run: §\"\"}\n", "is required"},
-		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          env:\n            A: §1\n", "write it in quotes"},
-		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          env: {§a=b: c}\n", "environment variable"},
-		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          §onRolback: b\n", `did you mean "onRollback"?`},
+		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          env:\n            A: §1\n",
+			"write it in quotes"},
+		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          env: {§a=b: c}\n",
+			"environment variable"},
+		{stagesOf + "name: SCRIPT_RUN\n        with:\n          run: a\n          §onRolback: b\n",
+			`did you mean "onRollback"?`},
 		{stagesOf + "{name: K8S_SYNC, with: {§failurePolicy: any}}\n", `unknown key "failurePolicy" is not read`},
 		{stagesOf + "{name: K8S_SYNC, with: {§multiTargets: [a]}}\n", `unknown key "multiTargets" is not read`},
 		{stagesOf + "{name: K8S_SYNC, with: {prune: §\"yes\"}}\n", "want true or false"},
@@ -85,8 +93,10 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: K8S_CANARY_CLEAN, with: {§prune: true}}\n", "there are no keys here"},
 		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {replicas: §half}}\n", "want a whole number or a percentage"},
 		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {replicas: §-1}}\n", "want a whole number or a percentage"},
-		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {patches: [{target: {kind: a, name: b}, ops: [{op: §json-pach}]}]}}\n", `did you mean "json-patch"?`},
-		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {patches: [§{ops: [{path: a}]}]}}\n", "patches[0].target: is required"},
+		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {patches: [{target: {kind: a, name: b}, ops: [{op: " +
+			"§json-pach}]}]}}\n", `did you mean "json-patch"?`},
+		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {patches: [§{ops: [{path: a}]}]}}\n",
+			"patches[0].target: is required"},
 		{stagesOf + "{name: K8S_CANARY_ROLLOUT, with: {patches: [§7]}}\n", "want a mapping"},
 		{stagesOf + "{name: K8S_TRAFFIC_ROUTING, with: {all: §green}}\n", "want primary or canary or baseline"},
 		{stagesOf + "{name: K8S_TRAFFIC_ROUTING, with: {canary: §101}}\n", "want a percentage from 0 to 100"},
@@ -94,7 +104,8 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: {maxFailed: §-1}}}\n", "want 0 at least"},
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: §3}}\n", "want all, any, or {maxFailed: 1}"},
 		{stagesOf + "{name: K8S_MULTI_PRIMARY_ROLLOUT, with: {multiTargets: §all}}\n", "want a list"},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, metrics: [{strategy: §TRESHOLD}]}}\n", `did you mean "THRESHOLD"?`},
+		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, metrics: [{strategy: §TRESHOLD}]}}\n",
+			`did you mean "THRESHOLD"?`},
 		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, https: [{expectedCode: §999}]}}\n", "want 599 at most"},
 		{stagesOf + "{name: TERRAFORM_PLAN, with: {§exitOnNoChange: true}}\n", `did you mean "exitOnNoChanges"?`},
 		{stagesOf + "{name: TERRAFORM_APPLY, with: {§autoApprove: true}}\n", "there are no keys here"},
@@ -103,7 +114,8 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesJSON + "{\"name\": \"K8S_SYNC\", \"with\": {§\"prunne\": true}}]}}}", `did you mean "prune"?`},
 		{stagesJSON + "{\"name\": \"WAIT\",\n    \"with\": {\"duration\": §[]}}]}}}", "want a duration"},
 		{stagesJSON + "{\"name\": \"K8S_CANARY_ROLLOUT\", \"with\":\n    {\"suffix\": §1}}]}}}", "write it in quotes"},
-		{stagesJSON + "{\"name\": \"ANALYSIS\", \"with\": {\"duration\": \"1m\", \"logs\": [{\"interval\": §\"0s\"}]}}]}}}", "more than 0"},
+		{stagesJSON + "{\"name\": \"ANALYSIS\", \"with\": {\"duration\": \"1m\", \"logs\": [{\"interval\": " +
+			"§\"0s\"}]}}]}}}", "more than 0"},
 
 		// Options of applications.
 		{kubernetesOf + "{§inptu: {}}\n", `did you mean "input"?`},
@@ -119,7 +131,8 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{clustersOf + "{quickSync: {failurePolicy: §most}}\n", "want all or any"},
 		{application + "  plugins: {terraform: {vars: [§a]}}\n", "want the form NAME=value"},
 		{application + "  plugins: {ecs: {input: {launchType: §LAMBDA}}}\n", "want FARGATE or EC2"},
-		{application + "  plugins: {cloudrun: {input: {§serviceManifest: a}}}\n", `did you mean "serviceManifestFile"?`},
+		{application + "  plugins: {cloudrun: {input: {§serviceManifest: a}}}\n",
+			`did you mean "serviceManifestFile"?`},
 		{kubernetesJSON + "{§\"trafficRoutin\": {}}}}}", `did you mean "trafficRouting"?`},
 		{kubernetesJSON + "{\"variantLabel\": {\"key\": §7}}}}}", "write it in quotes"},
 
@@ -127,17 +140,26 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{pluginOf + "name: wait\n      config: {§allowSkipp: true}\n", `did you mean "allowSkip"?`},
 		{pluginOf + "name: wait\n      config: {allowSkip: §\"true\"}\n", "want true or false"},
 		{pluginOf + "name: scriptrun\n      config: {§shell: bash}\n", "there are no keys here"},
-		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [{name: a, address: b, type: §GIT}]}\n", "want HTTP"},
+		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [{name: a, address: b, type: §GIT}]}\n",
+			"want HTTP"},
 		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [§{name: a}]}\n", "address: is required"},
-		{pluginOf + "name: kubernetes\n      config: {chartRegistries: [{address: a, password: §1234}]}\n", "the value is not text: write it in quotes"},
-		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {§kubeConfgPath: a}}]\n", `did you mean "kubeConfigPath"?`},
-		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {connectTimeout: §0s}}]\n", "more than 0"},
-		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {appStateInformer: {§exclude: []}}}]\n", "known keys are excludeResources"},
-		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {appStateInformer: {excludeResources: [§Secret]}}}]\n", "want a mapping"},
-		{pluginOf + "name: analysis\n      config: {analysisProviders: [{name: p, type: §PROMETEUS}]}\n", `did you mean "PROMETHEUS"?`},
+		{pluginOf + "name: kubernetes\n      config: {chartRegistries: [{address: a, password: §1234}]}\n",
+			"the value is not text: write it in quotes"},
+		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {§kubeConfgPath: a}}]\n",
+			`did you mean "kubeConfigPath"?`},
+		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {connectTimeout: §0s}}]\n",
+			"more than 0"},
+		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {appStateInformer: {§exclude: []}}}]\n",
+			"known keys are excludeResources"},
+		{pluginOf + "name: kubernetes\n      deployTargets: [{name: a, config: {appStateInformer: " +
+			"{excludeResources: [§Secret]}}}]\n", "want a mapping"},
+		{pluginOf + "name: analysis\n      config: {analysisProviders: [{name: p, type: §PROMETEUS}]}\n",
+			`did you mean "PROMETHEUS"?`},
 		{pluginOf + "name: ecs\n      deployTargets: [{name: a, config: {§regoin: eu}}]\n", `did you mean "region"?`},
-		{pipedJSON + "\"plugins\": [{\"name\": \"wait\", \"url\": \"file:///p\", \"port\": 1,\n  \"config\": {§\"alowSkip\": true}}]}}", `did you mean "allowSkip"?`},
-		{pipedJSON + "\"plugins\": [{\"name\": \"kubernetes\", \"url\": \"file:///p\", \"port\": 1,\n  \"deployTargets\": [{\"name\": \"a\", \"config\": {\"masterURL\": §[]}}]}]}}", "want text"},
+		{pipedJSON + "\"plugins\": [{\"name\": \"wait\", \"url\": \"file:///p\", \"port\": 1,\n" +
+			"  \"config\": {§\"alowSkip\": true}}]}}", `did you mean "allowSkip"?`},
+		{pipedJSON + "\"plugins\": [{\"name\": \"kubernetes\", \"url\": \"file:///p\", \"port\": 1,\n" +
+			"  \"deployTargets\": [{\"name\": \"a\", \"config\": {\"masterURL\": §[]}}]}]}}", "want text"},
 	}
 	require.GreaterOrEqual(t, len(rows), 60)
 	for i, row := range rows {

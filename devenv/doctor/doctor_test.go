@@ -113,10 +113,16 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 	}{
 		"no engine": {func(d *Doctor) { d.Engine = failing(engine.ErrNone) }, "container engine", Fail,
 			"none is installed", installEngine},
-		"no engine, auto": {func(d *Doctor) { d.Engine, d.Clusters = failing(engine.ErrNone), []cluster.Kind{auto.Kind} }, "container engine", OK, "auto uses the embedded", ""},
+		"no engine, auto": {func(d *Doctor) {
+			d.Engine, d.Clusters = failing(engine.ErrNone),
+				[]cluster.Kind{auto.Kind}
+		}, "container engine", OK, "auto uses the embedded", ""},
 		"a stopped engine": {func(d *Doctor) { d.Engine = failing(silent("Cannot connect")) }, "container engine",
 			Fail, "Cannot connect", startDocker},
-		"a stopped one, auto": {func(d *Doctor) { d.Engine, d.Clusters = failing(silent("no")), []cluster.Kind{auto.Kind} }, "container engine", Warn, "does not answer", startDocker},
+		"a stopped one, auto": {func(d *Doctor) {
+			d.Engine, d.Clusters = failing(silent("no")),
+				[]cluster.Kind{auto.Kind}
+		}, "container engine", Warn, "does not answer", startDocker},
 		"a forbidden engine": {func(d *Doctor) { d.Engine = failing(silent("permission denied while trying")) },
 			"container engine", Fail, "permission denied", "usermod"},
 		"an old engine": {func(d *Doctor) { d.Engine = found(engine.Engine{Name: "docker", Version: "19.03.15"}) },
@@ -127,7 +133,10 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 			oldNodeImage},
 		"the same, auto": {func(d *Doctor) { d.Engine, d.Clusters = found(cgroup1), []cluster.Kind{auto.Kind} },
 			"cgroups", Warn, "version 1", oldNodeImage},
-		"an image of one's own": {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node:v1.36.3" }, "cgroups", Warn, "version 1", oldNodeImage},
+		"an image of one's own": {func(d *Doctor) {
+			d.Engine, d.NodeImage = found(cgroup1),
+				"registry:5000/node:v1.36.3"
+		}, "cgroups", Warn, "version 1", oldNodeImage},
 		"an image unnamed": {func(d *Doctor) { d.Engine, d.NodeImage = found(cgroup1), "registry:5000/node" },
 			"cgroups", Warn, "version 1", oldNodeImage},
 		"a configured kind": {func(d *Doctor) { d.Engine, d.KindConfig = found(cgroup1), "kind.yaml" }, "cgroups",
@@ -145,8 +154,18 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 		"an unreadable disk": {func(d *Doctor) {
 			d.Free = func(context.Context, string) (uint64, error) { return 0, errors.New("stale file handle") }
 		}, "disk", Warn, "stale file handle", "--state-dir"},
-		"little memory":     {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 600 * mib, nil } }, "memory", Warn, "600 MiB", moreMemory},
-		"hardly any memory": {func(d *Doctor) { d.Memory = func(context.Context) (uint64, error) { return 100 * mib, nil } }, "memory", Fail, "100 MiB", moreMemory},
+		"little memory": {func(d *Doctor) {
+			d.Memory = func(context.Context) (uint64, error) {
+				return 600 * mib,
+					nil
+			}
+		}, "memory", Warn, "600 MiB", moreMemory},
+		"hardly any memory": {func(d *Doctor) {
+			d.Memory = func(context.Context) (uint64, error) {
+				return 100 * mib,
+					nil
+			}
+		}, "memory", Fail, "100 MiB", moreMemory},
 		"no loopback": {func(d *Doctor) { d.Listen = func() error { return errors.New("cannot assign") } },
 			"ports", Fail, "cannot assign", bringUpLoopback},
 		"a proxy": {func(d *Doctor) { d.Getenv = variables("HTTP_PROXY", "http://ada:secret@proxy:3128") }, "proxy",

@@ -180,7 +180,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 
 func TestACompilerErrorIsToldWithPlacesInTheRepository(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"main.go": "package main\n\nimport \"sample/lib\"\n\nfunc main() { lib.F(undefinedThing) }\n", "../lib/lib.go": "package lib\n\nfunc F(int) {}\n"}
+	files := map[string]string{"main.go": "package main\n\nimport \"sample/lib\"\n\n" +
+		"func main() { lib.F(undefinedThing) }\n", "../lib/lib.go": "package lib\n\nfunc F(int) {}\n"}
 	for name, module := range map[string]string{"the module is the repository": ".",
 		"the module is a folder of it": "services"} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +216,8 @@ func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 		"a folder without a module": {map[string]string{"web/main.go": program}, "go.mod"},
 		"a package that is not there": {map[string]string{"go.mod": "module sample\n",
 			"web/main.go": "package main\n\nimport _ \"sample/gone\"\n\nfunc main() {}\n"}, "sample/gone"},
-		"a module outside the repository": {map[string]string{"go.mod": "module sample\n\nrequire x.example/y v1.0.0\n\nreplace x.example/y => ../y\n", "web/main.go": program}, "../y, which is not in the repository"},
+		"a module outside the repository": {map[string]string{"go.mod": "module sample\n\nrequire x.example/y " +
+			"v1.0.0\n\nreplace x.example/y => ../y\n", "web/main.go": program}, "../y, which is not in the repository"},
 		"a syntax error": {map[string]string{"go.mod": "module sample\n",
 			"web/main.go": "package main\n\nfunc main( {\n"}, "web/main.go:3:12: syntax error"},
 	} {

@@ -57,9 +57,12 @@ func FuzzFoldersStayInTheRepository(f *testing.F) {
 // files of a program that embeds, imports and is tested.
 func rich() map[string]string {
 	return map[string]string{
-		"go.mod":                 "module sample\n\ngo 1.26\n\nrequire sample/other v0.0.0\n\nreplace sample/other => ./other\n",
-		"go.sum":                 "",
-		"web/main.go":            "package main\n\nimport (\n\t_ \"embed\"\n\t\"sample/lib\"\n\t\"sample/other/deep\"\n)\n\n//go:embed page.html assets\nvar _ string\n\nfunc main() { lib.F(); deep.F() }\n",
+		"go.mod": "module sample\n\ngo 1.26\n\nrequire sample/other v0.0.0\n\n" +
+			"replace sample/other => ./other\n",
+		"go.sum": "",
+		"web/main.go": "package main\n\nimport (\n" +
+			"\t_ \"embed\"\n\t\"sample/lib\"\n\t\"sample/other/deep\"\n)\n\n//go:embed page.html assets\n" +
+			"var _ string\n\nfunc main() { lib.F(); deep.F() }\n",
 		"web/main_windows.go":    "package main\n",
 		"web/main_test.go":       "package main\n",
 		"web/page.html":          "<p>",
@@ -142,9 +145,11 @@ func TestTheSizeOfAProgramIsBounded(t *testing.T) {
 	t.Parallel()
 	large := simple(t)
 	require.NoError(t, os.Truncate(filepath.Join(large, "web", "main.go"), maxSourceBytes+1))
-	embedding := repository(t, map[string]string{"web/main.go": "package main\n\nimport _ \"embed\"\n\n//go:embed data\nvar _ string\n\nfunc main() {}\n", "web/data": ""})
+	embedding := repository(t, map[string]string{"web/main.go": "package main\n\nimport _ \"embed\"\n\n" +
+		"//go:embed data\nvar _ string\n\nfunc main() {}\n", "web/data": ""})
 	require.NoError(t, os.Truncate(filepath.Join(embedding, "web", "data"), maxSourceBytes))
-	many := repository(t, map[string]string{"web/main.go": "package main\n\nimport _ \"embed\"\n\n//go:embed d\nvar _ string\n\nfunc main() {}\n", "web/d/x": ""})
+	many := repository(t, map[string]string{"web/main.go": "package main\n\nimport _ \"embed\"\n\n" +
+		"//go:embed d\nvar _ string\n\nfunc main() {}\n", "web/d/x": ""})
 	for i := range maxFiles {
 		require.NoError(t, os.Link(filepath.Join(many, "web/d/x"), filepath.Join(many, "web/d", strconv.Itoa(i))))
 	}

@@ -56,7 +56,8 @@ func TestTheServiceAndPortThatAreMeant(t *testing.T) {
 			"nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web"},
 		"services outside of the cluster alone": {
 			[]string{
-				"{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default, labels: {" + owned + "}}, spec: {type: ExternalName, externalName: example.com, ports: [" + httpPort + "]}}",
+				"{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default, labels: {" + owned +
+					"}}, spec: {type: ExternalName, externalName: example.com, ports: [" + httpPort + "]}}",
 			},
 			"", "nothing of web that could be reached is in cluster dev yet; deploy it with: pipedeck sync web",
 		},

@@ -29,8 +29,9 @@ func TestImagesAndFilesAreThoseOfTheCommit(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
 	repository, err := w.EnsureSample(tree{
-		"web/app.pipecd.yaml":      "kind: Application\n",
-		"web/deployment.yaml":      "image: pipedeck.dev/web:v1\nimage: nginx\n---\nimage: \"pipedeck.dev/services/api\"\n",
+		"web/app.pipecd.yaml": "kind: Application\n",
+		"web/deployment.yaml": "image: pipedeck.dev/web:v1\nimage: nginx\n---\n" +
+			"image: \"pipedeck.dev/services/api\"\n",
 		"web/more/pod.json":        `{"image":"pipedeck.dev/web:v2"}`,
 		"web/README.md":            "pipedeck.dev/readme:v1",
 		"elsewhere/unrelated.yaml": "image: pipedeck.dev/unrelated:v1\n",

@@ -39,7 +39,8 @@ func committed(t *testing.T, dir string) {
 	runGit(t, dir, "commit", "-qm", "first")
 }
 
-const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: web, plugins: {kubernetes: {}}}\n"
+const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\n" +
+	"spec: {name: web, plugins: {kubernetes: {}}}\n"
 
 func gitOutput(t *testing.T, dir string, args ...string) string {
 	t.Helper()

@@ -126,7 +126,8 @@ func newAWS(t *testing.T, content string) []string {
 		case scope[2] == "secretsmanager" && call.SecretID == "closed":
 			refuse("AccessDeniedException")
 		case scope[2] == "secretsmanager" && r.Header.Get("X-Amz-Target") == "secretsmanager.GetSecretValue" &&
-			(call.SecretID == "piped" && scope[1] == "eu-west-1" || call.SecretID == "arn:aws:secretsmanager:us-east-2:1:secret:piped" && scope[1] == "us-east-2"):
+			(call.SecretID == "piped" && scope[1] == "eu-west-1" ||
+				call.SecretID == "arn:aws:secretsmanager:us-east-2:1:secret:piped" && scope[1] == "us-east-2"):
 			_ = json.NewEncoder(w).Encode(map[string]string{"SecretString": content})
 		case scope[2] == "ssm" && r.Header.Get(
 			"X-Amz-Target",

@@ -34,7 +34,8 @@ func (s *scale) register(flags *flag.FlagSet) {
 func (s *scale) validate() error {
 	if s.few < 1 || s.together < 1 || s.rounds < 1 || s.singles < 1 || s.idle < time.Second ||
 		s.applications < s.few || s.applications < s.together {
-		return errors.New("-applications, -together, -few, -rounds and -singles must be at least 1, no more than -applications deployed at once, and -idle 1s")
+		return errors.New("-applications, -together, -few, -rounds and -singles must be at least 1, no more than " +
+			"-applications deployed at once, and -idle 1s")
 	}
 	return nil
 }
@@ -127,7 +128,8 @@ func benchSingle(ctx context.Context, bin, dir string, n int) error {
 			if err != nil {
 				return err
 			}
-			running, err := s.await("the first stage runs", func(e event) bool { return e.text("type") == "stage" && e.text("status") == "RUNNING" })
+			running, err := s.await("the first stage runs",
+				func(e event) bool { return e.text("type") == "stage" && e.text("status") == "RUNNING" })
 			if err != nil {
 				return err
 			}

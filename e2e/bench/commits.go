@@ -66,7 +66,10 @@ func benchCommits(ctx context.Context, bin, dir string, n int) error {
 func measureCommits(s *session, repo string, n int) error {
 	pending := map[string]bool{"quick": true, "scripts": true}
 	for len(pending) > 0 {
-		e, err := s.await("the first deployments", func(e event) bool { return e.text("type") == "deployment" && e.text("status") == "SUCCESS" })
+		e, err := s.await("the first deployments", func(e event) bool {
+			return e.text("type") == "deployment" &&
+				e.text("status") == "SUCCESS"
+		})
 		if err != nil {
 			return err
 		}
@@ -78,7 +81,10 @@ func measureCommits(s *session, repo string, n int) error {
 		if err != nil {
 			return err
 		}
-		e, err := s.await("the first stage runs", func(e event) bool { return e.text("type") == "stage" && e.text("status") == "RUNNING" })
+		e, err := s.await("the first stage runs", func(e event) bool {
+			return e.text("type") == "stage" &&
+				e.text("status") == "RUNNING"
+		})
 		if err != nil {
 			return err
 		}
@@ -148,7 +154,8 @@ func commit(repo, file, content string) (began, committed time.Time, err error) 
 }
 
 func git(dir string, args ...string) error {
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=bench", "-c", "user.email=bench@localhost",
+		"-c", "commit.gpgsign=false"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %s: %w: %s", args[0], err, out)
 	}

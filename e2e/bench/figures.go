@@ -36,7 +36,8 @@ func numbers(name, unit string, measured []float64, limits ...limit) {
 	slices.Sort(measured)
 	n := len(measured)
 	known := map[string]float64{"min": measured[0], "median": measured[n/2], "max": measured[n-1]}
-	line := fmt.Sprintf("%-46s median %7.1f %s   min %7.1f   max %7.1f", name, known["median"], unit, known["min"], known["max"])
+	line := fmt.Sprintf("%-46s median %7.1f %s   min %7.1f   max %7.1f", name, known["median"], unit, known["min"],
+		known["max"])
 	if n >= enoughForP99 {
 		known["p99"] = measured[(n*99+99)/100-1]
 		line += fmt.Sprintf("   p99 %7.1f", known["p99"])

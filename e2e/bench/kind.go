@@ -66,7 +66,8 @@ func plainKind(ctx context.Context, program, dir, image string) (time.Duration, 
 	if err != nil {
 		err = fmt.Errorf("kind create cluster: %w\n%s", err, out)
 	}
-	if out, deleteErr := exec.Command(program, "delete", "cluster", "--name", name, "--kubeconfig", kubeconfig).CombinedOutput(); deleteErr != nil {
+	if out, deleteErr := exec.Command(program, "delete", "cluster", "--name", name, "--kubeconfig",
+		kubeconfig).CombinedOutput(); deleteErr != nil {
 		err = errors.Join(err, fmt.Errorf("kind delete cluster: %w\n%s", deleteErr, out))
 	}
 	return took, err

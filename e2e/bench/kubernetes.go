@@ -29,7 +29,8 @@ import (
 type kubernetesScale struct{ rounds, compared, many, most int }
 
 func (s *kubernetesScale) register(flags *flag.FlagSet) {
-	flags.IntVar(&s.rounds, "kubernetes-rounds", 3, "times that each set of manifests is applied, to a namespace of its own")
+	flags.IntVar(&s.rounds, "kubernetes-rounds", 3,
+		"times that each set of manifests is applied, to a namespace of its own")
 	flags.IntVar(&s.compared, "compared-manifests", 100, "ConfigMaps that are applied by kubectl, too")
 	flags.IntVar(&s.many, "many-manifests", 500, "ConfigMaps that are applied, and applied again")
 	flags.IntVar(&s.most, "most-manifests", 1000, "manifests that the memory of the plugin is measured with")
@@ -37,7 +38,8 @@ func (s *kubernetesScale) register(flags *flag.FlagSet) {
 
 func (s *kubernetesScale) validate() error {
 	if s.rounds < 1 || s.compared < 1 || s.many < 1 || s.most < 20 {
-		return errors.New("-kubernetes-rounds, -compared-manifests and -many-manifests must be at least 1, -most-manifests 20")
+		return errors.New("-kubernetes-rounds, -compared-manifests and -many-manifests must be at least 1, " +
+			"-most-manifests 20")
 	}
 	return nil
 }
@@ -61,7 +63,8 @@ func benchKubernetes(ctx context.Context, bin, dir string, size kubernetesScale)
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	b := &kubernetesBench{size: size, kubectl: kubectl, kubeconfig: kubeconfig, dir: dir, program: filepath.Join(bin, "plugins", "kubernetes")}
+	b := &kubernetesBench{size: size, kubectl: kubectl, kubeconfig: kubeconfig, dir: dir,
+		program: filepath.Join(bin, "plugins", "kubernetes")}
 	for _, measure := range []func(context.Context) error{b.compare, b.many, b.most} {
 		if err := measure(ctx); err != nil {
 			return err
@@ -126,7 +129,8 @@ func (b *kubernetesBench) compare(ctx context.Context) error {
 		}
 		var each, all, ours []time.Duration
 		for range b.size.rounds {
-			for into, apply := range map[*[]time.Duration]func(context.Context, map[string]string) (time.Duration, error){
+			for into, apply := range map[*[]time.Duration]func(context.Context, map[string]string) (time.Duration,
+				error){
 				&each: b.applyEach, &all: b.applyAll,
 				&ours: func(ctx context.Context, files map[string]string) (time.Duration, error) {
 					return plugin.sync(ctx, b.namespace(), files)
@@ -304,7 +308,8 @@ func (b *kubernetesBench) applyAll(ctx context.Context, files map[string]string)
 }
 
 // applied times apply with the files in a directory and a namespace that is there.
-func (b *kubernetesBench) applied(ctx context.Context, files map[string]string, apply func(dir, namespace string) error) (time.Duration, error) {
+func (b *kubernetesBench) applied(ctx context.Context, files map[string]string,
+	apply func(dir, namespace string) error) (time.Duration, error) {
 	namespace := b.namespace()
 	dir, err := b.write(namespace, files)
 	if err != nil {
@@ -332,7 +337,8 @@ func (b *kubernetesBench) write(name string, files map[string]string) (dir strin
 }
 
 func (b *kubernetesBench) run(ctx context.Context, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, b.kubectl, append([]string{"--kubeconfig", b.kubeconfig, "--cache-dir", filepath.Join(b.dir, "cache")}, args...)...)
+	command := exec.CommandContext(ctx, b.kubectl,
+		append([]string{"--kubeconfig", b.kubeconfig, "--cache-dir", filepath.Join(b.dir, "cache")}, args...)...)
 	out, err := command.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -379,7 +385,8 @@ func (b *kubernetesBench) start(ctx context.Context) (*pluginUnderTest, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := sdk.Settings{Name: "kubernetes", URL: "file://" + b.program, DeployTargets: []sdk.DeployTargetConfig{{Name: "bench", Config: target}}}
+	settings := sdk.Settings{Name: "kubernetes", URL: "file://" + b.program,
+		DeployTargets: []sdk.DeployTargetConfig{{Name: "bench", Config: target}}}
 	program, err := standin.StartProgram(ctx, b.program, "", piped.Address, settings, io.Discard)
 	if err != nil {
 		return nil, errors.Join(err, piped.Close())
@@ -389,7 +396,8 @@ func (b *kubernetesBench) start(ctx context.Context) (*pluginUnderTest, error) {
 
 func (p *pluginUnderTest) close() error { return errors.Join(p.program.Close(), p.piped.Close()) }
 
-// sync times a K8S_SYNC of the files, from the call to the answer: connecting, loading and creating the namespace included.
+// sync times a K8S_SYNC of the files, from the call to the answer: connecting, loading and creating the namespace
+// included.
 func (p *pluginUnderTest) sync(ctx context.Context, namespace string, files map[string]string) (time.Duration, error) {
 	dir, err := p.bench.write(namespace, files)
 	if err != nil {
@@ -400,8 +408,11 @@ func (p *pluginUnderTest) sync(ctx context.Context, namespace string, files map[
 	request.Input.Deployment.ApplicationId = namespace
 	request.Input.Stage.Id = fmt.Sprintf("stage-%d", p.stages)
 	request.Input.TargetDeploymentSource = &common.DeploymentSource{
-		ApplicationDirectory: dir, CommitHash: "0123456789abcdef", ApplicationConfigFilename: "app.pipecd.yaml", SharedConfigDirectory: filepath.Join(dir, ".pipe"),
-		ApplicationConfig: fmt.Appendf(nil, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: bench\n  plugins:\n    kubernetes:\n      input: {namespace: %s, autoCreateNamespace: true}\n", namespace),
+		ApplicationDirectory: dir, CommitHash: "0123456789abcdef", ApplicationConfigFilename: "app.pipecd.yaml",
+		SharedConfigDirectory: filepath.Join(dir, ".pipe"),
+		ApplicationConfig: fmt.Appendf(nil,
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: bench\n  plugins:\n"+
+				"    kubernetes:\n      input: {namespace: %s, autoCreateNamespace: true}\n", namespace),
 	}
 	began := time.Now()
 	answer, err := stageapi.NewDeploymentServiceClient(p.program.Conn).ExecuteStage(ctx, request)

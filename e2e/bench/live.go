@@ -77,7 +77,8 @@ func makeLive(dir string, objects int) error {
 		if files[name] == nil {
 			files[name] = &strings.Builder{}
 		}
-		fmt.Fprintf(files[name], "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: live-%d}\ndata: {round: \"0\", text: %s}\n", i, strings.Repeat("x", 200))
+		fmt.Fprintf(files[name], "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: live-%d}\n"+
+			"data: {round: \"0\", text: %s}\n", i, strings.Repeat("x", 200))
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, "live", name), []byte(text.String()), 0o644); err != nil {
@@ -110,7 +111,8 @@ func (l *live) measure(ctx context.Context, state string) error {
 	if err != nil {
 		return err
 	}
-	number(fmt.Sprintf("%d objects: up -> deployed and in sync", l.size.objects), "s", synced.at.Sub(l.session.began).Seconds())
+	number(fmt.Sprintf("%d objects: up -> deployed and in sync", l.size.objects), "s",
+		synced.at.Sub(l.session.began).Seconds())
 	if l.plugin == 0 {
 		return errors.New("the process of the plugin was not told")
 	}
@@ -126,7 +128,8 @@ func (l *live) measure(ctx context.Context, state string) error {
 // told matches news of the application; it notes the plugin's process on the way.
 func (l *live) told(sync, reason string) func(event) bool {
 	return func(e event) bool {
-		if pid, ok := e.fields["pid"].(float64); ok && pid > 0 && e.text("type") == "plugin" && e.text("name") == "kubernetes" {
+		if pid, ok := e.fields["pid"].(float64); ok && pid > 0 && e.text("type") == "plugin" &&
+			e.text("name") == "kubernetes" {
 			l.plugin = int(pid)
 		}
 		return e.text("type") == "application" && e.text("sync") == sync && strings.Contains(e.text("reason"), reason)
@@ -144,7 +147,8 @@ func (l *live) edits(ctx context.Context) error {
 		return err
 	}
 	edit := func(name, value string) error {
-		_, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace("default").Patch(ctx, name,
+		_, err := client.Resource(schema.GroupVersionResource{Version: "v1",
+			Resource: "configmaps"}).Namespace("default").Patch(ctx, name,
 			types.MergePatchType, []byte(`{"data":{"round":"`+value+`"}}`), metav1.PatchOptions{FieldManager: "somebody"})
 		return err
 	}
@@ -159,7 +163,8 @@ func (l *live) edits(ctx context.Context) error {
 		if err := edit(name, value); err != nil {
 			return err
 		}
-		e, err := l.session.await("the edit shows", l.told("OUT_OF_SYNC", fmt.Sprintf("%s\n  data.round: \"0\" in Git, %q live", name, value)))
+		e, err := l.session.await("the edit shows", l.told("OUT_OF_SYNC",
+			fmt.Sprintf("%s\n  data.round: \"0\" in Git, %q live", name, value)))
 		if err != nil {
 			return err
 		}
@@ -197,7 +202,8 @@ func (l *live) idle(agent *agent) error {
 		return err
 	}
 	took := time.Since(began)
-	number(fmt.Sprintf("%d objects, nothing changes for %.0f s: agent and plugins", l.size.objects, took.Seconds()), "% of a core", 100*(after-before).Seconds()/took.Seconds(), liveIdleLimit)
+	number(fmt.Sprintf("%d objects, nothing changes for %.0f s: agent and plugins", l.size.objects, took.Seconds()),
+		"% of a core", 100*(after-before).Seconds()/took.Seconds(), liveIdleLimit)
 	for _, p := range []struct {
 		name string
 		pid  int

@@ -71,7 +71,10 @@ func parts(s settings) []part {
 		}},
 		{"pipeds", benchPipeds},
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
-		{"kubernetes", func(ctx context.Context, bin, dir string) error { return benchKubernetes(ctx, bin, dir, s.kubernetes) }},
+		{"kubernetes", func(ctx context.Context, bin,
+			dir string) error {
+			return benchKubernetes(ctx, bin, dir, s.kubernetes)
+		}},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
@@ -96,7 +99,8 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(), s.reports.validate()); err != nil {
+	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(),
+		s.reports.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
@@ -130,7 +134,8 @@ func choose(all []part, only string) ([]part, error) {
 	for _, name := range strings.Split(only, ",") {
 		i := slices.IndexFunc(all, func(p part) bool { return p.name == strings.TrimSpace(name) })
 		if i < 0 {
-			return nil, fmt.Errorf("-only %s: there is no part %q; there are %s", only, name, strings.Join(names(all), ", "))
+			return nil, fmt.Errorf("-only %s: there is no part %q; there are %s", only, name,
+				strings.Join(names(all), ", "))
 		}
 		chosen = append(chosen, all[i])
 	}

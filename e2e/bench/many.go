@@ -38,7 +38,8 @@ func (m *many) first(context.Context) error {
 	if _, _, err := m.deployed(m.pick(m.size.applications)); err != nil {
 		return err
 	}
-	number(fmt.Sprintf("%d applications: up -> all deployed", m.size.applications), "s", time.Since(m.session.began).Seconds())
+	number(fmt.Sprintf("%d applications: up -> all deployed", m.size.applications), "s",
+		time.Since(m.session.began).Seconds())
 	return m.calm()
 }
 
@@ -211,7 +212,8 @@ func (m *many) deployed(applications []int) (events []event, ended time.Time, er
 	}
 	begun := map[string]bool{}
 	for len(left) > 0 {
-		e, err := m.session.await(fmt.Sprintf("%d of %d applications are deployed", len(left), len(applications)), func(event) bool { return true })
+		e, err := m.session.await(fmt.Sprintf("%d of %d applications are deployed", len(left), len(applications)),
+			func(event) bool { return true })
 		if err != nil {
 			return nil, ended, err
 		}
@@ -222,7 +224,8 @@ func (m *many) deployed(applications []int) (events []event, ended time.Time, er
 		app, status := e.text("app"), e.text("status")
 		switch {
 		case !chosen[app], status == "FAILURE", status == "CANCELLED", status == "PENDING" && begun[app]:
-			return nil, ended, fmt.Errorf("application %s has a deployment with the status %s: %s", app, status, e.text("reason"))
+			return nil, ended, fmt.Errorf("application %s has a deployment with the status %s: %s", app, status,
+				e.text("reason"))
 		case status == "PENDING":
 			begun[app] = true
 		case status == "SUCCESS":

@@ -39,7 +39,8 @@ const (
 func benchPipeds(ctx context.Context, _, dir string) (err error) {
 	apiKey := "bench." + rand.Text()
 	server, err := controlplane.New(controlplane.Config{
-		ProjectID: "bench", PipedID: "own", PipedName: "own", PipedKey: rand.Text(), APIKey: apiKey, KeepFile: filepath.Join(dir, "history"),
+		ProjectID: "bench", PipedID: "own", PipedName: "own", PipedKey: rand.Text(), APIKey: apiKey,
+		KeepFile: filepath.Join(dir, "history"),
 	})
 	if err != nil {
 		return err
@@ -63,7 +64,8 @@ func benchPipeds(ctx context.Context, _, dir string) (err error) {
 
 	var took []time.Duration
 	for i := range manyPipeds {
-		registered, err := apiservice.NewAPIServiceClient(user).RegisterPiped(ctx, &apiservice.RegisterPipedRequest{Name: fmt.Sprint("piped-", i)})
+		registered, err := apiservice.NewAPIServiceClient(user).RegisterPiped(ctx,
+			&apiservice.RegisterPipedRequest{Name: fmt.Sprint("piped-", i)})
 		if err != nil {
 			return err
 		}
@@ -76,7 +78,8 @@ func benchPipeds(ctx context.Context, _, dir string) (err error) {
 	first, last := took[registrationWindow/2:registrationWindow*3/2], took[len(took)-registrationWindow:]
 	figures("register an application, around the 100th", first)
 	figures(fmt.Sprintf("the same, around the %dth", len(took)), last)
-	number("the last as a ratio to the first, medians", "times", median(last)/median(first), limit{"median", registrationRatio})
+	number("the last as a ratio to the first, medians", "times", median(last)/median(first),
+		limit{"median", registrationRatio})
 	return nil
 }
 
@@ -99,9 +102,10 @@ func registerApplications(ctx context.Context, address, id, key string) ([]time.
 	for i := range eachPiped {
 		name := fmt.Sprint("app-", i)
 		began := time.Now()
-		if _, err := piped.ReportUnregisteredApplicationConfigurations(ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
-			Applications: []*model.ApplicationInfo{{Name: name, RepoId: "repo", Path: name, PipedId: id}},
-		}); err != nil {
+		if _, err := piped.ReportUnregisteredApplicationConfigurations(ctx,
+			&pipedservice.ReportUnregisteredApplicationConfigurationsRequest{
+				Applications: []*model.ApplicationInfo{{Name: name, RepoId: "repo", Path: name, PipedId: id}},
+			}); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(began))

@@ -43,9 +43,11 @@ func benchIdlePlugins(ctx context.Context, bin, dir, source string, size pluginS
 	if err != nil {
 		return err
 	}
-	number(fmt.Sprintf("%d idle plugins: memory added to the agent", size.idlePlugins), "MiB", with.memory-without.memory, idleMemory)
+	number(fmt.Sprintf("%d idle plugins: memory added to the agent", size.idlePlugins), "MiB",
+		with.memory-without.memory, idleMemory)
 	if without.told && with.told {
-		number(fmt.Sprintf("the same: CPU added, %.0f s", size.idle.Seconds()), "% of a core", with.cpu-without.cpu, idleCPU)
+		number(fmt.Sprintf("the same: CPU added, %.0f s", size.idle.Seconds()), "% of a core", with.cpu-without.cpu,
+			idleCPU)
 		number("the same: CPU of the agent in all", "% of a core", with.cpu)
 		number("the same: CPU of the plugins", "% of a core", with.plugins)
 	}

@@ -40,7 +40,8 @@ type onePlugin struct {
 }
 
 func benchOnePlugin(ctx context.Context, bin, dir, source string, size pluginScale) error {
-	o := &onePlugin{bin: bin, state: filepath.Join(dir, "state"), source: source, repo: filepath.Join(dir, "repository")}
+	o := &onePlugin{bin: bin, state: filepath.Join(dir, "state"), source: source,
+		repo: filepath.Join(dir, "repository")}
 	if err := o.makeRepository(); err != nil {
 		return err
 	}
@@ -73,7 +74,8 @@ func (o *onePlugin) makeRepository() error {
 	if err := os.MkdirAll(filepath.Join(o.repo, "lines"), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(o.repo, "lines", "app.pipecd.yaml"), fmt.Appendf(nil, logApp, 1, false), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.repo, "lines", "app.pipecd.yaml"), fmt.Appendf(nil, logApp, 1, false),
+		0o644); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "start"}} {
@@ -87,7 +89,8 @@ func (o *onePlugin) makeRepository() error {
 // serves tells whether an event is about another process of the plugin, which runs.
 func (o *onePlugin) serves(e event) bool {
 	pid, _ := e.fields["pid"].(float64)
-	if e.text("type") != "plugin" || e.text("name") != "bench" || e.text("state") != "RUNNING" || pid == 0 || int(pid) == o.pid {
+	if e.text("type") != "plugin" || e.text("name") != "bench" || e.text("state") != "RUNNING" || pid == 0 ||
+		int(pid) == o.pid {
 		return false
 	}
 	o.pid = int(pid)
@@ -157,7 +160,8 @@ func (o *onePlugin) logs(ctx context.Context, n int) error {
 
 func (o *onePlugin) log(ctx context.Context, lines int, entries bool) (seconds float64, err error) {
 	config := fmt.Sprintf(logApp, lines, entries)
-	if _, _, err := commit(o.repo, "lines/app.pipecd.yaml", config+fmt.Sprintf("# %d\n", time.Now().UnixNano())); err != nil {
+	if _, _, err := commit(o.repo, "lines/app.pipecd.yaml",
+		config+fmt.Sprintf("# %d\n", time.Now().UnixNano())); err != nil {
 		return 0, err
 	}
 	running, err := o.await("the stage runs", stage("RUNNING"))

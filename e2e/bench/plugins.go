@@ -35,7 +35,8 @@ func (s *pluginScale) register(flags *flag.FlagSet) {
 
 func (s *pluginScale) validate() error {
 	if s.starts < 1 || s.saves < 1 || s.logs < 1 || s.idlePlugins < 1 || s.idlePlugins > 99 || s.idle < time.Second {
-		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must be at least 1, -idle-plugins 1 to 99, and -idle-plugins-for 1s")
+		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must be at least 1, -idle-plugins 1 to " +
+			"99, and -idle-plugins-for 1s")
 	}
 	return nil
 }
@@ -50,7 +51,8 @@ var (
 	idleMemory  = limit{"max", 30}    // MiB
 	idlePlugin  = []byte("BENCH_STAGE_00")
 	figureIn    = regexp.MustCompile(`(\d+(?:\.\d+)?) ms-(median|p99)`)
-	measuredFor = map[string]string{"BenchmarkStart": "spawn -> serving, bare plugin", "BenchmarkExitNotice": "killed -> known to piped"}
+	measuredFor = map[string]string{"BenchmarkStart": "spawn -> serving, bare plugin",
+		"BenchmarkExitNotice": "killed -> known to piped"}
 )
 
 // benchPlugins measures plugin processes: their start and end, new code, long logs, and what idle ones cost.
@@ -70,7 +72,8 @@ func benchPlugins(ctx context.Context, bin, dir string, size pluginScale) error 
 
 // benchProcesses runs the benchmarks of the plugin host, which see the process itself.
 func benchProcesses(ctx context.Context, n int) error {
-	out, err := goCommand(ctx, ".", "test", "-run", "^$", "-bench", "^Benchmark(Start|ExitNotice)$", "-benchtime", fmt.Sprint(n, "x"), "./piped/pluginhost")
+	out, err := goCommand(ctx, ".", "test", "-run", "^$", "-bench", "^Benchmark(Start|ExitNotice)$", "-benchtime",
+		fmt.Sprint(n, "x"), "./piped/pluginhost")
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,8 @@ func benchProcesses(ctx context.Context, n int) error {
 		}
 	}
 	if found != 2*len(measuredFor) {
-		return fmt.Errorf("the benchmarks of the plugin host gave %d figures, and not %d:\n%s", found, 2*len(measuredFor), out)
+		return fmt.Errorf("the benchmarks of the plugin host gave %d figures, and not %d:\n%s", found,
+			2*len(measuredFor), out)
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func (s *reportScale) register(f *flag.FlagSet) {
 
 func (s *reportScale) validate() error {
 	if s.deployments < 1 || s.callers < 1 || s.blocks < s.deployments*stagesOfDeployment {
-		return errors.New("-reported-deployments and -callers must be positive, -reported-blocks one for each stage at least")
+		return errors.New("-reported-deployments and -callers must be positive, -reported-blocks one for each " +
+			"stage at least")
 	}
 	return nil
 }
@@ -50,7 +51,8 @@ func (s *reportScale) validate() error {
 // nothing. Callers and control plane share this process: the figure of the CPU counts both.
 func benchReports(ctx context.Context, _, dir string, s reportScale) (err error) {
 	server, err := controlplane.New(controlplane.Config{
-		ProjectID: "bench", PipedID: "piped", PipedName: "piped", PipedKey: "key", APIKey: "bench." + strings.Repeat("k", 32),
+		ProjectID: "bench", PipedID: "piped", PipedName: "piped", PipedKey: "key",
+		APIKey:   "bench." + strings.Repeat("k", 32),
 		KeepFile: filepath.Join(dir, "history"),
 	})
 	if err != nil {
@@ -94,11 +96,14 @@ func benchReports(ctx context.Context, _, dir string, s reportScale) (err error)
 		return err
 	}
 	cpu := ownCPU() - before
-	fmt.Printf("reports: %d deployments, %d log blocks, %d callers in %s\n", s.deployments, s.blocks, s.callers, time.Since(started).Round(time.Second))
+	fmt.Printf("reports: %d deployments, %d log blocks, %d callers in %s\n", s.deployments, s.blocks, s.callers,
+		time.Since(started).Round(time.Second))
 	figures("a report until it is on the disk", reports)
 	figures("a call that does nothing, by the same callers", idle)
-	numbers("p99 of a report : p99 of such a call", "x", []float64{float64(percentile99(reports)) / float64(percentile99(idle))}, limit{"median", 10})
-	numbers("CPU of a report, its caller and such a call", "ms", []float64{float64(cpu.Microseconds()) / 1000 / float64(len(reports))})
+	numbers("p99 of a report : p99 of such a call", "x",
+		[]float64{float64(percentile99(reports)) / float64(percentile99(idle))}, limit{"median", 10})
+	numbers("CPU of a report, its caller and such a call", "ms",
+		[]float64{float64(cpu.Microseconds()) / 1000 / float64(len(reports))})
 	return nil
 }
 
@@ -147,11 +152,13 @@ func (r *reporter) deployment(ctx context.Context, id string) error {
 	}
 	calls := []func() error{
 		func() error {
-			_, err := r.client.CreateDeployment(ctx, &pipedservice.CreateDeploymentRequest{Deployment: newDeployment(id)})
+			_, err := r.client.CreateDeployment(ctx,
+				&pipedservice.CreateDeploymentRequest{Deployment: newDeployment(id)})
 			return err
 		},
 		func() error {
-			_, err := r.client.ReportDeploymentPlanned(ctx, &pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages})
+			_, err := r.client.ReportDeploymentPlanned(ctx,
+				&pipedservice.ReportDeploymentPlannedRequest{DeploymentId: id, Stages: stages})
 			return err
 		},
 	}
@@ -188,7 +195,8 @@ func (r *reporter) stage(ctx context.Context, deployment, stage string) []func()
 			report := &pipedservice.ReportStageLogsRequest{DeploymentId: deployment, StageId: stage}
 			for i := from; i < min(from+blocksOfReport, blocks); i++ {
 				report.Blocks = append(report.Blocks, &model.LogBlock{
-					Index: int64(i + 1), CreatedAt: 1, Log: fmt.Sprintf("%d a line of a log as scripts and compilers write them\n", i),
+					Index: int64(i + 1), CreatedAt: 1,
+					Log: fmt.Sprintf("%d a line of a log as scripts and compilers write them\n", i),
 				})
 			}
 			_, err := r.client.ReportStageLogs(ctx, report)
@@ -200,10 +208,12 @@ func (r *reporter) stage(ctx context.Context, deployment, stage string) []func()
 
 func newDeployment(id string) *model.Deployment {
 	return &model.Deployment{
-		Id: id, ApplicationId: "app", ApplicationName: "app", PipedId: "piped", ProjectId: "bench", CreatedAt: 1, UpdatedAt: 1,
-		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "app"},
+		Id: id, ApplicationId: "app", ApplicationName: "app", PipedId: "piped", ProjectId: "bench", CreatedAt: 1,
+		UpdatedAt: 1,
+		GitPath:   &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "repo"}, Path: "app"},
 		Trigger: &model.DeploymentTrigger{
-			Commit: &model.Commit{Hash: "c0ffee", Message: "m", Author: "a", Branch: "main", CreatedAt: 1}, Timestamp: 1,
+			Commit:    &model.Commit{Hash: "c0ffee", Message: "m", Author: "a", Branch: "main", CreatedAt: 1},
+			Timestamp: 1,
 		},
 	}
 }

@@ -51,8 +51,10 @@ func benchScreen(ctx context.Context, bin, dir string, n int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		took, err := firstFrame(exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster", "embedded", "--state-dir", state))
-		if out, downErr := exec.Command(bin+"/pipedeck", "down", "--state-dir", state).CombinedOutput(); downErr != nil {
+		took, err := firstFrame(exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster",
+			"embedded", "--state-dir", state))
+		if out, downErr := exec.Command(bin+"/pipedeck", "down", "--state-dir",
+			state).CombinedOutput(); downErr != nil {
 			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
 		}
 		if err != nil {

@@ -133,7 +133,8 @@ func tryPowerCut(ctx context.Context, c *chaos) (err error) {
 		return err
 	}
 	disk, image := filepath.Join(home, "disk"), filepath.Join(home, "image")
-	if err := errors.Join(os.Mkdir(disk, 0o700), os.WriteFile(image, nil, 0o600), os.Truncate(image, diskMiB<<20)); err != nil {
+	if err := errors.Join(os.Mkdir(disk, 0o700), os.WriteFile(image, nil, 0o600),
+		os.Truncate(image, diskMiB<<20)); err != nil {
 		return err
 	}
 	if err := command(ctx, mkfs, "-q", image); err != nil {

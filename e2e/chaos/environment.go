@@ -52,7 +52,8 @@ type screen struct {
 }
 
 func (e *environment) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "pipedeck"), append(args, "--name", environmentName, "--state-dir", e.state)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "pipedeck"),
+		append(args, "--name", environmentName, "--state-dir", e.state)...)
 	cmd.Dir = filepath.Dir(e.state)
 	return cmd
 }
@@ -196,7 +197,8 @@ func (e *environment) processes(ctx context.Context, but []int) ([]string, error
 	var left []string
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if len(fields) > 2 && fields[1][0] != 'Z' && !slices.Contains(but, number(fields[0])) && (strings.Contains(line, e.state) || strings.Contains(line, e.ledger)) {
+		if len(fields) > 2 && fields[1][0] != 'Z' && !slices.Contains(but, number(fields[0])) &&
+			(strings.Contains(line, e.state) || strings.Contains(line, e.ledger)) {
 			left = append(left, strings.TrimSpace(line))
 		}
 	}

@@ -30,7 +30,8 @@ func faults() []fault {
 		{
 			name: "programs outlive their stage", file: "system/processtree/tree.go",
 			old: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n",
-			new: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n\tif ctx != nil {\n\t\treturn nil, nil\n\t}\n",
+			new: "func (t *Tree) End(ctx context.Context) (ended []Process, err error) {\n" +
+				"\tif ctx != nil {\n\t\treturn nil, nil\n\t}\n",
 			try: func(ctx context.Context, c *chaos) error {
 				return c.killAt(ctx, "stage", "plugin scriptrun", "piped", "plugin scriptrun")
 			},
@@ -65,7 +66,8 @@ func tryFaults(ctx context.Context, c *chaos) error {
 		if err := f.build(ctx, c.bin, home, bin); err != nil {
 			return fmt.Errorf("plant the fault %q: %w", f.name, err)
 		}
-		tried := &chaos{settings: c.settings, bin: bin, dir: home, self: c.self, random: c.random, findings: &findings{quiet: true}}
+		tried := &chaos{settings: c.settings, bin: bin, dir: home, self: c.self, random: c.random,
+			findings: &findings{quiet: true}}
 		if err := f.try(ctx, tried); err != nil {
 			return fmt.Errorf("the fault %q: %w", f.name, err)
 		}
@@ -99,7 +101,8 @@ func (f fault) build(ctx context.Context, from, home, bin string) error {
 		return err
 	}
 	programs := []string{"./cmd/pipedeck", "./cmd/piped"}
-	if err := errors.Join(os.WriteFile(planted, []byte(changed), 0o600), os.WriteFile(overlay, replace, 0o600), os.MkdirAll(filepath.Join(bin, "plugins"), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(planted, []byte(changed), 0o600), os.WriteFile(overlay, replace, 0o600),
+		os.MkdirAll(filepath.Join(bin, "plugins"), 0o700)); err != nil {
 		return err
 	}
 	if err := compile(ctx, overlay, bin, programs); err != nil {
@@ -125,7 +128,8 @@ func (f fault) plant(root string) (string, error) {
 }
 
 func compile(ctx context.Context, overlay, dir string, packages []string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-overlay", overlay, "-o", dir + string(filepath.Separator)}, packages...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-overlay", overlay, "-o",
+		dir + string(filepath.Separator)}, packages...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile %s: %w: %s", strings.Join(packages, " "), err, out)
 	}

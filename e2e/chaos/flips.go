@@ -62,7 +62,8 @@ func tryFlips(ctx context.Context, c *chaos) error {
 			most = max(most, len(lost))
 		}
 	}
-	fmt.Printf("flips: %d damaged histories of %d bytes with %d objects; at most %d lost unless the end was cut off\n", c.flips, len(history), len(whole.objects), most)
+	fmt.Printf("flips: %d damaged histories of %d bytes with %d objects; at most %d lost unless the end was cut off\n",
+		c.flips, len(history), len(whole.objects), most)
 	return nil
 }
 
@@ -142,7 +143,8 @@ func restore(ctx context.Context, dir string, history []byte) (result *restored,
 		return nil, err
 	}
 	server, err := controlplane.New(controlplane.Config{
-		ProjectID: workspace.ProjectID, PipedID: w.PipedID(), PipedName: w.Name, PipedKey: strings.Repeat("K", 50), APIKey: apiKey,
+		ProjectID: workspace.ProjectID, PipedID: w.PipedID(), PipedName: w.Name, PipedKey: strings.Repeat("K", 50),
+		APIKey:      apiKey,
 		Environment: &deckv1.Environment{Name: environmentName}, KeepFile: file,
 	})
 	if err != nil {

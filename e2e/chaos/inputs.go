@@ -52,7 +52,8 @@ func tryInputs(ctx context.Context, c *chaos) error {
 	if err != nil {
 		return err
 	}
-	for _, table := range []struct{ file, name, kind string }{{"applications.txt", "app.pipecd.yaml", "Application"}, {"pipeds.txt", "piped.yaml", "Piped"}} {
+	for _, table := range []struct{ file, name, kind string }{{"applications.txt", "app.pipecd.yaml", "Application"},
+		{"pipeds.txt", "piped.yaml", "Piped"}} {
 		more, err := configurationRows(table.file, table.name, table.kind, filepath.Join(home, table.file))
 		if err != nil {
 			return err
@@ -103,16 +104,19 @@ const documents = "Dear Ada,\n"
 // createPlaces creates what the command lines name.
 func createPlaces(home string) (map[string]string, error) {
 	places := map[string]string{
-		"$EMPTY": filepath.Join(home, "empty"), "$FILE": filepath.Join(home, "file"), "$BARE": filepath.Join(home, "bare"),
+		"$EMPTY": filepath.Join(home, "empty"), "$FILE": filepath.Join(home, "file"),
+		"$BARE": filepath.Join(home, "bare"),
 		"$DOCS": filepath.Join(home, "state", "docs"),
 	}
-	repository, err := createRepository(filepath.Join(home, "repository"), "/bin/true", filepath.Join(home, "ledger"), false)
+	repository, err := createRepository(filepath.Join(home, "repository"), "/bin/true", filepath.Join(home, "ledger"),
+		false)
 	if err != nil {
 		return nil, err
 	}
 	places["$REPO"] = repository.dir
 	err = errors.Join(os.Mkdir(places["$EMPTY"], 0o700), writeFiles(home, map[string]string{"file": "text\n"}),
-		writeFiles(places["$DOCS"], map[string]string{"letter.txt": documents}), createGit(places["$BARE"], map[string]string{"README": "nothing to deploy\n"}))
+		writeFiles(places["$DOCS"], map[string]string{"letter.txt": documents}), createGit(places["$BARE"],
+			map[string]string{"README": "nothing to deploy\n"}))
 	return places, err
 }
 
@@ -129,7 +133,8 @@ func commandRows(places map[string]string) ([]input, error) {
 			text, args = strings.ReplaceAll(text, name, place), strings.ReplaceAll(args, name, place)
 		}
 		rows = append(rows, input{
-			shown: "pipedeck " + args, args: append(strings.Fields(args), "--state-dir", filepath.Dir(places["$DOCS"])), code: n,
+			shown: "pipedeck " + args, args: append(strings.Fields(args), "--state-dir", filepath.Dir(places["$DOCS"])),
+			code:  n,
 			holds: []*regexp.Regexp{regexp.MustCompile(regexp.QuoteMeta(text)), regexp.MustCompile("next step: ")},
 		})
 		return nil
@@ -146,12 +151,14 @@ func configurationRows(table, name, kind, dir string) ([]input, error) {
 			return fmt.Errorf("inputs/%s: %q is not TEXT, SPEC", table, line)
 		}
 		own := filepath.Join(dir, strconv.Itoa(len(rows)))
-		if err := writeFiles(own, map[string]string{name: "apiVersion: pipecd.dev/v1beta1\nkind: " + kind + "\nspec: " + spec + "\n"}); err != nil {
+		if err := writeFiles(own, map[string]string{name: "apiVersion: pipecd.dev/v1beta1\nkind: " + kind + "\nspec: " +
+			spec + "\n"}); err != nil {
 			return err
 		}
 		rows = append(rows, input{
 			shown: kind + " " + spec, args: []string{"validate", "--strict", filepath.Join(own, name)}, code: exitUsage,
-			holds: []*regexp.Regexp{regexp.MustCompile(regexp.QuoteMeta(name) + `:\d+:\d+`), regexp.MustCompile(regexp.QuoteMeta(text))},
+			holds: []*regexp.Regexp{regexp.MustCompile(regexp.QuoteMeta(name) + `:\d+:\d+`),
+				regexp.MustCompile(regexp.QuoteMeta(text))},
 		})
 		return nil
 	})

@@ -82,7 +82,8 @@ func (c *chaos) startAt(ctx context.Context, state, home, bin string, flags []st
 	e := &environment{bin: bin, state: state, ledger: filepath.Join(home, "ledger"), flags: flags, findings: c.findings}
 	var err error
 	kubernetes := !slices.Contains(flags, "none")
-	if e.repository, err = createRepository(filepath.Join(home, "repository"), c.self, e.ledger, kubernetes); err != nil {
+	if e.repository, err = createRepository(filepath.Join(home, "repository"), c.self, e.ledger,
+		kubernetes); err != nil {
 		return nil, nil, err
 	}
 	e.view = newView(e.state)
@@ -234,15 +235,17 @@ func (m *matrix) strike(ctx context.Context, v victim) error {
 func (m *matrix) endsAs(ctx context.Context, c cell, commit string) error {
 	var status deckv1.DeploymentStatus
 	var reason string
-	if err := m.view.await(ctx, fmt.Sprintf("the deployment of %s at %.7s ends", c.moment.app, commit), func(now content) bool {
-		d := m.repository.deploymentOf(now, c.moment.app, commit)
-		status, reason = d.GetStatus(), d.GetStatusReason()
-		return d != nil && ended(d)
-	}); err != nil {
+	if err := m.view.await(ctx, fmt.Sprintf("the deployment of %s at %.7s ends", c.moment.app, commit),
+		func(now content) bool {
+			d := m.repository.deploymentOf(now, c.moment.app, commit)
+			status, reason = d.GetStatus(), d.GetStatusReason()
+			return d != nil && ended(d)
+		}); err != nil {
 		return err
 	}
 	if status != c.moment.status {
-		return fmt.Errorf("the deployment of %s ended as %s, want %s: %s", c.moment.app, status, c.moment.status, reason)
+		return fmt.Errorf("the deployment of %s ended as %s, want %s: %s", c.moment.app, status, c.moment.status,
+			reason)
 	}
 	return nil
 }
@@ -285,7 +288,8 @@ func (e *environment) approveOnce(ctx context.Context, id string) error {
 			if s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
 				return nil
 			}
-			_, err := deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: id, StageId: s.GetId(), Commander: "ada"})
+			_, err := deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{DeploymentId: id, StageId: s.GetId(),
+				Commander: "ada"})
 			return err
 		}
 	}
@@ -322,7 +326,8 @@ func noCrashes(e *environment) error {
 			return err
 		}
 		for line := range strings.Lines(string(content)) {
-			if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, "DATA RACE") {
+			if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") ||
+				strings.Contains(line, "DATA RACE") {
 				e.findings.add("a crash in %s: %s", path, strings.TrimSpace(line))
 			}
 		}

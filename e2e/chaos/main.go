@@ -36,7 +36,8 @@ func main() {
 	flag.IntVar(&s.kills, "kills", 80, "kills, at least; every cell of the matrix is tried at least once")
 	flag.IntVar(&s.flips, "flips", 2000, "damaged histories to restore")
 	flag.IntVar(&s.cuts, "cuts", 10, "power cuts")
-	flag.BoolVar(&s.short, "short", false, "the form of CI: every victim and every moment at least once, 24 kills, 200 damaged histories, no planted faults")
+	flag.BoolVar(&s.short, "short", false, "the form of CI: every victim and every moment at least once, 24 "+
+		"kills, 200 damaged histories, no planted faults")
 	flag.StringVar(&s.only, "only", "", "try only these parts, separated by commas: "+strings.Join(names(parts), ", "))
 	flag.Parse()
 	if s.short {
@@ -64,7 +65,8 @@ type part struct {
 	run  func(ctx context.Context, c *chaos) error
 }
 
-var parts = []part{{"kills", tryKills}, {"disk", tryFullDisk}, {"power", tryPowerCut}, {"flips", tryFlips}, {"inputs", tryInputs}, {"faults", tryFaults}}
+var parts = []part{{"kills", tryKills}, {"disk", tryFullDisk}, {"power", tryPowerCut}, {"flips", tryFlips},
+	{"inputs", tryInputs}, {"faults", tryFaults}}
 
 func names(all []part) []string {
 	var list []string
@@ -101,7 +103,8 @@ func run(ctx context.Context, s settings) ([]string, error) {
 		for name := range strings.SplitSeq(s.only, ",") {
 			i := slices.IndexFunc(parts, func(p part) bool { return p.name == strings.TrimSpace(name) })
 			if i < 0 {
-				return nil, fmt.Errorf("-only %s: part %q is unknown; the parts are %s", s.only, name, strings.Join(names(parts), ", "))
+				return nil, fmt.Errorf("-only %s: part %q is unknown; the parts are %s", s.only, name,
+					strings.Join(names(parts), ", "))
 			}
 			chosen = append(chosen, parts[i])
 		}
@@ -117,7 +120,8 @@ func run(ctx context.Context, s settings) ([]string, error) {
 		c.random = rand.New(rand.NewPCG(s.seed, uint64(len(p.name))))
 		began := time.Now()
 		err := p.run(ctx, c)
-		fmt.Printf("%s: %s, %d broken promises so far\n", p.name, time.Since(began).Round(time.Second), len(c.findings.list()))
+		fmt.Printf("%s: %s, %d broken promises so far\n", p.name, time.Since(began).Round(time.Second),
+			len(c.findings.list()))
 		if err != nil {
 			return c.findings.list(), fmt.Errorf("%s: %w\nthe environment's files are kept in %s", p.name, err, dir)
 		}

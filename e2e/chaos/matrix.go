@@ -32,7 +32,10 @@ func victims() []victim {
 		{"cluster", child("kubernetes")},
 	}
 	for _, name := range []string{"wait", "waitapproval", "scriptrun", "kubernetes"} {
-		all = append(all, victim{"plugin " + name, func(e *environment) (int, error) { return e.view.plugin(name), nil }})
+		all = append(all, victim{"plugin " + name, func(e *environment) (int, error) {
+			return e.view.plugin(name),
+				nil
+		}})
 	}
 	return all
 }
@@ -142,10 +145,11 @@ func (e *environment) begin(ctx context.Context, m moment) (string, error) {
 	if m.reached == nil {
 		return commit, nil
 	}
-	return commit, e.view.await(ctx, fmt.Sprintf("the deployment of %s reaches the moment %q", m.app, m.name), func(c content) bool {
-		d := e.repository.deploymentOf(c, m.app, commit)
-		return d != nil && (m.reached(d) || ended(d))
-	})
+	return commit, e.view.await(ctx, fmt.Sprintf("the deployment of %s reaches the moment %q", m.app, m.name),
+		func(c content) bool {
+			d := e.repository.deploymentOf(c, m.app, commit)
+			return d != nil && (m.reached(d) || ended(d))
+		})
 }
 
 // settled waits until every deployment has ended.

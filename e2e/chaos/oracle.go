@@ -38,7 +38,8 @@ func (o *oracle) check(ctx context.Context, where string) error {
 		case d == nil:
 			o.environment.findings.add("%s: lost deployment %s of %s", where, id, before.GetApplicationName())
 		case ended(before) && d.GetStatus() != before.GetStatus():
-			o.environment.findings.add("%s: deployment %s of %s was %s and is %s", where, id, before.GetApplicationName(), before.GetStatus(), d.GetStatus())
+			o.environment.findings.add("%s: deployment %s of %s was %s and is %s", where, id,
+				before.GetApplicationName(), before.GetStatus(), d.GetStatus())
 		}
 	}
 	if err := o.checkLedger(where); err != nil {
@@ -86,9 +87,11 @@ func (o *oracle) checkLedger(where string) error {
 		step := m.Deployment + " " + m.Step
 		switch {
 		case m.Kind == "overlap":
-			o.environment.findings.add("%s: two at once: step %s of %s began while another one of the application ran", where, m.Step, m.App)
+			o.environment.findings.add("%s: two at once: step %s of %s began while another one of the application ran",
+				where, m.Step, m.App)
 		case m.Kind == "begin" && o.finished[step]:
-			o.environment.findings.add("%s: ran again: step %s of deployment %s of %s had ended and was recorded", where, m.Step, m.Deployment, m.App)
+			o.environment.findings.add("%s: ran again: step %s of deployment %s of %s had ended and was recorded",
+				where, m.Step, m.Deployment, m.App)
 		}
 	}
 	// Everything has ended by now, and was recorded: none of it may begin again.
@@ -118,7 +121,8 @@ func (o *oracle) checkLogs(ctx context.Context, where string, now map[string]*de
 				return err
 			}
 			if !has {
-				o.environment.findings.add("%s: the log of stage %s of deployment %s of %s lacks the last line of its script", where, s.GetId(), id, d.GetApplicationName())
+				o.environment.findings.add("%s: the log of stage %s of deployment %s of %s lacks the last line of "+
+					"its script", where, s.GetId(), id, d.GetApplicationName())
 			}
 		}
 	}

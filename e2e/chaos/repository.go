@@ -50,7 +50,8 @@ func createRepository(dir, self, ledger string, kubernetes bool) (*repository, e
 	}
 	files := map[string]string{
 		appStage: script(appStage, "first", 1500*time.Millisecond, " -detach") +
-			"      - name: WAIT\n        with:\n          duration: 1s\n" + script(appStage, "last", 300*time.Millisecond, ""),
+			"      - name: WAIT\n        with:\n          duration: 1s\n" +
+			script(appStage, "last", 300*time.Millisecond, ""),
 		appApproval: script(appApproval, "first", 200*time.Millisecond, "") +
 			"      - name: WAIT_APPROVAL\n" + script(appApproval, "last", 200*time.Millisecond, ""),
 		appRollback: strings.TrimSuffix(script(appRollback, "first", 200*time.Millisecond, ""), "\n") +
@@ -61,14 +62,17 @@ func createRepository(dir, self, ledger string, kubernetes bool) (*repository, e
 		files[app] = script(app, "only", 200*time.Millisecond, "")
 	}
 	for app, stages := range files {
-		if err := writeFiles(filepath.Join(dir, app), map[string]string{"app.pipecd.yaml": configuration(app, stages, ""), "round": "0\n"}); err != nil {
+		if err := writeFiles(filepath.Join(dir, app),
+			map[string]string{"app.pipecd.yaml": configuration(app, stages, ""), "round": "0\n"}); err != nil {
 			return nil, err
 		}
 	}
 	if kubernetes {
-		stages := "      - name: K8S_CANARY_ROLLOUT\n        with:\n          replicas: 1\n      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_CANARY_CLEAN\n"
+		stages := "      - name: K8S_CANARY_ROLLOUT\n        with:\n          replicas: 1\n" +
+			"      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_CANARY_CLEAN\n"
 		if err := writeFiles(filepath.Join(dir, appRollout), map[string]string{
-			"app.pipecd.yaml": configuration(appRollout, stages, "  plugins:\n    kubernetes: {}\n"), "deployment.yaml": manifest("0"),
+			"app.pipecd.yaml": configuration(appRollout, stages, "  plugins:\n    kubernetes: {}\n"),
+			"deployment.yaml": manifest("0"),
 		}); err != nil {
 			return nil, err
 		}
@@ -173,7 +177,8 @@ func (r *repository) deploymentOf(c content, app, commit string) *deckv1.Deploym
 }
 
 func (r *repository) git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.dir, "-c", "user.name=Ada", "-c",
+		"user.email=ada@example.com", "-c", "commit.gpgsign=false"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, out)

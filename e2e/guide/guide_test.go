@@ -32,8 +32,9 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	}
 	require.FileExists(t, filepath.Join(r.dir, "greeter_linux_amd64"))
 	for command, says := range map[string][]string{
-		"pipedeck plugin test .":                  {"executes GREET", "SUCCESS after"},
-		"pipedeck plugin record":                  {"Welcome, Ada!", "same     reports of stage GREET\n", "same     reports of stage GREET_REPORT\n"},
+		"pipedeck plugin test .": {"executes GREET", "SUCCESS after"},
+		"pipedeck plugin record": {"Welcome, Ada!", "same     reports of stage GREET\n",
+			"same     reports of stage GREET_REPORT\n"},
 		"git add . && git commit -q -m \"Roses\"": {"Deploy target west: done", "Roses\nare red\nRoses\nare red\n"},
 	} {
 		output := ""
@@ -49,7 +50,8 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 
 	// As PipeCD's piped starts it: all on the command line, over loopback.
 	r.run(t, "go build -o greeter .")
-	h := sdktest.StartProgram(t, filepath.Join(r.dir, "greeter"), sdktest.Options{Config: map[string]string{"greeting": "Welcome"}})
+	h := sdktest.StartProgram(t, filepath.Join(r.dir, "greeter"),
+		sdktest.Options{Config: map[string]string{"greeting": "Welcome"}})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "GREET", `{"names": ["Ada"]}`))
 	require.Equal(t, "Welcome, Ada!\nEverybody is greeted\n", h.Piped.Log("greet"))
 }
@@ -76,7 +78,8 @@ func newReader(t *testing.T) *reader {
 		"XDG_STATE_HOME=" + t.TempDir(),
 		"GOSUMDB=off", "GOWORK=off",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada",
+		"GIT_COMMITTER_EMAIL=ada@example.com",
 	}}
 }
 

@@ -50,7 +50,8 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 	cancel()
 	<-ended
 	h.Piped.WaitLog(t, "count", "stopped")
-	require.Equal(t, "1\n2\n3\nstopped\n", h.Piped.Log("count"), "it went on after the restart, and stopped at the cancel")
+	require.Equal(t, "1\n2\n3\nstopped\n", h.Piped.Log("count"),
+		"it went on after the restart, and stopped at the cancel")
 }
 
 func checkPlanning(t *testing.T, h *sdktest.Harness) {
@@ -64,7 +65,8 @@ func checkPlanning(t *testing.T, h *sdktest.Harness) {
 	require.Equal(t, "to three", stages[0].GetDesc())
 	require.EqualValues(t, 1, stages[1].GetIndex())
 	require.Positive(t, stages[1].GetCreatedAt())
-	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{Rollback: true})
+	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(),
+		&deployment.BuildQuickSyncStagesRequest{Rollback: true})
 	require.NoError(t, err)
 	require.Empty(t, quick.GetStages())
 	strategy, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{

@@ -31,18 +31,20 @@ type admin struct {
 	server   *http.Server
 }
 
-func listenAdmin(host string, port int, version string, healthy func() healthAnswer, metrics http.Handler) (*admin, error) {
+func listenAdmin(host string, port int, version string, healthy func() healthAnswer, metrics http.Handler) (*admin,
+	error) {
 	address := net.JoinHostPort(cmp.Or(host, DefaultAdminHost), strconv.Itoa(port))
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("admin port %d is in use: end the other process, or choose another port with --admin-port (0 takes a free one): %w", port, err)
+		return nil, fmt.Errorf("admin port %d is in use: end the other process, or choose another port with "+
+			"--admin-port (0 takes a free one): %w", port, err)
 	case err != nil:
 		return nil, fmt.Errorf("listen for administration on %s: %w; see --admin-host and --admin-port", address, err)
 	}
 	mux := http.NewServeMux()
-	// Metrics and profiles name applications, plugins and code of piped. Health and version are for everybody, because a
-	// kubelet probes them as another user.
+	// Metrics and profiles name applications, plugins and code of piped. Health and version are for everybody, because
+	// a kubelet probes them as another user.
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
 	mux.Handle("GET /metrics", peeruser.Only(metrics))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })

@@ -55,7 +55,8 @@ func TestMetricsAndProfilesAreForTheUserOfPiped(t *testing.T) {
 		<-done
 	})
 	address := a.listener.Addr().String()
-	for path, want := range map[string]int{"/metrics": http.StatusTeapot, "/debug/pprof/": http.StatusOK, "/livez": http.StatusOK} {
+	for path, want := range map[string]int{"/metrics": http.StatusTeapot, "/debug/pprof/": http.StatusOK,
+		"/livez": http.StatusOK} {
 		answer, err := http.Get("http://" + address + path)
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
@@ -65,8 +66,10 @@ func TestMetricsAndProfilesAreForTheUserOfPiped(t *testing.T) {
 		t.Skip("this system does not report the user of a connection")
 	}
 	for path, want := range map[string]string{
-		"/metrics": "403 Forbidden", "/debug/pprof/": "403 Forbidden", "/debug/pprof/profile?seconds=1": "403 Forbidden",
-		"/debug/pprof/trace": "403 Forbidden", "/debug/pprof/heap": "403 Forbidden", "/livez": "200 OK", "/healthz": "200 OK", "/version": "200 OK",
+		"/metrics": "403 Forbidden", "/debug/pprof/": "403 Forbidden",
+		"/debug/pprof/profile?seconds=1": "403 Forbidden",
+		"/debug/pprof/trace":             "403 Forbidden", "/debug/pprof/heap": "403 Forbidden", "/livez": "200 OK",
+		"/healthz": "200 OK", "/version": "200 OK",
 	} {
 		answer := otheruser.Dial(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")()
 		require.Contains(t, answer, "HTTP/1.1 "+want, path)

@@ -114,7 +114,8 @@ func New(options Options) (_ *Agent, err error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	masker := secrets.NewMasker()
-	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, commands: pluginservice.NewCommands(), problems: health.New(nil)}
+	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker,
+		commands: pluginservice.NewCommands(), problems: health.New(nil)}
 	if err := workdir.Claim(options.WorkDir, a.logger); err != nil {
 		return nil, err
 	}
@@ -165,7 +166,8 @@ func (a *Agent) assemble() (err error) {
 	if err != nil {
 		return err
 	}
-	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.health, a.metrics.Handler()); err != nil {
+	if a.admin, err = listenAdmin(a.options.AdminHost, a.options.AdminPort, a.options.Version, a.health,
+		a.metrics.Handler()); err != nil {
 		return err
 	}
 	checks := newPluginOptions(a.options.Config, a.logger)
@@ -187,7 +189,8 @@ func (a *Agent) assemble() (err error) {
 		ControlPlane: a.client, Deployments: registry, Commands: a.commands, Logger: a.logger,
 	})
 	a.trigger = trigger.New(trigger.Options{
-		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID, AppSelector: a.options.Config.AppSelector,
+		ProjectID: a.options.Config.ProjectID, PipedID: a.options.Config.PipedID,
+		AppSelector:  a.options.Config.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: a.client, Deployments: a.controller,
 		Interval: a.options.Config.SyncInterval.Std(), Broken: a.notifyBroken, Uses: a.uses, PluginReporter: a.client,
 		Looked: a.looked, Passed: a.passed, Logger: a.logger,
@@ -211,7 +214,8 @@ func (a *Agent) hostPlugins(checks *pluginOptions) (*pluginhost.Host, error) {
 	return pluginhost.New(pluginhost.Options{
 		ProcessTree: tree,
 		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
-		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout, GracePeriod: a.options.GracePeriod,
+		ServiceAddress: a.service.Address(), Service: a.service, StartTimeout: a.options.PluginStartTimeout,
+		GracePeriod: a.options.GracePeriod,
 		HangTimeout: a.options.PluginHangTimeout, NoReload: a.options.NoPluginReload,
 		LogDir: cmp.Or(a.options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: a.options.LogDir == "",
 		Mask: a.maskLine, Logger: a.logger,
@@ -277,13 +281,15 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 	works.Go(func() error { return a.metrics.Run(ctx, a.client) })
 	events := eventwatcher.New(eventwatcher.Options{
 		ControlPlane: a.client, Repositories: a.repos.all(), Config: a.options.Config.EventWatcher,
-		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled, Passed: a.eventsPassed, Logger: a.logger,
+		Name: a.options.Config.Git.Username, Email: a.options.Config.Git.Email, Handled: a.metrics.EventHandled,
+		Passed: a.eventsPassed, Logger: a.logger,
 	})
 	works.Go(func() error { return events.Run(ctx) })
 	works.Go(func() error {
 		f := &feed{
 			controlPlane: a.client, watcher: a.watcher, controller: a.controller, commands: a.commands,
-			trigger: a.trigger, previews: a.previews, live: a.live, events: events, plugins: a.plugins, logger: a.logger, restart: stop,
+			trigger: a.trigger, previews: a.previews, live: a.live, events: events, plugins: a.plugins,
+			logger: a.logger, restart: stop,
 			listed: a.listed,
 		}
 		return f.Run(ctx)

@@ -23,9 +23,11 @@ func (a *Agent) observe() (err error) {
 	}
 	c := a.options.Config
 	a.metrics = metrics.New(metrics.Options{
-		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version, LauncherVersion: a.options.LauncherVersion, Off: a.options.NoMetrics,
+		PipedID: c.PipedID, ProjectID: c.ProjectID, Version: a.options.Version,
+		LauncherVersion: a.options.LauncherVersion, Off: a.options.NoMetrics,
 		Plugins: func() []*agentv1.Plugin { return a.plugins.Status() }, Notifications: a.notifier.Stats,
-		Spool: a.spool.Stats, Connected: func() bool { return a.health().Components.ControlPlane.Connected }, Spans: a.tracer.Exported,
+		Spool: a.spool.Stats, Connected: func() bool { return a.health().Components.ControlPlane.Connected },
+		Spans:   a.tracer.Exported,
 		Healthy: func() bool { return a.health().Status == "ok" }, Logger: a.logger,
 		Degraded: a.degraded,
 	})

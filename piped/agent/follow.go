@@ -26,7 +26,8 @@ type changes interface {
 // follow calls act for each change until ctx ends. act returns what it could not handle: that comes again with
 // the next change, or after a pause when there is none, because a control plane that pushes changes does not push
 // them twice.
-func follow(ctx context.Context, changes changes, timer clock.Timer, act func(context.Context, controlplane.Change) controlplane.Change) {
+func follow(ctx context.Context, changes changes, timer clock.Timer,
+	act func(context.Context, controlplane.Change) controlplane.Change) {
 	var left controlplane.Change
 	var again <-chan time.Time
 	backoff := clock.NewBackoff(firstListPause, maxListPause)

@@ -63,7 +63,8 @@ func (a *Agent) health() healthAnswer {
 	h.Components.Plugins = []pluginHealth{}
 	for _, s := range a.plugins.Status() {
 		h.Components.Plugins = append(h.Components.Plugins, pluginHealth{
-			s.GetName(), strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")), a.masker.Mask(s.GetDetail()), s.GetRestarts(),
+			s.GetName(), strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
+			a.masker.Mask(s.GetDetail()), s.GetRestarts(),
 		})
 		if s.GetState() == agentv1.Plugin_STATE_STARTING {
 			h.Reasons = append(h.Reasons, fmt.Sprintf("plugin %s is being started", s.GetName()))
@@ -83,7 +84,8 @@ func (a *Agent) health() healthAnswer {
 }
 
 func spoolOf(s spool.Stats) spoolHealth {
-	h := spoolHealth{Waiting: s.Reports, Bytes: s.Bytes, Full: s.Full, Dropped: s.Dropped.NoRoom + s.Dropped.Refused + s.Dropped.Unreadable}
+	h := spoolHealth{Waiting: s.Reports, Bytes: s.Bytes, Full: s.Full,
+		Dropped: s.Dropped.NoRoom + s.Dropped.Refused + s.Dropped.Unreadable}
 	if !s.Oldest.IsZero() {
 		since := s.Oldest.UTC()
 		h.Since = &since

@@ -20,11 +20,14 @@ func TestReportsThatDoNotGetThroughAreAProblem(t *testing.T) {
 		spool     spool.Stats
 		want      string
 	}{
-		"nothing waits":             {true, spool.Stats{}, ""},
-		"on their way":              {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime)}, ""},
-		"too long on their way":     {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime - time.Second)}, "2 reports do not get through to the control plane since 2026-01-02T03:03:54Z"},
-		"no connection":             {false, spool.Stats{Reports: 2, Oldest: now.Add(-time.Hour)}, ""},
-		"no connection and no room": {false, spool.Stats{Reports: 9, Oldest: now, Full: true}, "deployments wait: there is no room for more reports to the control plane, 9 wait since 2026-01-02T03:04:05Z"},
+		"nothing waits": {true, spool.Stats{}, ""},
+		"on their way":  {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime)}, ""},
+		"too long on their way": {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime - time.Second)},
+			"2 reports do not get through to the control plane since 2026-01-02T03:03:54Z"},
+		"no connection": {false, spool.Stats{Reports: 2, Oldest: now.Add(-time.Hour)}, ""},
+		"no connection and no room": {false, spool.Stats{Reports: 9, Oldest: now, Full: true},
+			"deployments wait: there is no room for more reports to the control plane, 9 wait since " +
+				"2026-01-02T03:04:05Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

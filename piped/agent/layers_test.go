@@ -73,7 +73,8 @@ func (j *journey) notified() int {
 
 // at notes what a layer sees: the request as it arrives there, and the outcome with the events that were sent by then.
 func (j *journey) at(name string, layer grpc.UnaryClientInterceptor) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
 		before := j.notified()
 		saw := text(request)
 		if trace.SpanFromContext(ctx).IsRecording() {
@@ -111,12 +112,14 @@ func layered(t *testing.T, j *journey) *Agent {
 	t.Helper()
 	address := controlplanetest.Serve(t, j.answer)
 	a := &Agent{
-		options: Options{WorkDir: t.TempDir(), Config: &config.Piped{APIAddress: address, ProjectID: "dev", PipedID: "p"}},
-		masker:  secrets.NewMasker(), logger: slog.New(slog.DiscardHandler), observer: observe.New(nil, j.listen),
+		options: Options{WorkDir: t.TempDir(),
+			Config: &config.Piped{APIAddress: address, ProjectID: "dev", PipedID: "p"}},
+		masker: secrets.NewMasker(), logger: slog.New(slog.DiscardHandler), observer: observe.New(nil, j.listen),
 	}
 	require.NoError(t, a.masker.Add(sesame))
 	var err error
-	a.tracer, err = tracing.New(tracing.Options{Address: address, Transport: insecure.NewCredentials(), Getenv: func(string) string { return "" }})
+	a.tracer, err = tracing.New(tracing.Options{Address: address, Transport: insecure.NewCredentials(),
+		Getenv: func(string) string { return "" }})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = a.tracer.Close() }) // fails, because no one receives spans
 	require.NoError(t, a.openSpool())
@@ -133,7 +136,8 @@ func TestLayersSeeCallsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	j := &journey{refuse: []error{status.Error(codes.Unavailable, "restarting")}}
 	a := layered(t, j)
-	_, err := a.client.CreateDeployment(t.Context(), &pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{Id: "d", Summary: sesame}})
+	_, err := a.client.CreateDeployment(t.Context(),
+		&pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{Id: "d", Summary: sesame}})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"live state: secret",
@@ -162,7 +166,8 @@ func TestAReportThatIsKeptIsMaskedAndObservedAndDeliveredOnce(t *testing.T) {
 	require.Equal(t, []string{
 		"live state: secret", "secrets: secret", "trace: masked", "observe: masked", "spool: masked",
 		"wire: masked", // not tried again: the spool keeps it
-		"spool: OK after 0 events", "observe: OK after 1 events", "trace: OK after 1 events", "secrets: OK after 1 events", "live state: OK after 1 events",
+		"spool: OK after 0 events", "observe: OK after 1 events", "trace: OK after 1 events",
+		"secrets: OK after 1 events", "live state: OK after 1 events",
 	}, j.taken())
 	files, err := filepath.Glob(filepath.Join(a.options.WorkDir, "spool", "*", "*.report"))
 	require.NoError(t, err)
@@ -184,7 +189,8 @@ func TestReportsOfTheAgentServiceAreMaskedToo(t *testing.T) {
 	t.Parallel()
 	j := &journey{}
 	a := layered(t, j)
-	_, err := a.client.ReportPlugins(t.Context(), &agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{Name: "p", Detail: sesame}}})
+	_, err := a.client.ReportPlugins(t.Context(),
+		&agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{Name: "p", Detail: sesame}}})
 	require.Equal(t, codes.Unimplemented, status.Code(err), "this control plane is PipeCD's")
 	require.Contains(t, j.taken(), "trace: masked")
 }

@@ -11,17 +11,22 @@ import (
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
-// liveReporter creates the part that reports live states; it notifies the trigger of drift, which may call for a deployment.
+// liveReporter creates the part that reports live states; it notifies the trigger of drift, which may call for a
+// deployment.
 func (a *Agent) liveReporter() *livestate.Reporter {
 	var plugins []livestate.Plugin
 	for _, p := range a.plugins.Plugins() {
-		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(), Changes: p.LivestateChanges()})
+		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(),
+			Changes: p.LivestateChanges()})
 	}
 	return livestate.New(livestate.Options{
-		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client, Plugins: plugins, Deployments: &a.deployments,
-		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source, error) {
+		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client,
+		Plugins: plugins, Deployments: &a.deployments,
+		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source,
+			error) {
 			source, err := a.sources.Prepare(ctx, source.Wanted{
-				Deployment: &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, Commit: commit, ConfigFilename: configFilename,
+				Deployment: &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, Commit: commit,
+				ConfigFilename: configFilename,
 			})
 			if err != nil {
 				return nil, err // a nil pointer would not be a nil livestate.Source

@@ -22,7 +22,8 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("another piped is using the work directory %s: end it, or choose another one with --work-dir", dir)
+		err = fmt.Errorf("another piped is using the work directory %s: end it, or choose another one with --work-dir",
+			dir)
 	}
 	if err != nil {
 		file.Close()

@@ -53,10 +53,12 @@ func (i introduction) send(ctx context.Context) error {
 		}
 		switch code := status.Code(err); {
 		case code == codes.Unauthenticated, code == codes.PermissionDenied:
-			return fmt.Errorf("the control plane at %s refused piped %q of project %q: check projectID, pipedID and the piped key in the configuration: %w",
+			return fmt.Errorf("the control plane at %s refused piped %q of project %q: check projectID, pipedID "+
+				"and the piped key in the configuration: %w",
 				piped.APIAddress, piped.PipedID, piped.ProjectID, err)
 		case controlplane.Refused(err):
-			return fmt.Errorf("the control plane at %s refused this piped: %w; check that apiAddress names a PipeCD control plane", piped.APIAddress, err)
+			return fmt.Errorf("the control plane at %s refused this piped: %w; check that apiAddress names a "+
+				"PipeCD control plane", piped.APIAddress, err)
 		}
 		i.logger.Warn("the control plane does not answer, it is tried again", "address", piped.APIAddress, "error", err)
 		if backoff.Wait(ctx, i.timer) != nil {
@@ -65,7 +67,8 @@ func (i introduction) send(ctx context.Context) error {
 	}
 }
 
-func meta(piped *config.Piped, decrypter secrets.Decrypter, version string) (*pipedservice.ReportPipedMetaRequest, error) {
+func meta(piped *config.Piped, decrypter secrets.Decrypter, version string) (*pipedservice.ReportPipedMetaRequest,
+	error) {
 	masked, err := piped.MaskedYAML()
 	if err != nil {
 		return nil, err
@@ -76,7 +79,8 @@ func meta(piped *config.Piped, decrypter secrets.Decrypter, version string) (*pi
 		SecretEncryption: encryption(decrypter),
 	}
 	for _, r := range piped.Repositories {
-		request.Repositories = append(request.Repositories, &model.ApplicationGitRepository{Id: r.RepoID, Remote: r.Remote, Branch: r.Branch})
+		request.Repositories = append(request.Repositories,
+			&model.ApplicationGitRepository{Id: r.RepoID, Remote: r.Remote, Branch: r.Branch})
 	}
 	for _, p := range piped.Plugins {
 		plugin := &model.Piped_Plugin{Name: p.Name}

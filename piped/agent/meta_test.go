@@ -29,14 +29,16 @@ type controlPlane struct {
 	handled []*pipedservice.ReportCommandHandledRequest
 }
 
-func (c *controlPlane) ReportPipedMeta(_ context.Context, r *pipedservice.ReportPipedMetaRequest, _ ...grpc.CallOption) (*pipedservice.ReportPipedMetaResponse, error) {
+func (c *controlPlane) ReportPipedMeta(_ context.Context, r *pipedservice.ReportPipedMetaRequest,
+	_ ...grpc.CallOption) (*pipedservice.ReportPipedMetaResponse, error) {
 	c.meta = r
 	err := c.answers[0]
 	c.answers = c.answers[1:]
 	return &pipedservice.ReportPipedMetaResponse{Name: "test"}, err
 }
 
-func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest, _ ...grpc.CallOption) (*pipedservice.ReportCommandHandledResponse, error) {
+func (c *controlPlane) ReportCommandHandled(_ context.Context, r *pipedservice.ReportCommandHandledRequest,
+	_ ...grpc.CallOption) (*pipedservice.ReportCommandHandledResponse, error) {
 	c.handled = append(c.handled, r)
 	return &pipedservice.ReportCommandHandledResponse{}, nil
 }
@@ -72,7 +74,8 @@ func parsed(t *testing.T) *config.Piped {
 func TestTheIntroductionNamesTheConfigurationWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	c := &controlPlane{answers: []error{nil}}
-	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: slog.New(slog.DiscardHandler)}.send(t.Context()))
+	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{},
+		logger: slog.New(slog.DiscardHandler)}.send(t.Context()))
 	require.Equal(t, "v1", c.meta.GetVersion())
 	require.Equal(t, "local", c.meta.GetRepositories()[0].GetId())
 	require.Equal(t, []string{"local"}, c.meta.GetPlugins()[0].GetDeployTargets())
@@ -87,7 +90,8 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
 	absent := status.Error(codes.Unavailable, "nobody is there")
 	c := &controlPlane{answers: []error{absent, nil}}
-	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(t.Context()))
+	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{},
+		logger: logger}.send(t.Context()))
 	require.Empty(t, c.answers)
 
 	for code, want := range map[codes.Code]string{
@@ -95,12 +99,14 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 		codes.Unimplemented:   "check that apiAddress names a PipeCD control plane",
 	} {
 		c := &controlPlane{answers: []error{status.Error(code, "no")}}
-		require.ErrorContains(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(t.Context()), want)
+		require.ErrorContains(t, introduction{controlPlane: c, piped: parsed(t), version: "v1",
+			timer: clocktest.Eager{}, logger: logger}.send(t.Context()), want)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, introduction{controlPlane: &controlPlane{answers: []error{absent}}, piped: parsed(t), version: "v1", timer: clocktest.Eager{}, logger: logger}.send(ctx), "a stop is no failure")
+	require.NoError(t, introduction{controlPlane: &controlPlane{answers: []error{absent}}, piped: parsed(t),
+		version: "v1", timer: clocktest.Eager{}, logger: logger}.send(ctx), "a stop is no failure")
 }
 
 func TestGitSecretsAreDecodedAndNeverShown(t *testing.T) {

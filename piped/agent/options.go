@@ -34,7 +34,8 @@ func (o *pluginOptions) described(plugin string, document []byte) {
 	if len(document) > 0 {
 		var err error
 		if schema, err = options.Parse(document); err != nil {
-			o.logger.Warn("options of a plugin are not checked, because its schema cannot be used", "plugin", plugin, "error", err)
+			o.logger.Warn("options of a plugin are not checked, because its schema cannot be used", "plugin", plugin,
+				"error", err)
 		}
 	}
 	o.mu.Lock()
@@ -46,7 +47,8 @@ func (o *pluginOptions) described(plugin string, document []byte) {
 	for _, mistake := range o.checker().Mistakes(o.piped.Report()) {
 		if text := mistake.Error(); !o.shown[text] {
 			o.shown[text] = true
-			o.logger.Warn("piped configuration has an option that is wrong or not read", "plugin", plugin, "problem", text)
+			o.logger.Warn("piped configuration has an option that is wrong or not read", "plugin", plugin, "problem",
+				text)
 		}
 	}
 }

@@ -33,7 +33,8 @@ spec:
 	require.Empty(t, piped.Warnings)
 	var log bytes.Buffer
 	o := newPluginOptions(piped, slog.New(slog.NewTextHandler(&log, nil)))
-	application := []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  pipeline:\n    stages:\n" +
+	application := []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  pipeline:\n" +
+		"    stages:\n" +
 		"      - {name: WAIT, with: {duration: 1s, durtion: 2s}}\n      - {name: OTHER, with: {anything: 1}}\n")
 	require.Empty(t, o.application(application, "web/app.pipecd.yaml"), "no plugin has described its options yet")
 
@@ -43,11 +44,13 @@ spec:
 		o.described("wait", shipped)
 	}
 	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), log.String())
-	require.Contains(t, log.String(), `piped.yaml:9:59: spec.plugins[0].config.alowSkip: unknown key \"alowSkip\" is not read; did you mean \"allowSkip\"?`)
+	require.Contains(t, log.String(),
+		`piped.yaml:9:59: spec.plugins[0].config.alowSkip: unknown key \"alowSkip\" is not read; did you mean \"allowSkip\"?`)
 	o.described("other", nil)
 	require.EqualError(t, o.application(application, "web/app.pipecd.yaml"),
 		`web/app.pipecd.yaml:7:43: spec.pipeline.stages[0].with.durtion: unknown key "durtion" is not read; did you mean "duration"?`)
-	require.Empty(t, o.application([]byte("spec: ["), "web/app.pipecd.yaml"), "the deployment fails by what is wrong with it")
+	require.Empty(t, o.application([]byte("spec: ["), "web/app.pipecd.yaml"),
+		"the deployment fails by what is wrong with it")
 
 	o.described("other", []byte("{"))
 	require.Contains(t, log.String(), "its schema cannot be used")

@@ -71,7 +71,8 @@ func (a *Agent) looked(repository *git.Repository, err error) {
 	case errors.As(err, &known):
 		a.problems.Set(part, fmt.Sprintf("%s: %v", known.Remote, known.Reason), known.Hint)
 	default:
-		a.problems.Set(part, err.Error(), cmp.Or(exhaustion.Advice(err), "see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
+		a.problems.Set(part, err.Error(), cmp.Or(exhaustion.Advice(err),
+			"see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
 	}
 }
 
@@ -93,7 +94,8 @@ func (a *Agent) mirrorDamaged(repository string, err error) {
 		a.problems.Clear(part)
 		return
 	}
-	a.problems.Set(part, fmt.Sprintf("the mirror is damaged and is fetched again: %v", err), "wait until it is fetched; piped's log says which object is damaged")
+	a.problems.Set(part, fmt.Sprintf("the mirror is damaged and is fetched again: %v", err),
+		"wait until it is fetched; piped's log says which object is damaged")
 }
 
 // passed notes the outcome of a pass of the trigger.
@@ -103,7 +105,8 @@ func (a *Agent) passed(err error) {
 		a.problems.Clear(part)
 		return
 	}
-	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(), cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
+	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(),
+		cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // eventsPassed notes the outcome of a look at the events.
@@ -113,7 +116,8 @@ func (a *Agent) eventsPassed(err error) {
 		a.problems.Clear(part)
 		return
 	}
-	a.problems.Set(part, "events cannot be brought into Git: "+err.Error(), cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
+	a.problems.Set(part, "events cannot be brought into Git: "+err.Error(),
+		cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // listed notes the outcome of reading a list of the control plane.
@@ -147,10 +151,13 @@ func spoolProblems(s spool.Stats, connected bool, now time.Time) []health.Proble
 	problem := health.Problem{Part: "reports"}
 	switch {
 	case s.Full:
-		problem.Reason = fmt.Sprintf("deployments wait: there is no room for more reports to the control plane, %d wait since %s", s.Reports, s.Oldest.UTC().Format(time.RFC3339))
-		problem.NextStep = "free space on the disk of piped's work directory, and see that the control plane can be reached"
+		problem.Reason = fmt.Sprintf("deployments wait: there is no room for more reports to the control plane, "+
+			"%d wait since %s", s.Reports, s.Oldest.UTC().Format(time.RFC3339))
+		problem.NextStep = "free space on the disk of piped's work directory, and see that the control plane can " +
+			"be reached"
 	case connected && !s.Oldest.IsZero() && now.Sub(s.Oldest) > deliveryTime:
-		problem.Reason = fmt.Sprintf("%d reports do not get through to the control plane since %s", s.Reports, s.Oldest.UTC().Format(time.RFC3339))
+		problem.Reason = fmt.Sprintf("%d reports do not get through to the control plane since %s", s.Reports,
+			s.Oldest.UTC().Format(time.RFC3339))
 		problem.NextStep = "read the logs of piped and of the control plane: one of them says why"
 	default:
 		return nil

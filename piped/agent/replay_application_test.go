@@ -25,7 +25,8 @@ func reported[M proto.Message](s *stage) bool {
 func deployedBefore(t *testing.T, s *stage) {
 	t.Helper()
 	requests := of[*livestate.GetLivestateRequest](s.recorded, "")
-	v := &revision{recorded: requests[0].GetDeploySource().GetCommitHash(), commit: &model.Commit{Message: "deployed", Author: "dev", CreatedAt: 1795229964}}
+	v := &revision{recorded: requests[0].GetDeploySource().GetCommitHash(),
+		commit: &model.Commit{Message: "deployed", Author: "dev", CreatedAt: 1795229964}}
 	s.pipedID, s.remote = requests[0].GetPipedId(), "file:///srv/pipe/run/R2/repo.git"
 	s.revisions = []*revision{v}
 	s.push(t)
@@ -38,7 +39,8 @@ func deployedBefore(t *testing.T, s *stage) {
 		}
 		a := targets[r.GetApplicationId()]
 		if a == nil {
-			a = newApplication(s, r.GetApplicationId(), r.GetApplicationName(), filepath.Base(r.GetDeploySource().GetApplicationDirectory()))
+			a = newApplication(s, r.GetApplicationId(), r.GetApplicationName(),
+				filepath.Base(r.GetDeploySource().GetApplicationDirectory()))
 			targets[a.GetId()] = a
 			s.plane.applications = append(s.plane.applications, a)
 		}
@@ -56,9 +58,11 @@ func deployedBefore(t *testing.T, s *stage) {
 
 func newApplication(s *stage, id, name, path string) *model.Application {
 	return &model.Application{
-		Id: id, Name: name, PipedId: s.pipedID, ProjectId: "proj", CreatedAt: 1, UpdatedAt: 1, DeployTargetsByPlugin: map[string]*model.DeployTargets{},
+		Id: id, Name: name, PipedId: s.pipedID, ProjectId: "proj", CreatedAt: 1, UpdatedAt: 1,
+		DeployTargetsByPlugin: map[string]*model.DeployTargets{},
 		GitPath: &model.ApplicationGitPath{
-			Repo: &model.ApplicationGitRepository{Id: "repo1", Remote: "file://" + s.repository, Branch: "main"}, Path: path, ConfigFilename: "app.pipecd.yaml",
+			Repo: &model.ApplicationGitRepository{Id: "repo1", Remote: "file://" + s.repository, Branch: "main"},
+			Path: path, ConfigFilename: "app.pipecd.yaml",
 		},
 	}
 }
@@ -103,16 +107,18 @@ func polledTwice(s *stage) bool {
 	return len(of[*pipedservice.ListUnhandledCommandsRequest](s.plane.calls, "")) > 1
 }
 
-// corrected tells that the agent has reported a configuration, and then had the time of a poll for what it should not do.
+// corrected tells that the agent has reported a configuration, and then had the time of a poll for what it should not
+// do.
 func corrected(s *stage) bool {
 	return reported[*pipedservice.UpdateApplicationConfigurationsRequest](s) && polledTwice(s)
 }
 
-// registered makes the control plane list what was recorded: all applications, one of them with a description and labels
-// that its configuration does not have.
+// registered makes the control plane list what was recorded: all applications, one of them with a description and
+// labels that its configuration does not have.
 func registered(t *testing.T, s *stage) {
 	t.Helper()
-	s.pipedID, s.remote = of[*pipedservice.UpdateApplicationConfigurationsRequest](s.recorded, controlPlaneLink)[0].GetApplications()[0].GetPipedId(), "file:///srv/pipe/run/R/repo.git"
+	s.pipedID, s.remote = of[*pipedservice.UpdateApplicationConfigurationsRequest](s.recorded,
+		controlPlaneLink)[0].GetApplications()[0].GetPipedId(), "file:///srv/pipe/run/R/repo.git"
 	for _, c := range s.recorded {
 		if list, is := c.response.(*pipedservice.ListApplicationsResponse); is && len(list.GetApplications()) == 12 {
 			s.plane.applications = list.GetApplications()
@@ -121,7 +127,8 @@ func registered(t *testing.T, s *stage) {
 	}
 	for _, a := range s.plane.applications {
 		a.GitPath.Repo.Remote = "file://" + s.repository
-		s.put(t, a.GetGitPath().GetPath()+"/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: "+a.GetName()+", plugins: {wait: {}}}\n")
+		s.put(t, a.GetGitPath().GetPath()+"/app.pipecd.yaml",
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: "+a.GetName()+", plugins: {wait: {}}}\n")
 	}
 	s.revisions = []*revision{{commit: &model.Commit{Message: "first", Author: "dev", CreatedAt: 1795229964}}}
 	s.push(t)

@@ -21,7 +21,8 @@ const (
 )
 
 // startsChain is the end of a configuration whose deployment starts a chain of two more blocks.
-const startsChain = "  postSync: {chain: {applications: [{name: next, kind: APPLICATION}, {labels: {env: production}}]}}\n"
+const startsChain = "  postSync: {chain: {applications: [{name: next, kind: APPLICATION}, {labels: {env: " +
+	"production}}]}}\n"
 
 // firstOfChain returns a recorded deployment as the first one of a chain, because no chain was recorded. PipeCD's piped
 // then creates the chain in place of the deployment, which gets its place in the chain from the control plane.
@@ -42,7 +43,8 @@ func firstOfChain(recorded []call) []call {
 	return recorded
 }
 
-// inChain returns a recorded deployment as one of the second block of a chain, which has to wait for the first block once.
+// inChain returns a recorded deployment as one of the second block of a chain, which has to wait for the first block
+// once.
 func inChain(recorded []call) []call {
 	return inBlock(recorded, chainBlock, 2, "  trigger: {onChain: {disabled: false}}\n")
 }
@@ -65,9 +67,10 @@ func inBlock(recorded []call, block uint32, questions int, text string) []call {
 			named = append(named, r.GetInput().GetDeployment().ProtoReflect())
 		case *pipedservice.ReportDeploymentPlannedRequest:
 			for range questions {
-				list = append(list, call{link: controlPlaneLink, method: "InChainDeploymentPlannable", request: &pipedservice.InChainDeploymentPlannableRequest{
-					DeploymentId: r.GetDeploymentId(), DeploymentChainId: chainID, DeploymentChainBlockIndex: block,
-				}})
+				list = append(list, call{link: controlPlaneLink, method: "InChainDeploymentPlannable",
+					request: &pipedservice.InChainDeploymentPlannableRequest{
+						DeploymentId: r.GetDeploymentId(), DeploymentChainId: chainID, DeploymentChainBlockIndex: block,
+					}})
 			}
 		}
 		for _, m := range named {

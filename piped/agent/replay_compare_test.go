@@ -317,8 +317,8 @@ func align(a, b []spoken) [][2]int {
 // polls are asked again and again; how often says nothing about what is asked.
 var polls = []string{"ListApplications", "ListEvents", "ListUnhandledCommands", "ListNotCompletedDeployments"}
 
-// only keeps the calls of some methods, of a poll the first. Unregistered applications are reported again and again, too;
-// equal reports that follow each other count once, as in the recordings.
+// only keeps the calls of some methods, of a poll the first. Unregistered applications are reported again and again,
+// too; equal reports that follow each other count once, as in the recordings.
 func only(calls []call, methods ...string) []call {
 	last := map[string]proto.Message{}
 	return slices.DeleteFunc(slices.Clone(calls), func(c call) bool {

@@ -52,7 +52,8 @@ type plane struct {
 
 func startPlane(t *testing.T) *plane {
 	t.Helper()
-	p := &plane{introduction: &pipedservice.ReportPipedMetaResponse{}, deployed: map[string]*model.ApplicationDeploymentReference{}, resting: map[string]bool{}}
+	p := &plane{introduction: &pipedservice.ReportPipedMetaResponse{},
+		deployed: map[string]*model.ApplicationDeploymentReference{}, resting: map[string]bool{}}
 	p.changed = sync.NewCond(&p.mu)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -90,7 +91,8 @@ func (p *plane) serve(ctx context.Context, request any, info *grpc.UnaryServerIn
 			return nil, err
 		}
 	}
-	p.calls = append(p.calls, call{link: controlPlaneLink, method: path.Base(info.FullMethod), code: status.Code(err).String(), request: message})
+	p.calls = append(p.calls, call{link: controlPlaneLink, method: path.Base(info.FullMethod),
+		code: status.Code(err).String(), request: message})
 	if p.seen != nil {
 		p.seen(message)
 	}
@@ -119,7 +121,8 @@ func (p *plane) answer(request proto.Message) (proto.Message, error) {
 		return nil, status.Error(codes.NotFound, "no such event")
 	case *pipedservice.ReportEventStatusesRequest:
 		p.events = slices.DeleteFunc(p.events, func(e *model.Event) bool {
-			return slices.ContainsFunc(r.GetEvents(), func(o *pipedservice.ReportEventStatusesRequest_Event) bool { return o.GetId() == e.GetId() })
+			return slices.ContainsFunc(r.GetEvents(),
+				func(o *pipedservice.ReportEventStatusesRequest_Event) bool { return o.GetId() == e.GetId() })
 		})
 	case *pipedservice.GetApplicationMostRecentDeploymentRequest:
 		if known := p.deployed[r.GetApplicationId()+r.GetStatus().String()]; known != nil {

@@ -118,7 +118,8 @@ func (p *plugin) greet(argv []string) {
 	if p.piped != nil {
 		return
 	}
-	conn, err := grpc.NewClient(strings.Replace(argv[2], "localhost", "127.0.0.1", 1), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(strings.Replace(argv[2], "localhost", "127.0.0.1", 1),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		p.fails = append(p.fails, err)
 		return
@@ -296,13 +297,15 @@ func (p *plugin) repeat(ctx context.Context, c call, ids *strings.Replacer) erro
 	}
 	for {
 		answer := c.response.ProtoReflect().New().Interface()
-		err := p.piped.Invoke(ctx, "/"+pluginservice.PluginService_ServiceDesc.ServiceName+"/"+c.method, request, answer)
+		err := p.piped.Invoke(ctx, "/"+pluginservice.PluginService_ServiceDesc.ServiceName+"/"+c.method, request,
+			answer)
 		if status.Code(err).String() != c.code {
 			return fmt.Errorf("%s: recorded was %s, got %w", c.method, c.code, err)
 		}
 		list, grows := answer.(*pluginservice.ListStageCommandsResponse)
 		switch {
-		case grows && commanders(list) >= commanders(c.response.(*pluginservice.ListStageCommandsResponse)), answers(c.response) == answers(answer):
+		case grows && commanders(list) >= commanders(c.response.(*pluginservice.ListStageCommandsResponse)),
+			answers(c.response) == answers(answer):
 			return nil
 		case !grows:
 			return fmt.Errorf("%s: recorded was %s, got %s", c.method, answers(c.response), answers(answer))

@@ -49,7 +49,8 @@ func readRecording(t *testing.T, name string) []call {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
 		method, err := methodOf(line.Method)
 		require.NoError(t, err)
-		c := call{link: line.Link, method: path.Base(line.Method), code: line.Code, msg: line.Msg, request: decode(t, method.Input(), line.Req)}
+		c := call{link: line.Link, method: path.Base(line.Method), code: line.Code, msg: line.Msg,
+			request: decode(t, method.Input(), line.Req)}
 		if line.Code == "OK" {
 			c.response = decode(t, method.Output(), line.Resp)
 		}

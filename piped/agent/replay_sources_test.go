@@ -22,11 +22,13 @@ func sources(request proto.Message) []*common.DeploymentSource {
 	var list []*common.DeploymentSource
 	switch r := request.(type) {
 	case *deployment.ExecuteStageRequest:
-		list = []*common.DeploymentSource{r.GetInput().GetTargetDeploymentSource(), r.GetInput().GetRunningDeploymentSource()}
+		list = []*common.DeploymentSource{r.GetInput().GetTargetDeploymentSource(),
+			r.GetInput().GetRunningDeploymentSource()}
 	case interface {
 		GetInput() *deployment.PlanPluginInput
 	}:
-		list = []*common.DeploymentSource{r.GetInput().GetTargetDeploymentSource(), r.GetInput().GetRunningDeploymentSource()}
+		list = []*common.DeploymentSource{r.GetInput().GetTargetDeploymentSource(),
+			r.GetInput().GetRunningDeploymentSource()}
 	}
 	return slices.DeleteFunc(list, func(s *common.DeploymentSource) bool { return s == nil })
 }
@@ -54,7 +56,8 @@ func requireContent(request proto.Message) error {
 			return err
 		}
 		if string(data) != string(s.GetApplicationConfig()) {
-			return fmt.Errorf("the directory of commit %s has another configuration than the question:\n%s\n%s", s.GetCommitHash(), data, s.GetApplicationConfig())
+			return fmt.Errorf("the directory of commit %s has another configuration than the question:\n%s\n%s",
+				s.GetCommitHash(), data, s.GetApplicationConfig())
 		}
 	}
 	return nil
@@ -73,7 +76,8 @@ func TestTheComparisonSeesAWrongRunningSource(t *testing.T) {
 		"the commit of the target": {func(in *deployment.ExecutePluginInput) {
 			in.RunningDeploymentSource.CommitHash = in.GetTargetDeploymentSource().GetCommitHash()
 		}, "input.running_deployment_source.commit_hash"},
-		"none": {func(in *deployment.ExecutePluginInput) { in.RunningDeploymentSource = nil }, "input.running_deployment_source.commit_hash"},
+		"none": {func(in *deployment.ExecutePluginInput) { in.RunningDeploymentSource = nil },
+			"input.running_deployment_source.commit_hash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,8 +91,10 @@ func TestTheComparisonSeesAWrongRunningSource(t *testing.T) {
 			}
 			n := &names{}
 			n.learn(recorded, nil)
-			found := compare(n.write(t, only(toOthers(recorded), ofDeployments...)), n.write(t, only(toOthers(ours), ofDeployments...)))
-			require.True(t, slices.ContainsFunc(found, func(d difference) bool { return d.field == c.field }), "%v", found)
+			found := compare(n.write(t, only(toOthers(recorded), ofDeployments...)),
+				n.write(t, only(toOthers(ours), ofDeployments...)))
+			require.True(t, slices.ContainsFunc(found, func(d difference) bool { return d.field == c.field }), "%v",
+				found)
 		})
 	}
 }

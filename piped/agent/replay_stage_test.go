@@ -60,7 +60,8 @@ func newStage(t *testing.T, recorded []call, untouched bool) *stage {
 	s := &stage{recorded: recorded, texts: map[string]map[string]string{}, plane: startPlane(t), dir: t.TempDir()}
 	s.repository = filepath.Join(s.dir, "repo.git")
 	for _, name := range s.pluginNames() {
-		s.plugins = append(s.plugins, startPlugin(t, name, append(readRecording(t, "a0-start-up"), recorded...), s.plane.nudge))
+		s.plugins = append(s.plugins, startPlugin(t, name, append(readRecording(t, "a0-start-up"), recorded...),
+			s.plane.nudge))
 	}
 	s.git(t, s.dir, "init", "-q", "--bare", "-b", "main", s.repository)
 	s.git(t, s.dir, "clone", "-q", s.repository, "clone")
@@ -83,7 +84,8 @@ func newStage(t *testing.T, recorded []call, untouched bool) *stage {
 func (s *stage) pluginNames() []string {
 	var list []string
 	for _, c := range s.recorded {
-		if name, is := strings.CutPrefix(c.link, "piped>"); is && c.link != controlPlaneLink && !slices.Contains(list, name) {
+		if name, is := strings.CutPrefix(c.link, "piped>"); is && c.link != controlPlaneLink &&
+			!slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
@@ -121,13 +123,17 @@ func (s *stage) configurations() map[string]string {
 func (s *stage) readDeployments(untouched bool) {
 	for _, d := range created(s.recorded) {
 		s.pipedID, s.remote = d.GetPipedId(), d.GetGitPath().GetRepo().GetRemote()
-		if !slices.ContainsFunc(s.plane.applications, func(a *model.Application) bool { return a.GetId() == d.GetApplicationId() }) {
+		if !slices.ContainsFunc(s.plane.applications,
+			func(a *model.Application) bool { return a.GetId() == d.GetApplicationId() }) {
 			a := &model.Application{
-				Id: d.GetApplicationId(), Name: d.GetApplicationName(), PipedId: d.GetPipedId(), ProjectId: d.GetProjectId(), Kind: d.GetKind(),
-				GitPath: proto.CloneOf(d.GetGitPath()), DeployTargetsByPlugin: d.GetDeployTargetsByPlugin(), Labels: d.GetLabels(), CreatedAt: 1, UpdatedAt: 1,
+				Id: d.GetApplicationId(), Name: d.GetApplicationName(), PipedId: d.GetPipedId(),
+				ProjectId: d.GetProjectId(), Kind: d.GetKind(),
+				GitPath: proto.CloneOf(d.GetGitPath()), DeployTargetsByPlugin: d.GetDeployTargetsByPlugin(),
+				Labels: d.GetLabels(), CreatedAt: 1, UpdatedAt: 1,
 			}
 			a.GitPath.Repo.Remote = "file://" + s.repository
-			a.GitPath.Url = strings.Replace(a.GitPath.Url, strings.TrimSuffix(s.remote, ".git"), "file://"+strings.TrimSuffix(s.repository, ".git"), 1)
+			a.GitPath.Url = strings.Replace(a.GitPath.Url, strings.TrimSuffix(s.remote, ".git"),
+				"file://"+strings.TrimSuffix(s.repository, ".git"), 1)
 			s.plane.applications = append(s.plane.applications, a)
 		}
 		v := &revision{recorded: d.GetTrigger().GetCommit().GetHash(), commit: d.GetTrigger().GetCommit()}
@@ -141,7 +147,8 @@ func (s *stage) readDeployments(untouched bool) {
 	}
 	for _, r := range of[*pipedservice.ReportDeploymentPlannedRequest](s.recorded, controlPlaneLink) {
 		if hash := r.GetRunningCommitHash(); hash != "" && s.running == nil && s.begin() != hash {
-			s.running = &revision{recorded: hash, commit: &model.Commit{Message: "before", Author: "dev", CreatedAt: 1795229964}}
+			s.running = &revision{recorded: hash, commit: &model.Commit{Message: "before", Author: "dev",
+				CreatedAt: 1795229964}}
 		}
 	}
 }
@@ -162,9 +169,11 @@ func (s *stage) know() {
 	for _, a := range s.plane.applications {
 		ref := &model.ApplicationDeploymentReference{
 			DeploymentId: "before", ConfigFilename: "app.pipecd.yaml", StartedAt: 1, CompletedAt: 1,
-			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: s.running.actual, Message: "before", Author: "dev", Branch: "main", CreatedAt: 1}, Timestamp: 1},
+			Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: s.running.actual, Message: "before",
+				Author: "dev", Branch: "main", CreatedAt: 1}, Timestamp: 1},
 		}
-		for _, status := range []model.DeploymentStatus{model.DeploymentStatus_DEPLOYMENT_PENDING, model.DeploymentStatus_DEPLOYMENT_SUCCESS} {
+		for _, status := range []model.DeploymentStatus{model.DeploymentStatus_DEPLOYMENT_PENDING,
+			model.DeploymentStatus_DEPLOYMENT_SUCCESS} {
 			s.plane.deployed[a.GetId()+status.String()] = ref
 		}
 		a.MostRecentlySuccessfulDeployment, a.MostRecentlyTriggeredDeployment = ref, ref
@@ -193,7 +202,8 @@ func (s *stage) commit(t *testing.T, v *revision) {
 	}
 	clone, at := filepath.Join(s.dir, "clone"), fmt.Sprintf("%d +0000", v.commit.GetCreatedAt())
 	s.git(t, clone, "add", ".")
-	command := s.command(clone, "-c", "user.name="+v.commit.GetAuthor(), "-c", "user.email=dev@example.com", "commit", "-q", "--allow-empty", "-m", v.commit.GetMessage())
+	command := s.command(clone, "-c", "user.name="+v.commit.GetAuthor(), "-c", "user.email=dev@example.com", "commit",
+		"-q", "--allow-empty", "-m", v.commit.GetMessage())
 	command.Env = append(command.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -26,9 +26,11 @@ func startUp(t *testing.T, s *stage) {
 	t.Helper()
 	meta := of[*pipedservice.ReportPipedMetaRequest](s.recorded, controlPlaneLink)[0]
 	s.remote = meta.GetRepositories()[0].GetRemote()
-	for _, a := range of[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest](s.recorded, controlPlaneLink)[0].GetApplications() {
+	for _, a := range of[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest](s.recorded,
+		controlPlaneLink)[0].GetApplications() {
 		s.pipedID = a.GetPipedId()
-		s.put(t, a.GetPath()+"/"+a.GetConfigFilename(), "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: "+a.GetName()+", plugins: {wait: {}}}\n")
+		s.put(t, a.GetPath()+"/"+a.GetConfigFilename(),
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: "+a.GetName()+", plugins: {wait: {}}}\n")
 	}
 	s.revisions = []*revision{{commit: &model.Commit{Message: "first", Author: "dev", CreatedAt: 1795229964}}}
 	s.push(t)
@@ -56,7 +58,8 @@ func startUp(t *testing.T, s *stage) {
 		s.theirs = append(s.theirs,
 			"127.0.0.1:18080", "the address", "file:///srv/pipe/src/bin/wiretool-rec", "the program",
 			"/srv/pipe/run/R/pub.pem", "the public key's file", meta.GetSecretEncryption().GetPublicKey(), "the public key")
-		s.ours = append(s.ours, s.plane.address, "the address", program, "the program", s.dir+"/public.pem", "the public key's file", public, "the public key")
+		s.ours = append(s.ours, s.plane.address, "the address", program, "the program", s.dir+"/public.pem",
+			"the public key's file", public, "the public key")
 		return spec
 	}
 }
@@ -68,8 +71,10 @@ func started(s *stage) bool {
 			return false
 		}
 	}
-	return reported[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest](s) && reported[*pipedservice.ListEventsRequest](s) &&
-		reported[*pipedservice.ListUnhandledCommandsRequest](s) && reported[*pipedservice.ListNotCompletedDeploymentsRequest](s)
+	return reported[*pipedservice.ReportUnregisteredApplicationConfigurationsRequest](s) &&
+		reported[*pipedservice.ListEventsRequest](s) &&
+		reported[*pipedservice.ListUnhandledCommandsRequest](s) &&
+		reported[*pipedservice.ListNotCompletedDeploymentsRequest](s)
 }
 
 // called wants the plugins to come in the order of the configuration.

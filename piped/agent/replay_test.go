@@ -28,9 +28,11 @@ const sharedFile = "common"
 // ofDeployments are the methods whose calls are compared where a recording shows deployments; the rest are polls, logs
 // and reports about something else, which a recording has or has not.
 var ofDeployments = []string{
-	"CreateDeployment", "ReportDeploymentPlanned", "ReportDeploymentStatusChanged", "ReportStageStatusChanged", "ReportDeploymentCompleted",
+	"CreateDeployment", "ReportDeploymentPlanned", "ReportDeploymentStatusChanged", "ReportStageStatusChanged",
+	"ReportDeploymentCompleted",
 	"ReportApplicationMostRecentDeployment", "ReportApplicationDeployingStatus", "GetApplicationMostRecentDeployment",
-	"SaveStageMetadata", "SaveDeploymentMetadata", "SaveDeploymentPluginMetadata", "PutApplicationSharedObject", "ReportCommandHandled",
+	"SaveStageMetadata", "SaveDeploymentMetadata", "SaveDeploymentPluginMetadata", "PutApplicationSharedObject",
+	"ReportCommandHandled",
 	"DetermineVersions", "DetermineStrategy", "BuildPipelineSyncStages", "BuildQuickSyncStages", "ExecuteStage",
 }
 
@@ -60,7 +62,8 @@ type scenario struct {
 var scenarios = []scenario{
 	{
 		recording: "a0-start-up", prepare: startUp, over: started,
-		methods: append([]string{"ReportPipedMeta", "FetchDefinedStages", "ReportUnregisteredApplicationConfigurations"}, polls...),
+		methods: append([]string{"ReportPipedMeta", "FetchDefinedStages",
+			"ReportUnregisteredApplicationConfigurations"}, polls...),
 	},
 	{recording: "a1-wait-script"},
 	{
@@ -69,7 +72,8 @@ var scenarios = []scenario{
 	},
 	{recording: "a1b-sync-command", untouched: true, prepare: askToSync, check: answered},
 	{
-		name: "a1b-in-a-chain", recording: "a1b-sync-command", untouched: true, rewrite: inChain, prepare: askToSyncInChain, check: answered,
+		name: "a1b-in-a-chain", recording: "a1b-sync-command", untouched: true, rewrite: inChain,
+		prepare: askToSyncInChain, check: answered,
 		methods: append([]string{"InChainDeploymentPlannable", "CreateDeploymentChain"}, ofDeployments...),
 	},
 	{recording: "a2-approval-by-two", seen: approve},
@@ -78,7 +82,8 @@ var scenarios = []scenario{
 	{recording: "a5-stage-timeout"},
 	{recording: "a7-livestate-drift", prepare: deployedBefore, over: lookedAt(3), methods: ofLiveStates},
 	{recording: "a7b-livestate-stage-only", prepare: deployedBefore, over: polledTwice, methods: ofLiveStates},
-	{recording: "a8-event-watcher", untouched: true, prepare: registerEvent, methods: append([]string{"GetLatestEvent", "ReportEventStatuses"}, ofDeployments...)},
+	{recording: "a8-event-watcher", untouched: true, prepare: registerEvent,
+		methods: append([]string{"GetLatestEvent", "ReportEventStatuses"}, ofDeployments...)},
 	{
 		recording: "a9-polls", prepare: registered, over: corrected,
 		methods: []string{"UpdateApplicationConfigurations", "ReportUnregisteredApplicationConfigurations"},
@@ -102,7 +107,8 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 		}
 		for _, e := range shared {
 			if !met[e] {
-				t.Errorf("%s.yaml lists a difference that no scenario shows any longer: %s %s", e.source, e.Call, e.Field)
+				t.Errorf("%s.yaml lists a difference that no scenario shows any longer: %s %s", e.source, e.Call,
+					e.Field)
 			}
 		}
 	})
@@ -116,7 +122,8 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 			found := settle(t, c.differences(t, program), append(slices.Clone(shared), own...))
 			for _, e := range own {
 				if !found[e] {
-					t.Errorf("%s.yaml lists a difference that does not occur any longer: %s %s", e.source, e.Call, e.Field)
+					t.Errorf("%s.yaml lists a difference that does not occur any longer: %s %s", e.source, e.Call,
+						e.Field)
 				}
 			}
 			mu.Lock()
@@ -153,7 +160,8 @@ func (c scenario) differences(t *testing.T, program string) []difference {
 		s.plane.await(t, fmt.Sprint("the end of part ", i+1), func() bool { return over(s) })
 	}
 	stop()
-	require.Equal(t, []string{"PIPED-TOKEN proj," + s.pipedID + "," + strings.Repeat("K", 50)}, s.plane.metadata.Get("authorization"))
+	require.Equal(t, []string{"PIPED-TOKEN proj," + s.pipedID + "," + strings.Repeat("K", 50)},
+		s.plane.metadata.Get("authorization"))
 	if c.check != nil {
 		c.check(t, s)
 	}
@@ -181,12 +189,14 @@ func toOthers(calls []call) []call {
 // start runs the agent until the function that it returns is called.
 func (s *stage) start(t *testing.T, program string) (stop func()) {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"apiVersion": "pipecd.dev/v1beta1", "kind": "Piped", "spec": s.specification(t, "file://"+program)})
+	text, err := json.Marshal(map[string]any{"apiVersion": "pipecd.dev/v1beta1", "kind": "Piped",
+		"spec": s.specification(t, "file://"+program)})
 	require.NoError(t, err)
 	piped, err := config.ParsePiped(text, "piped.yaml")
 	require.NoError(t, err)
 	a, err := agent.New(agent.Options{
-		Config: piped, Version: "unspecified", Insecure: true, WorkDir: filepath.Join(s.dir, "work"), ToolsDir: filepath.Join(s.dir, "tools"),
+		Config: piped, Version: "unspecified", Insecure: true, WorkDir: filepath.Join(s.dir, "work"),
+		ToolsDir:    filepath.Join(s.dir, "tools"),
 		GracePeriod: time.Second, PluginStartTimeout: patience, Logger: s.logger(t),
 	})
 	require.NoError(t, err)
@@ -214,12 +224,15 @@ func (s *stage) specification(t *testing.T, program string) map[string]any {
 	for _, p := range s.plugins {
 		entry := map[string]any{"name": p.name, "url": program, "port": 0, "config": pluginConfig{Backend: p.address}}
 		if p.name == "kubernetes" {
-			entry["deployTargets"] = []any{map[string]any{"name": "c1", "config": map[string]string{"kubeConfigPath": "/none"}}}
+			entry["deployTargets"] = []any{map[string]any{"name": "c1",
+				"config": map[string]string{"kubeConfigPath": "/none"}}}
 		}
 		plugins = append(plugins, entry)
 	}
 	return map[string]any{
-		"projectID": "proj", "pipedID": s.pipedID, "pipedKeyFile": s.write(t, "key", strings.Repeat("K", 50)), "apiAddress": s.plane.address,
-		"repositories": []any{map[string]any{"repoId": "repo1", "remote": "file://" + s.repository, "branch": "main"}}, "plugins": plugins,
+		"projectID": "proj", "pipedID": s.pipedID, "pipedKeyFile": s.write(t, "key", strings.Repeat("K", 50)),
+		"apiAddress":   s.plane.address,
+		"repositories": []any{map[string]any{"repoId": "repo1", "remote": "file://" + s.repository, "branch": "main"}},
+		"plugins":      plugins,
 	}
 }

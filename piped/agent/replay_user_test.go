@@ -54,8 +54,9 @@ func (s *stage) begins(m proto.Message, name string) *pipedservice.ReportStageSt
 
 func (s *stage) newCommand(id, user string, r *pipedservice.ReportStageStatusChangedRequest) *model.Command {
 	return &model.Command{
-		Id: id, PipedId: s.pipedID, ApplicationId: s.plane.deployment(r.GetDeploymentId()).GetApplicationId(), DeploymentId: r.GetDeploymentId(),
-		ProjectId: "proj", Commander: user, CreatedAt: 1, UpdatedAt: 1,
+		Id: id, PipedId: s.pipedID, ApplicationId: s.plane.deployment(r.GetDeploymentId()).GetApplicationId(),
+		DeploymentId: r.GetDeploymentId(),
+		ProjectId:    "proj", Commander: user, CreatedAt: 1, UpdatedAt: 1,
 	}
 }
 
@@ -63,8 +64,10 @@ func (s *stage) newCommand(id, user string, r *pipedservice.ReportStageStatusCha
 func askToSync(_ *testing.T, s *stage) {
 	d := of[*pipedservice.CreateDeploymentRequest](s.recorded, "")[0].GetDeployment()
 	s.plane.commands = []*model.Command{{
-		Id: "sync", PipedId: s.pipedID, ApplicationId: d.GetApplicationId(), ProjectId: "proj", Commander: d.GetTrigger().GetCommander(), CreatedAt: 1, UpdatedAt: 1,
-		Type: model.Command_SYNC_APPLICATION, SyncApplication: &model.Command_SyncApplication{ApplicationId: d.GetApplicationId()},
+		Id: "sync", PipedId: s.pipedID, ApplicationId: d.GetApplicationId(), ProjectId: "proj",
+		Commander: d.GetTrigger().GetCommander(), CreatedAt: 1, UpdatedAt: 1,
+		Type:            model.Command_SYNC_APPLICATION,
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: d.GetApplicationId()},
 	}}
 }
 

@@ -68,8 +68,10 @@ func openRepositories(o repositoryOptions) (*repositories, error) {
 			knownHosts = []string{login.KnownHostsFile}
 		}
 		repository, err := git.Open(context.Background(), git.Options{
-			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch, Dir: filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
-			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key, KnownHosts: knownHosts, Hosts: hosts,
+			ID: c.RepoID, Remote: c.Remote, Branch: c.Branch,
+			Dir:      filepath.Join(workDir, "repositories", folderOf(c.RepoID)),
+			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key,
+			KnownHosts: knownHosts, Hosts: hosts,
 			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: o.logger,
 			Updated: func(took time.Duration, err error) { o.updated(c.RepoID, took, err) },
 			Watched: func(err error) { o.watched(c.RepoID, err) },

@@ -14,7 +14,8 @@ import (
 func TestEveryRepositoryHasAFolderOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, id := range []string{"apps", "local", ".", "..", "...", "../../etc", "a/b", "a%2Fb", "a\\b", "ünï", strings.Repeat("x", 300), strings.Repeat("x", 301)} {
+	for _, id := range []string{"apps", "local", ".", "..", "...", "../../etc", "a/b", "a%2Fb", "a\\b", "ünï",
+		strings.Repeat("x", 300), strings.Repeat("x", 301)} {
 		folder := folderOf(id)
 		require.Equal(t, filepath.Base(folder), folder, id)
 		require.NotContains(t, []string{".", "..", ""}, folder, id)

@@ -27,7 +27,8 @@ func TestTheIntroductionTellsThePublicKeyOfKeyPairsAlone(t *testing.T) {
 	}{
 		"key pair": {&config.SecretManagement{Type: "KEY_PAIR", Config: config.SecretKeys{
 			PrivateKeyFile: testdata + "private", PublicKeyFile: testdata + "public"}}, "KEY_PAIR", string(public)},
-		"age":  {&config.SecretManagement{Type: "AGE", Config: config.SecretKeys{IdentityFile: testdata + "identity"}}, "NONE", ""},
+		"age": {&config.SecretManagement{Type: "AGE", Config: config.SecretKeys{IdentityFile: testdata + "identity"}},
+			"NONE", ""},
 		"none": {nil, "NONE", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +38,8 @@ func TestTheIntroductionTellsThePublicKeyOfKeyPairsAlone(t *testing.T) {
 			decrypter, err := openSecrets(piped, "", secrets.NewMasker())
 			require.NoError(t, err)
 			plane := &controlPlane{answers: []error{nil}}
-			require.NoError(t, introduction{plane, piped, decrypter, "v1", clock.System{}, slog.New(slog.DiscardHandler)}.send(t.Context()))
+			require.NoError(t, introduction{plane, piped, decrypter, "v1", clock.System{},
+				slog.New(slog.DiscardHandler)}.send(t.Context()))
 			require.Equal(t, c.kind, plane.meta.GetSecretEncryption().GetType())
 			require.Equal(t, c.key, plane.meta.GetSecretEncryption().GetPublicKey())
 			require.NoError(t, plane.meta.GetSecretEncryption().Validate())
@@ -61,12 +63,14 @@ func TestWhatTheConfigurationHoldsAndNamesIsMasked(t *testing.T) {
 		{Slack: &config.SlackTarget{OAuthTokenFile: file("slack", "slack-token\n")}},
 		{Webhook: &config.Webhook{SignatureValueFile: file("hook", "hook-signature\n")}},
 	}
-	piped.SecretManagement = &config.SecretManagement{Type: "AGE", Config: config.SecretKeys{IdentityFile: file("age", string(identity))}}
+	piped.SecretManagement = &config.SecretManagement{Type: "AGE",
+		Config: config.SecretKeys{IdentityFile: file("age", string(identity))}}
 	masker := secrets.NewMasker()
 	_, err = openSecrets(piped, "the piped key of a file", masker)
 	require.NoError(t, err)
 	for _, secret := range []string{
-		"c3NoLWtleS1saW5l", "slack-token", "hook-signature", "the piped key of a file", "the secret key", "secret password",
+		"c3NoLWtleS1saW5l", "slack-token", "hook-signature", "the piped key of a file", "the secret key",
+		"secret password",
 		"AGE-SECRET-KEY-1V4L028MHW9EHMUJ6RL4CZPLPVPALY8Z9RVAC6RANNJZ0VZWJ8S6SNVCA8A",
 	} {
 		require.Equal(t, secrets.Mask, masker.Mask(secret), secret)

@@ -55,7 +55,8 @@ func (a *Application) setDefaults() { a.Timeout = DefaultTimeout }
 
 func (a *Application) v0Keys() map[string]string {
 	keys := map[string]string{}
-	for _, name := range []string{"input", "quickSync", "service", "workloads", "trafficRouting", "variantLabel", "resourceRoutes"} {
+	for _, name := range []string{"input", "quickSync", "service", "workloads", "trafficRouting", "variantLabel",
+		"resourceRoutes"} {
 		keys[name] = "plugins, below the name of the plugin"
 	}
 	return keys

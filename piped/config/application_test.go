@@ -45,7 +45,8 @@ spec:
 	require.Equal(t, 6*time.Hour, app.Timeout.Std())
 	require.Equal(t, 10*time.Second, app.Pipeline.Stages[0].Timeout.Std())
 	require.Equal(t, 6*time.Hour, app.Pipeline.Stages[1].Timeout.Std())
-	require.Equal(t, `{"duration":"3s","n":"yes"}`, string(app.Pipeline.Stages[0].With), "n and yes are text in YAML 1.2")
+	require.Equal(t, `{"duration":"3s","n":"yes"}`, string(app.Pipeline.Stages[0].With),
+		"n and yes are text in YAML 1.2")
 	require.Nil(t, app.Pipeline.Stages[1].With)
 	require.False(t, app.Trigger.OnOutOfSync.Disabled)
 	require.Equal(t, 5*time.Minute, app.Trigger.OnOutOfSync.MinWindow.Std())
@@ -69,27 +70,42 @@ metadata: {}
 `), "app.pipecd.yaml")
 	require.NoError(t, err)
 	require.Len(t, app.Warnings, 4)
-	require.Equal(t, `app.pipecd.yaml:4:3: spec.nmae: unknown key "nmae" is not read; did you mean "name"?`, app.Warnings[0].Error())
-	require.Equal(t, `app.pipecd.yaml:8:9: spec.pipeline.stages[0].timout: unknown key "timout" is not read; did you mean "timeout"?`, app.Warnings[1].Error())
-	require.Contains(t, app.Warnings[2].Error(), "app.pipecd.yaml:9:3: spec.input: is a key of PipeCD v0 and is not read: its content belongs into plugins, below the name of the plugin; \"pipedeck migrate app.pipecd.yaml\" moves it there")
+	require.Equal(t, `app.pipecd.yaml:4:3: spec.nmae: unknown key "nmae" is not read; did you mean "name"?`,
+		app.Warnings[0].Error())
+	require.Equal(t,
+		`app.pipecd.yaml:8:9: spec.pipeline.stages[0].timout: unknown key "timout" is not read; did you mean "timeout"?`, app.Warnings[1].Error())
+	require.Contains(t, app.Warnings[2].Error(), "app.pipecd.yaml:9:3: spec.input: is a key of PipeCD v0 and is "+
+		"not read: its content belongs into plugins, below the name of the plugin; \"pipedeck migrate "+
+		"app.pipecd.yaml\" moves it there")
 	require.Contains(t, app.Warnings[3].Error(), "app.pipecd.yaml:10:1: metadata: unknown key")
 }
 
 func TestApplicationMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"a stage without a name":            {"pipeline: {stages: [{desc: x}]}", "spec.pipeline.stages[0].name: is required"},
-		"an empty stage":                    {"pipeline: {stages: [null]}", "spec.pipeline.stages[0]: an entry of this list is empty"},
-		"options that are not a mapping":    {"pipeline: {stages: [{name: A, with: [1]}]}", "spec.pipeline.stages[0].with: want a mapping"},
-		"a negative timeout":                {"timeout: -1s", "spec.timeout: \"-1s\" is not a duration"},
-		"a bad regular expression":          {"commitMatcher: {pipeline: '('}", "spec.commitMatcher.pipeline: \"(\" is not a regular expression"},
-		"a bad path pattern":                {"trigger: {onCommit: {paths: ['[a-']}}", "spec.trigger.onCommit.paths[0]: \"[a-\" is not a path pattern"},
-		"encryption without targets":        {"encryption: {encryptedSecrets: {a: b}}", "spec.encryption.decryptionTargets: is required"},
-		"a target outside of the directory": {"attachment: {targets: [../../etc/passwd]}", "is outside of the application directory"},
-		"a chain that matches nothing":      {"postSync: {chain: {applications: [{}]}}", "needs at least one of name, kind and labels"},
-		"text for a boolean":                {"planner: {autoRollback: \"no\"}", "spec.planner.autoRollback: \"no\" is not allowed here: want true or false"},
-		"a mapping for a list":              {"pipeline: {stages: {name: A}}", "spec.pipeline.stages: a mapping is not allowed here: want a list"},
-		"an unknown handler":                {"eventWatcher: [{matcher: {name: a}, handler: {type: X}}]", "\"X\" is not allowed here: want GIT_UPDATE"},
+		"a stage without a name": {"pipeline: {stages: [{desc: x}]}",
+			"spec.pipeline.stages[0].name: is required"},
+		"an empty stage": {"pipeline: {stages: [null]}",
+			"spec.pipeline.stages[0]: an entry of this list is empty"},
+		"options that are not a mapping": {"pipeline: {stages: [{name: A, with: [1]}]}",
+			"spec.pipeline.stages[0].with: want a mapping"},
+		"a negative timeout": {"timeout: -1s", "spec.timeout: \"-1s\" is not a duration"},
+		"a bad regular expression": {"commitMatcher: {pipeline: '('}",
+			"spec.commitMatcher.pipeline: \"(\" is not a regular expression"},
+		"a bad path pattern": {"trigger: {onCommit: {paths: ['[a-']}}",
+			"spec.trigger.onCommit.paths[0]: \"[a-\" is not a path pattern"},
+		"encryption without targets": {"encryption: {encryptedSecrets: {a: b}}",
+			"spec.encryption.decryptionTargets: is required"},
+		"a target outside of the directory": {"attachment: {targets: [../../etc/passwd]}",
+			"is outside of the application directory"},
+		"a chain that matches nothing": {"postSync: {chain: {applications: [{}]}}",
+			"needs at least one of name, kind and labels"},
+		"text for a boolean": {"planner: {autoRollback: \"no\"}",
+			"spec.planner.autoRollback: \"no\" is not allowed here: want true or false"},
+		"a mapping for a list": {"pipeline: {stages: {name: A}}",
+			"spec.pipeline.stages: a mapping is not allowed here: want a list"},
+		"an unknown handler": {"eventWatcher: [{matcher: {name: a}, handler: {type: X}}]",
+			"\"X\" is not allowed here: want GIT_UPDATE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

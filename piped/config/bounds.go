@@ -24,8 +24,10 @@ func (d *decoder) bounds(rule, field string, value reflect.Value) {
 // identifier checks a name that is sent to servers or written into commits: without the characters that separate
 // it from what stands next to it there.
 func (d *decoder) identifier(field, value, separators string) {
-	if strings.ContainsAny(value, separators) || strings.ContainsFunc(value, isControl) || strings.TrimSpace(value) != value {
-		d.fieldf(field, "%q holds %q, a control character, or a blank at one end, which are not allowed here", shorten(value), separators)
+	if strings.ContainsAny(value, separators) || strings.ContainsFunc(value, isControl) ||
+		strings.TrimSpace(value) != value {
+		d.fieldf(field, "%q holds %q, a control character, or a blank at one end, which are not allowed here",
+			shorten(value), separators)
 	}
 }
 
@@ -35,8 +37,10 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 func (d *decoder) repositoryID(field, id string) {
 	segments := strings.Split(id, "/")
 	bad := func(segment string) bool { return segment == "" || segment == "." || segment == ".." }
-	if id != "" && (slices.ContainsFunc(segments, bad) || strings.ContainsAny(id, "\\") || strings.ContainsFunc(id, isControl)) {
-		d.fieldf(field, "%q is not allowed here: it is the name of a folder, so want no \"..\", no backslash, no control character, and no slash at an end", shorten(id))
+	if id != "" && (slices.ContainsFunc(segments, bad) || strings.ContainsAny(id, "\\") ||
+		strings.ContainsFunc(id, isControl)) {
+		d.fieldf(field, "%q is not allowed here: it is the name of a folder, so want no \"..\", no backslash, no "+
+			"control character, and no slash at an end", shorten(id))
 	}
 }
 

@@ -59,7 +59,8 @@ func checkPiped(d *decoder, p *Piped) {
 		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
 		unique.add(field, repository.RepoID)
 		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
-			d.fieldf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID), suggestion(repository.RepoID, repositories.values()))
+			d.fieldf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID),
+				suggestion(repository.RepoID, repositories.values()))
 		}
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].includes", i), repository.Includes)
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].excludes", i), repository.Excludes)
@@ -103,7 +104,8 @@ func checkSecretManagement(d *decoder, s *SecretManagement) {
 	case "AGE":
 		d.exactlyOne(at, "identityFile", s.Config.IdentityFile, "identityData", s.Config.IdentityData)
 	case "GCP_KMS":
-		d.warnf(d.place("spec.secretManagement.type"), "spec.secretManagement.type", "GCP_KMS is not implemented; secrets are not decrypted")
+		d.warnf(d.place("spec.secretManagement.type"), "spec.secretManagement.type",
+			"GCP_KMS is not implemented; secrets are not decrypted")
 	}
 	d.base64(at+".privateKeyData", s.Config.PrivateKeyData)
 	d.base64(at+".publicKeyData", s.Config.PublicKeyData)
@@ -117,7 +119,8 @@ func checkPlugins(d *decoder, p *Piped) {
 		at := fmt.Sprintf("spec.plugins[%d]", i)
 		names.add(at+".name", plugin.Name)
 		if plugin.Name != "" && !IsPluginName(plugin.Name) {
-			d.fieldf(at+".name", "%q is not the name of a plugin: want at most 100 letters, digits, dots, dashes and underscores, the first one a letter or digit", shorten(plugin.Name))
+			d.fieldf(at+".name", "%q is not the name of a plugin: want at most 100 letters, digits, dots, dashes "+
+				"and underscores, the first one a letter or digit", shorten(plugin.Name))
 		}
 		if plugin.Port != 0 {
 			ports.add(at+".port", fmt.Sprint(plugin.Port))
@@ -155,7 +158,8 @@ func checkNotifications(d *decoder, n Notifications) {
 	}
 	for i, route := range n.Routes {
 		if route.Receiver != "" && !names.has(route.Receiver) {
-			d.fieldf(fmt.Sprintf("spec.notifications.routes[%d].receiver", i), "%q is not among spec.notifications.receivers%s",
+			d.fieldf(fmt.Sprintf("spec.notifications.routes[%d].receiver", i),
+				"%q is not among spec.notifications.receivers%s",
 				shorten(route.Receiver), suggestion(route.Receiver, names.values()))
 		}
 	}
@@ -198,7 +202,8 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {
-				d.fieldf(fmt.Sprintf("spec.postSync.chain.applications[%d]", i), "needs at least one of name, kind and labels")
+				d.fieldf(fmt.Sprintf("spec.postSync.chain.applications[%d]", i),
+					"needs at least one of name, kind and labels")
 			}
 		}
 	}
@@ -215,12 +220,14 @@ func checkApplication(d *decoder, a *Application, kind string) {
 		if rule.Matcher.Name == "" {
 			d.fieldf(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), "needs the name of an event")
 		}
-		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i), rule.Handler.Config.Replacements)
+		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i),
+			rule.Handler.Config.Replacements)
 	}
 	if a.DriftDetection != nil {
 		for i, field := range a.DriftDetection.IgnoreFields {
 			if strings.Count(field, "#") != 1 {
-				d.fieldf(fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i), "%q is not of the form apiVersion:kind:namespace:name#path", field)
+				d.fieldf(fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i),
+					"%q is not of the form apiVersion:kind:namespace:name#path", field)
 			}
 		}
 	}
@@ -229,7 +236,8 @@ func checkApplication(d *decoder, a *Application, kind string) {
 // oldVersion is the one thing to say of a file that PipeCD v0 reads and v1 does not.
 func (d *decoder) oldVersion(field string) {
 	d.v0 = nil
-	d.note(&d.v0, d.place(field), field, "this is PipeCD v0 configuration; run: pipedeck migrate %s", []any{shellWord(d.file)})
+	d.note(&d.v0, d.place(field), field, "this is PipeCD v0 configuration; run: pipedeck migrate %s",
+		[]any{shellWord(d.file)})
 	d.errors = append(d.errors, d.v0...)
 }
 
@@ -301,7 +309,8 @@ func (d *decoder) patterns(field string, patterns []string) {
 			_, err = matcher.MatchesOrParentMatches("a/b") // Compiles the pattern.
 		}
 		if err != nil || strings.TrimSpace(pattern) == "" {
-			d.fieldf(fmt.Sprintf("%s[%d]", field, i), "%q is not a path pattern: want the form of .dockerignore, such as \"manifests/**\"", shorten(pattern))
+			d.fieldf(fmt.Sprintf("%s[%d]", field, i), "%q is not a path pattern: want the form of .dockerignore, "+
+				"such as \"manifests/**\"", shorten(pattern))
 		}
 	}
 }
@@ -312,7 +321,8 @@ func (d *decoder) repositoryPatterns(field string, patterns []string) {
 	for i, pattern := range patterns {
 		if wanted := strings.TrimPrefix(strings.TrimSpace(pattern), "!"); leaves(wanted) {
 			at := fmt.Sprintf("%s[%d]", field, i)
-			d.warnf(d.place(at), at, "%q matches no file: patterns are relative to the root of the repository", shorten(pattern))
+			d.warnf(d.place(at), at, "%q matches no file: patterns are relative to the root of the repository",
+				shorten(pattern))
 		}
 	}
 }

@@ -55,7 +55,8 @@ func (d *decoder) note(list *Errors, at position, field, format string, args []a
 		d.overflow = true
 		return
 	}
-	*list = append(*list, &Error{File: d.file, Line: at.line, Column: at.column, Field: field, Message: fmt.Sprintf(format, args...)})
+	*list = append(*list, &Error{File: d.file, Line: at.line, Column: at.column, Field: field,
+		Message: fmt.Sprintf(format, args...)})
 }
 
 // place finds the field or the nearest field around it.
@@ -123,7 +124,8 @@ func (d *decoder) decode(n *node, target reflect.Value, path string) {
 
 func (d *decoder) structure(n *node, target reflect.Value, path string) {
 	if n.kind != mappingNode {
-		d.errorf(n.at, path, "%s is not allowed here: want a mapping with keys such as %s", n.describe(), exampleKeys(target.Type()))
+		d.errorf(n.at, path, "%s is not allowed here: want a mapping with keys such as %s", n.describe(),
+			exampleKeys(target.Type()))
 		return
 	}
 	known := fieldsOf(target.Type())
@@ -149,7 +151,8 @@ func (d *decoder) predecessor(entry key, target reflect.Value, field string) boo
 		return false
 	}
 	d.places[field] = entry.at
-	d.note(&d.v0, entry.at, field, "is a key of PipeCD v0 and is not read: its content belongs into %s; \"pipedeck migrate %s\" moves it there",
+	d.note(&d.v0, entry.at, field,
+		"is a key of PipeCD v0 and is not read: its content belongs into %s; \"pipedeck migrate %s\" moves it there",
 		[]any{now.v0Keys()[entry.name], d.file})
 	return true
 }
@@ -161,10 +164,12 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 	}
 	slices.Sort(names)
 	if near := Nearest(entry.name, names); near != "" {
-		d.note(&d.unread, entry.at, field, "unknown key %q is not read; did you mean %q?", []any{shorten(entry.name), near})
+		d.note(&d.unread, entry.at, field, "unknown key %q is not read; did you mean %q?",
+			[]any{shorten(entry.name), near})
 		return
 	}
-	d.note(&d.unread, entry.at, field, "unknown key %q is not read; known keys are %s", []any{shorten(entry.name), strings.Join(names, ", ")})
+	d.note(&d.unread, entry.at, field, "unknown key %q is not read; known keys are %s",
+		[]any{shorten(entry.name), strings.Join(names, ", ")})
 }
 
 func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value, path string) {
@@ -186,7 +191,8 @@ func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value,
 		}
 		options := strings.Split(allowed, "|")
 		if !slices.Contains(options, value.String()) {
-			d.errorf(d.place(full), full, "%q is not allowed here: want %s", shorten(value.String()), strings.Join(options, " or "))
+			d.errorf(d.place(full), full, "%q is not allowed here: want %s", shorten(value.String()),
+				strings.Join(options, " or "))
 		}
 	}
 }
@@ -208,7 +214,8 @@ func (d *decoder) names(rule, field string, value reflect.Value) {
 		}
 	case "mention":
 		if name := value.String(); name != "" && name != "*" && !slices.Contains(NotificationEvents(), name) {
-			d.errorf(d.place(field), field, "%q is not allowed here%s", shorten(name), suggestion(name, append(NotificationEvents(), "*")))
+			d.errorf(d.place(field), field, "%q is not allowed here%s", shorten(name),
+				suggestion(name, append(NotificationEvents(), "*")))
 		}
 	}
 }
@@ -279,7 +286,8 @@ func (d *decoder) duration(n *node, target reflect.Value, path string) {
 			return
 		}
 	}
-	d.errorf(n.at, path, "%s is not a duration: want a text like \"10s\" or \"1h30m\" that is not negative, or integer nanoseconds", n.describe())
+	d.errorf(n.at, path, "%s is not a duration: want a text like \"10s\" or \"1h30m\" that is not negative, or "+
+		"integer nanoseconds", n.describe())
 }
 
 // Defaults returns a new value of the type with the defaults that decoding begins with.

@@ -79,13 +79,15 @@ func Refuse(filename, message string) *Report {
 // Add reports what is wrong with a field of the file by more than the file itself shows.
 func (r *Report) Add(field, message string) {
 	at := r.decoder.place(field)
-	r.Errors = append(r.Errors, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field, Message: message})
+	r.Errors = append(r.Errors, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field,
+		Message: message})
 }
 
 // Warn is Add for what works all the same.
 func (r *Report) Warn(field, message string) {
 	at := r.decoder.place(field)
-	r.Warnings = append(r.Warnings, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field, Message: message})
+	r.Warnings = append(r.Warnings, &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field,
+		Message: message})
 }
 
 func (r *Report) take(spec any) {
@@ -133,5 +135,6 @@ func (r *Report) forAuthors() *Report {
 // messages only. It is for people who write the file: unlike with [ParsePiped] and the other functions for agents, a
 // key that nothing reads is an error, and warnings come besides errors.
 func Check(data []byte, filename string) *Report {
-	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}), eventWatcherTarget(&EventWatcherFile{})).forAuthors()
+	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}),
+		eventWatcherTarget(&EventWatcherFile{})).forAuthors()
 }

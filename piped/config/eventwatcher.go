@@ -56,7 +56,8 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		d.regexp(at+".regex", r.Regex)
 		if path.IsAbs(r.File) {
-			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a path relative to the application's directory", shorten(r.File))
+			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a "+
+				"path relative to the application's directory", shorten(r.File))
 		}
 		var places []string
 		for _, p := range []struct{ name, value string }{
@@ -70,7 +71,8 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		case len(places) == 0:
 			d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
 		case len(places) > 1:
-			d.warnf(d.place(at+"."+places[1]), at+"."+places[1], "is ignored, because %s is given: write one replacement for each", places[0])
+			d.warnf(d.place(at+"."+places[1]), at+"."+places[1],
+				"is ignored, because %s is given: write one replacement for each", places[0])
 		}
 	}
 }

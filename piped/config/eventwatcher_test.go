@@ -22,10 +22,12 @@ spec:
 `), "e.yaml")
 	require.NoError(t, err)
 	require.Equal(t, []EventWatcherEntry{{
-		Name: "image", Labels: map[string]string{"app": "shop"}, Replacements: []EventReplacement{{File: "shop/deployment.yaml", YAMLField: "$.spec"}},
+		Name: "image", Labels: map[string]string{"app": "shop"},
+		Replacements: []EventReplacement{{File: "shop/deployment.yaml", YAMLField: "$.spec"}},
 	}}, file.Events)
 
-	_, err = ParseEventWatcher([]byte("apiVersion: pipecd.dev/v1beta1\nkind: EventWatcher\nspec:\n  events:\n    - replacements: [{file: a}, {file: b, regex: '('}]\n"), "e.yaml")
+	_, err = ParseEventWatcher([]byte("apiVersion: pipecd.dev/v1beta1\nkind: EventWatcher\nspec:\n  events:\n"+
+		"    - replacements: [{file: a}, {file: b, regex: '('}]\n"), "e.yaml")
 	require.ErrorContains(t, err, "spec.events[0].name: is required")
 	require.ErrorContains(t, err, "replacements[0]: needs one of")
 	require.ErrorContains(t, err, "replacements[1].regex")

@@ -55,7 +55,8 @@ func TestMistakesInTheLoginOfARepositoryAreTold(t *testing.T) {
 		"{sshKeyFile: a, password: YQ==}":   "spec.repositories[0].git.password",
 		"{password: '?'}":                   "spec.repositories[0].git.password",
 	} {
-		text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyData: a2V5\n  apiAddress: localhost:8080\n" +
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n" +
+			"  pipedKeyData: a2V5\n  apiAddress: localhost:8080\n" +
 			"  repositories:\n    - {repoId: a, remote: git@example.com:a.git, branch: main, git: " + login + "}\n"
 		_, err := ParsePiped([]byte(text), "piped.yaml")
 		require.ErrorContains(t, err, want, login)

@@ -50,6 +50,7 @@ func checkLimits(d *decoder, at string, l PluginLimits) {
 		d.fieldf(at+".cpu", "%v is not allowed here: want a number of cores, 0.01 at least", l.CPU)
 	}
 	if given(at+".pids") && l.Pids < 16 {
-		d.fieldf(at+".pids", "%d is not allowed here: want at least 16, because threads count; leave it out for no limit", l.Pids)
+		d.fieldf(at+".pids", "%d is not allowed here: want at least 16, because threads count; leave it out for "+
+			"no limit", l.Pids)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 func TestMemoryIsReadWithUnits(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]uint64{"": 0, "512Mi": 512 << 20, "1.5Gi": 3 << 29, "100M": 100_000_000, "33554432": 32 << 20} {
+	for text, want := range map[string]uint64{"": 0, "512Mi": 512 << 20, "1.5Gi": 3 << 29, "100M": 100_000_000,
+		"33554432": 32 << 20} {
 		got, err := PluginLimits{Memory: text}.MemoryBytes()
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)

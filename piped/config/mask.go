@@ -66,7 +66,8 @@ func (p *Piped) masked() *Piped {
 		plugin := &m.Plugins[i]
 		plugin.URL = maskQuery(maskUserinfo(plugin.URL))
 		if signed := plugin.Signature; signed != nil {
-			plugin.Signature = &PluginSignature{PublicKey: signed.PublicKey, URL: maskQuery(maskUserinfo(signed.URL)), Policy: signed.Policy}
+			plugin.Signature = &PluginSignature{PublicKey: signed.PublicKey, URL: maskQuery(maskUserinfo(signed.URL)),
+				Policy: signed.Policy}
 		}
 		plugin.Config = maskJSON(plugin.Config)
 		plugin.DeployTargets = slices.Clone(plugin.DeployTargets)
@@ -91,7 +92,8 @@ func (p *Piped) masked() *Piped {
 	if p.SecretManagement != nil {
 		secrets := *p.SecretManagement
 		c := &secrets.Config
-		hide(&c.PrivateKeyFile, &c.PrivateKeyData, &c.IdentityFile, &c.IdentityData, &c.DecryptServiceAccountFile, &c.EncryptServiceAccountFile)
+		hide(&c.PrivateKeyFile, &c.PrivateKeyData, &c.IdentityFile, &c.IdentityData, &c.DecryptServiceAccountFile,
+			&c.EncryptServiceAccountFile)
 		m.SecretManagement = &secrets
 	}
 	return &m

@@ -195,7 +195,8 @@ func (d *decoder) tree(data []byte) *node {
 		return nil
 	}
 	if bytes.Count(data, []byte{'\n'})+bytes.Count(data, []byte{','}) > maxEntries {
-		d.errorf(position{}, "", "the file has more than %d lines and commas; a configuration is never that long", maxEntries)
+		d.errorf(position{}, "", "the file has more than %d lines and commas; a configuration is never that long",
+			maxEntries)
 		return nil
 	}
 	if nesting(data) > maxNesting {
@@ -216,7 +217,8 @@ func (d *decoder) tree(data []byte) *node {
 		}
 		return nil
 	}
-	r := &resolver{anchors: map[string]*anchor{}, report: func(at position, message string) { d.errorf(at, "", "%s", message) }}
+	r := &resolver{anchors: map[string]*anchor{},
+		report: func(at position, message string) { d.errorf(at, "", "%s", message) }}
 	var root *node
 	for _, document := range file.Docs {
 		if document.Body == nil {
@@ -229,7 +231,8 @@ func (d *decoder) tree(data []byte) *node {
 		root = r.resolve(document.Body, 0)
 	}
 	if root == nil || root.kind != mappingNode {
-		d.errorf(position{1, 1}, "", "the file is empty or holds no keys; it starts with \"apiVersion: %s\"", APIVersion)
+		d.errorf(position{1, 1}, "", "the file is empty or holds no keys; it starts with \"apiVersion: %s\"",
+			APIVersion)
 		return nil
 	}
 	return root
@@ -305,7 +308,8 @@ func (d *decoder) text8(data []byte) ([]byte, bool) {
 			r, size := utf8.DecodeRune(line)
 			switch {
 			case r == utf8.RuneError && size == 1:
-				d.errorf(position{i + 1, column}, "", "the byte 0x%02x is not UTF-8 text; save the file as UTF-8", line[0])
+				d.errorf(position{i + 1, column}, "", "the byte 0x%02x is not UTF-8 text; save the file as UTF-8",
+					line[0])
 				return nil, false
 			case r == 0:
 				d.errorf(position{i + 1, column}, "", "holds the NUL character, which no text has")

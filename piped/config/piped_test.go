@@ -69,7 +69,8 @@ func TestPipedConfigurationIsReadWithItsDefaults(t *testing.T) {
 	require.Equal(t, 3, piped.PlanPreview.WorkerNum)
 	require.Equal(t, 5*time.Minute, piped.PlanPreview.CommandHandleTimeout.Std())
 	require.Equal(t, "PipeCD-Signature", piped.Notifications.Receivers[0].Webhook.SignatureKey)
-	require.JSONEq(t, `{"n":1,"y":"x","chartRegistries":[{"address":"registry.example.com","password":"hunter3"}]}`, string(piped.Plugins[0].Config))
+	require.JSONEq(t, `{"n":1,"y":"x","chartRegistries":[{"address":"registry.example.com","password":"hunter3"}]}`,
+		string(piped.Plugins[0].Config))
 	require.Len(t, piped.Plugins[0].DeployTargets, 1)
 	target := piped.Plugins[0].DeployTargets[0]
 	require.Equal(t, "local", target.Name)
@@ -83,7 +84,8 @@ func TestMaskedConfigurationHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	piped, err := ParsePiped([]byte(goodPiped), "piped.yaml")
 	require.NoError(t, err)
-	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote", URL: "https://ada:hunter9@example.com/plugin?signature=hunter8", Signature: &PluginSignature{URL: "https://ada:hunter10@example.com/s?signature=hunter11"}})
+	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote",
+		URL: "https://ada:hunter9@example.com/plugin?signature=hunter8", Signature: &PluginSignature{URL: "https://ada:hunter10@example.com/s?signature=hunter11"}})
 	masked, err := piped.MaskedYAML()
 	require.NoError(t, err)
 	require.Contains(t, masked, "example.com/plugin")
@@ -162,9 +164,11 @@ func TestSyntaxErrorsNameTheirPlace(t *testing.T) {
 func TestAliasesCannotFillTheMemory(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins:\n    a: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	b.WriteString("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins:\n" +
+		"    a: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := range 9 {
-		b.WriteString("    b" + string(rune('0'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat("*a"+string(rune('0'+i))+", ", 9) + "*a" + string(rune('0'+i)) + "]\n")
+		b.WriteString("    b" + string(rune('0'+i)) + ": &a" + string(rune('1'+i)) + " [" +
+			strings.Repeat("*a"+string(rune('0'+i))+", ", 9) + "*a" + string(rune('0'+i)) + "]\n")
 	}
 	_, err := ParseApplication([]byte(b.String()), "app.pipecd.yaml")
 	require.ErrorContains(t, err, "more than 200000 values")
@@ -179,12 +183,16 @@ func TestFilesAreUTF8WithOrWithoutAByteOrderMark(t *testing.T) {
 	require.Equal(t, "web", parsed.Name)
 	require.Empty(t, parsed.Warnings)
 	require.True(t, Claimed(marked))
-	_, err = ParseApplication([]byte("\ufeff"+strings.Replace(application, "Application", "Aplication", 1)), "app.pipecd.yaml")
+	_, err = ParseApplication([]byte("\ufeff"+strings.Replace(application, "Application", "Aplication", 1)),
+		"app.pipecd.yaml")
 	require.ErrorContains(t, err, "app.pipecd.yaml:2:7: kind: ")
 	for input, want := range map[string]string{
-		"\xff\xfea\x00p\x00":                                 "app.pipecd.yaml:1:1: the file is UTF-16 text; save it as UTF-8",
-		"\xfe\xff\x00a\x00p":                                 "app.pipecd.yaml:1:1: the file is UTF-16 text; save it as UTF-8",
-		strings.Replace(application, "web", "w\xfcb", 1):     "app.pipecd.yaml:3:15: the byte 0xfc is not UTF-8 text; save the file as UTF-8",
+		"\xff\xfea\x00p\x00": "app.pipecd.yaml:1:1: the file is UTF-16 text; save " +
+			"it as UTF-8",
+		"\xfe\xff\x00a\x00p": "app.pipecd.yaml:1:1: the file is UTF-16 text; save " +
+			"it as UTF-8",
+		strings.Replace(application, "web", "w\xfcb",
+			1): "app.pipecd.yaml:3:15: the byte 0xfc is not UTF-8 text; save the file as UTF-8",
 		strings.Replace(application, "web", "\"w\x00b\"", 1): "app.pipecd.yaml:3:16: holds the NUL character",
 	} {
 		_, err := ParseApplication([]byte(input), "app.pipecd.yaml")

@@ -84,7 +84,8 @@ func checkPipeline(d *decoder, p *Pipeline) {
 		at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
 		ids.add(at+".id", stage.ID)
 		if stage.ID != "" && !stageID.MatchString(stage.ID) {
-			d.fieldf(at+".id", "%q is not allowed here: want at most 64 letters, digits, dots, dashes and underscores", shorten(stage.ID))
+			d.fieldf(at+".id", "%q is not allowed here: want at most 64 letters, digits, dots, dashes and underscores",
+				shorten(stage.ID))
 		}
 		d.patterns(at+".skipOn.paths", stage.SkipOn.Paths)
 		if with := strings.TrimSpace(string(stage.With)); with != "" && with != "null" && with[0] != '{' {
@@ -120,7 +121,8 @@ func checkNeeds(d *decoder, p *Pipeline) {
 		}
 	}
 	if cycle := p.cycle(); cycle != nil {
-		d.fieldf(p.cyclePlace(cycle), "the stages wait for each other: %s; take out one of these needs", p.describeCycle(cycle))
+		d.fieldf(p.cyclePlace(cycle), "the stages wait for each other: %s; take out one of these needs",
+			p.describeCycle(cycle))
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 
 // pipeline is an application whose stages are given one a line, from line 6 on.
 func pipeline(stages ...string) []byte {
-	return []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  pipeline:\n    stages:\n      - " + strings.Join(stages, "\n      - ") + "\n")
+	return []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  pipeline:\n    stages:\n      - " +
+		strings.Join(stages, "\n      - ") + "\n")
 }
 
 func TestStagesRunInTheirOrderUntilOneSaysWhatItNeeds(t *testing.T) {
@@ -27,7 +28,8 @@ func TestStagesRunInTheirOrderUntilOneSaysWhatItNeeds(t *testing.T) {
 			[][]int{nil, {0}, {1}},
 		},
 		"a diamond": {
-			[]string{"{name: A, id: a}", "{name: B, id: b, needs: [a]}", "{name: C, id: c, needs: [a]}", "{name: D, needs: [c, b]}"},
+			[]string{"{name: A, id: a}", "{name: B, id: b, needs: [a]}", "{name: C, id: c, needs: [a]}",
+				"{name: D, needs: [c, b]}"},
 			[][]int{nil, {0}, {0}, {1, 2}},
 		},
 		"two that start at once, and one after the second": {

@@ -51,10 +51,12 @@ func checkPluginBinary(d *decoder, at string, p Plugin, index string) {
 	if _, _, ok := PluginReference(p.URL); !ok {
 		checkPluginURL(d, at+".url", p.URL, "file", "https", "oci")
 	} else if index == "" {
-		d.fieldf(at+".url", "%q is the name of a plugin in an index, and there is none: give spec.pluginIndex, or a url with file://, https:// or oci://", shorten(p.URL))
+		d.fieldf(at+".url", "%q is the name of a plugin in an index, and there is none: give spec.pluginIndex, or "+
+			"a url with file://, https:// or oci://", shorten(p.URL))
 	}
 	if p.SHA256 != "" && !sha256Pattern.MatchString(p.SHA256) {
-		d.fieldf(at+".sha256", "%q is not a SHA-256 digest: want 64 digits 0-9a-f, as sha256sum prints them", shorten(p.SHA256))
+		d.fieldf(at+".sha256", "%q is not a SHA-256 digest: want 64 digits 0-9a-f, as sha256sum prints them",
+			shorten(p.SHA256))
 	}
 	if p.Signature == nil || p.Signature.Policy == SignatureOff {
 		return
@@ -62,7 +64,9 @@ func checkPluginBinary(d *decoder, at string, p Plugin, index string) {
 	at += ".signature"
 	checkPluginURL(d, at+".url", p.Signature.URL, "file", "https")
 	if !isMinisignKey(p.Signature.PublicKey) && !isPublicKey(p.Signature.PublicKey) {
-		d.fieldf(at+".publicKey", "%q is not a public key: want the line of minisign's .pub file that begins with RW, or a PUBLIC KEY in PEM of ECDSA on P-256 or Ed25519",
+		d.fieldf(at+".publicKey",
+			"%q is not a public key: want the line of minisign's .pub file that begins with RW, or a PUBLIC KEY "+
+				"in PEM of ECDSA on P-256 or Ed25519",
 			shorten(p.Signature.PublicKey))
 	}
 }
@@ -79,7 +83,8 @@ func checkPluginURL(d *decoder, field, address string, schemes ...string) {
 		return
 	}
 	if u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path)) {
-		d.fieldf(field, "%q is not allowed here: a file URL needs an absolute path and no host: file:///path", shorten(maskUserinfo(address)))
+		d.fieldf(field, "%q is not allowed here: a file URL needs an absolute path and no host: file:///path",
+			shorten(maskUserinfo(address)))
 	}
 }
 

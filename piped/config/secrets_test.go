@@ -61,7 +61,8 @@ func TestAgeIdentitiesAreAFileOrBase64(t *testing.T) {
 		"{type: KEY_PAIR, config: {privateKeyFile: a, publicKeyFile: b, identityFile: c}}":   "",
 		"{type: KEY_PAIR, config: {privateKeyData: '!', publicKeyFile: b, identityFile: c}}": "privateKeyData: is not valid base64",
 	} {
-		_, err := ParsePiped([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  pipedKeyFile: k\n  apiAddress: a:1\n  secretManagement: "+config+"\n"), "piped.yaml")
+		_, err := ParsePiped([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n"+
+			"  pipedID: i\n  pipedKeyFile: k\n  apiAddress: a:1\n  secretManagement: "+config+"\n"), "piped.yaml")
 		if want == "" {
 			require.NoError(t, err)
 			continue

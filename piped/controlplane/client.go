@@ -106,7 +106,8 @@ func dial(o Options) (*Client, error) {
 		grpc.WithPerRPCCredentials(token),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(o.MaxReceiveBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: longestPause},
+			Backoff: backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2,
+				MaxDelay: longestPause},
 			MinConnectTimeout: 5 * time.Second,
 		}),
 		// gRPC servers end connections that are pinged more often than every five minutes.
@@ -139,7 +140,8 @@ func (c *Client) Connected(ctx context.Context) error {
 	for state := c.conn.GetState(); state != connectivity.Ready; state = c.conn.GetState() {
 		c.conn.Connect()
 		if !c.conn.WaitForStateChange(ctx, state) {
-			return fmt.Errorf("no connection to the control plane at %q: %w; see that it runs and that --insecure fits it", c.conn.Target(), ctx.Err())
+			return fmt.Errorf("no connection to the control plane at %q: %w; see that it runs and that --insecure "+
+				"fits it", c.conn.Target(), ctx.Err())
 		}
 	}
 	return nil

@@ -43,7 +43,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	address := server.serve(t)
 	for limit, want := range map[int]codes.Code{1: codes.ResourceExhausted, 0: codes.OK} {
 		client := dialTest(t, Options{
-			Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, MaxReceiveBytes: limit, Clock: &eagerClock{},
+			Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, MaxReceiveBytes: limit,
+			Clock: &eagerClock{},
 		})
 		_, err := client.ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
 		require.Equal(t, want, status.Code(err), "limit %d: %v", limit, err)
@@ -76,7 +77,8 @@ func TestTLSTrustsTheGivenAuthorityOnly(t *testing.T) {
 	certificate, file := selfSigned(t)
 	server := newFakeServer()
 	address := server.serve(t, grpc.Creds(credentials.NewServerTLSFromCert(certificate)))
-	o := Options{Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), CertFile: file, Clock: &eagerClock{}}
+	o := Options{Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), CertFile: file,
+		Clock: &eagerClock{}}
 	_, err := dialTest(t, o).ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
 	require.NoError(t, err)
 
@@ -102,7 +104,8 @@ func TestPassingFailuresAreTriedAgainWithGrowingPauses(t *testing.T) {
 func TestTriesAreBoundedByTheKindOfFailure(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[codes.Code]int{
-		codes.Unavailable: triesPassing, codes.Aborted: triesFailing, codes.Internal: triesFailing, codes.Unknown: triesFailing,
+		codes.Unavailable: triesPassing, codes.Aborted: triesFailing, codes.Internal: triesFailing,
+		codes.Unknown:  triesFailing,
 		codes.DataLoss: triesFailing, codes.ResourceExhausted: triesFailing, codes.Canceled: 1, codes.OutOfRange: 1,
 		codes.InvalidArgument: 1, codes.NotFound: 1, codes.AlreadyExists: 1, codes.PermissionDenied: 1,
 		codes.FailedPrecondition: 1, codes.Unimplemented: 1, codes.Unauthenticated: 1,
@@ -113,7 +116,8 @@ func TestTriesAreBoundedByTheKindOfFailure(t *testing.T) {
 			for range 50 {
 				server.answers <- status.Error(code, "no")
 			}
-			_, err := server.client(t, &eagerClock{}).ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
+			_, err := server.client(t, &eagerClock{}).ListApplications(t.Context(),
+				&pipedservice.ListApplicationsRequest{})
 			require.Equal(t, code, status.Code(err))
 			require.Equal(t, want, server.callCount())
 		})
@@ -145,7 +149,8 @@ func selfSigned(t *testing.T) (*tls.Certificate, string) {
 	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)

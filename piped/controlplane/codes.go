@@ -26,11 +26,13 @@ var classes = map[codes.Code]struct {
 	class  class
 	reason string
 }{
-	codes.Unavailable:        {passing, "there is no connection, or the control plane is starting or stopping"},
-	codes.DeadlineExceeded:   {passing, "no answer came in time"},
-	codes.Canceled:           {passing, "the connection or a proxy gave the call up; the caller's own end shows in its context"},
-	codes.Aborted:            {failing, "another call was in the way"},
-	codes.ResourceExhausted:  {failing, "a quota, which recovers, or a message that is too large, which does not shrink"},
+	codes.Unavailable:      {passing, "there is no connection, or the control plane is starting or stopping"},
+	codes.DeadlineExceeded: {passing, "no answer came in time"},
+	codes.Canceled: {passing,
+		"the connection or a proxy gave the call up; the caller's own end shows in its context"},
+	codes.Aborted: {failing, "another call was in the way"},
+	codes.ResourceExhausted: {failing,
+		"a quota, which recovers, or a message that is too large, which does not shrink"},
 	codes.Unknown:            {failing, "an error that the control plane did not classify"},
 	codes.Internal:           {failing, "the control plane failed, perhaps at this request only"},
 	codes.DataLoss:           {failing, "the storage of the control plane failed"},

@@ -25,7 +25,8 @@ func TestEveryCodeHasAClassWithAReason(t *testing.T) {
 func TestErrorsOfCallsAreClassified(t *testing.T) {
 	t.Parallel()
 	require.True(t, Passing(status.Error(codes.Unavailable, "away")))
-	require.True(t, Refused(fmt.Errorf("report: %w", status.Error(codes.NotFound, "no such stage"))), "also when wrapped")
+	require.True(t, Refused(fmt.Errorf("report: %w", status.Error(codes.NotFound, "no such stage"))),
+		"also when wrapped")
 	for _, err := range []error{nil, status.Error(codes.Internal, "failed"), errors.New("an error of another kind")} {
 		require.False(t, Passing(err), err)
 		require.False(t, Refused(err), err)

@@ -50,7 +50,8 @@ func freeAddress(t *testing.T) string {
 }
 
 func optionsAt(address string) Options {
-	return Options{Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: &eagerClock{}}
+	return Options{Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true,
+		Clock: &eagerClock{}}
 }
 
 func TestAClientMadeBeforeTheControlPlaneConnectsLater(t *testing.T) {
@@ -76,12 +77,14 @@ type hanging struct {
 	calls atomic.Int32
 }
 
-func (h *hanging) ListApplications(ctx context.Context, _ *pipedservice.ListApplicationsRequest) (*pipedservice.ListApplicationsResponse, error) {
+func (h *hanging) ListApplications(ctx context.Context,
+	_ *pipedservice.ListApplicationsRequest) (*pipedservice.ListApplicationsResponse, error) {
 	if h.calls.Add(1) == 1 {
 		<-ctx.Done()
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
-	return &pipedservice.ListApplicationsResponse{Applications: []*model.Application{{Description: strings.Repeat("x", 9<<20)}}}, nil
+	return &pipedservice.ListApplicationsResponse{Applications: []*model.Application{{Description: strings.Repeat("x",
+		9<<20)}}}, nil
 }
 
 func TestACallThatHangsIsTriedAgainAndALargeAnswerTaken(t *testing.T) {

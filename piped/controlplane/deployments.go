@@ -16,7 +16,8 @@ import (
 
 // DeploymentLister is the part of the control plane that OpenDeployments needs.
 type DeploymentLister interface {
-	ListNotCompletedDeployments(context.Context, *pipedservice.ListNotCompletedDeploymentsRequest, ...grpc.CallOption) (*pipedservice.ListNotCompletedDeploymentsResponse, error)
+	ListNotCompletedDeployments(context.Context, *pipedservice.ListNotCompletedDeploymentsRequest,
+		...grpc.CallOption) (*pipedservice.ListNotCompletedDeploymentsResponse, error)
 }
 
 // OpenDeployments lists all deployments of this piped that have not ended, page by page.
@@ -27,7 +28,8 @@ type DeploymentLister interface {
 func OpenDeployments(ctx context.Context, lister DeploymentLister) ([]*model.Deployment, error) {
 	first := true
 	open, err := collect((*model.Deployment).GetId, func(cursor string) ([]*model.Deployment, string, error) {
-		answer, err := lister.ListNotCompletedDeployments(ctx, &pipedservice.ListNotCompletedDeploymentsRequest{Cursor: cursor})
+		answer, err := lister.ListNotCompletedDeployments(ctx,
+			&pipedservice.ListNotCompletedDeploymentsRequest{Cursor: cursor})
 		if err == nil {
 			first = false
 		}

@@ -25,14 +25,21 @@ func TestOpenDeployments(t *testing.T) {
 		want  []string
 		code  codes.Code
 	}{
-		"one page":                                 {map[string]page{"": {ids: []string{"a"}}}, []string{"a"}, codes.OK},
-		"several pages":                            {map[string]page{"": {[]string{"a"}, "1", codes.OK}, "1": {[]string{"b"}, "2", codes.OK}, "2": {ids: []string{"c"}}}, []string{"a", "b", "c"}, codes.OK},
-		"a deployment in two pages comes once":     {map[string]page{"": {[]string{"a", "b"}, "1", codes.OK}, "1": {ids: []string{"b", "c"}}}, []string{"a", "b", "c"}, codes.OK},
-		"a page without new ones ends the list":    {map[string]page{"": {[]string{"a"}, "1", codes.OK}, "1": {[]string{"a"}, "2", codes.OK}, "2": {[]string{"a"}, "1", codes.OK}}, []string{"a"}, codes.OK},
-		"a cursor that is refused ends the list":   {map[string]page{"": first, "e30=": {code: codes.Internal}}, []string{"a", "b"}, codes.OK},
-		"a cursor that stays the same ends it":     {map[string]page{"": first, "e30=": {cursor: "e30="}}, []string{"a", "b"}, codes.OK},
-		"a connection lost between pages is known": {map[string]page{"": first, "e30=": {code: codes.Unavailable}}, nil, codes.Unavailable},
-		"a refusal of the first page is known":     {map[string]page{"": {code: codes.Internal}}, nil, codes.Internal},
+		"one page": {map[string]page{"": {ids: []string{"a"}}}, []string{"a"},
+			codes.OK},
+		"several pages": {map[string]page{"": {[]string{"a"}, "1", codes.OK},
+			"1": {[]string{"b"}, "2", codes.OK}, "2": {ids: []string{"c"}}}, []string{"a", "b", "c"}, codes.OK},
+		"a deployment in two pages comes once": {map[string]page{"": {[]string{"a", "b"}, "1", codes.OK},
+			"1": {ids: []string{"b", "c"}}}, []string{"a", "b", "c"}, codes.OK},
+		"a page without new ones ends the list": {map[string]page{"": {[]string{"a"}, "1", codes.OK},
+			"1": {[]string{"a"}, "2", codes.OK}, "2": {[]string{"a"}, "1", codes.OK}}, []string{"a"}, codes.OK},
+		"a cursor that is refused ends the list": {map[string]page{"": first, "e30=": {code: codes.Internal}},
+			[]string{"a", "b"}, codes.OK},
+		"a cursor that stays the same ends it": {map[string]page{"": first, "e30=": {cursor: "e30="}},
+			[]string{"a", "b"}, codes.OK},
+		"a connection lost between pages is known": {map[string]page{"": first, "e30=": {code: codes.Unavailable}}, nil,
+			codes.Unavailable},
+		"a refusal of the first page is known": {map[string]page{"": {code: codes.Internal}}, nil, codes.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +64,8 @@ type page struct {
 // pages answers by cursor.
 type pages map[string]page
 
-func (p pages) ListNotCompletedDeployments(_ context.Context, r *pipedservice.ListNotCompletedDeploymentsRequest, _ ...grpc.CallOption) (*pipedservice.ListNotCompletedDeploymentsResponse, error) {
+func (p pages) ListNotCompletedDeployments(_ context.Context, r *pipedservice.ListNotCompletedDeploymentsRequest,
+	_ ...grpc.CallOption) (*pipedservice.ListNotCompletedDeploymentsResponse, error) {
 	found, ok := p[r.GetCursor()]
 	switch {
 	case !ok:

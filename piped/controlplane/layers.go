@@ -66,7 +66,8 @@ var _ grpc.ClientConnInterface = (*connection)(nil)
 
 // through returns conn with the layers in front of it, the first one outermost.
 func through(conn *grpc.ClientConn, layers []layer) *connection {
-	next := func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, opts ...grpc.CallOption) error {
+	next := func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+		opts ...grpc.CallOption) error {
 		return conn.Invoke(ctx, method, request, reply, opts...)
 	}
 	for _, l := range slices.Backward(layers) {
@@ -74,7 +75,8 @@ func through(conn *grpc.ClientConn, layers []layer) *connection {
 			continue
 		}
 		inner := next
-		next = func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, opts ...grpc.CallOption) error {
+		next = func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+			opts ...grpc.CallOption) error {
 			return l.call(ctx, method, request, reply, conn, inner, opts...)
 		}
 	}

@@ -20,22 +20,25 @@ import (
 const maxBlockBytes = 3 << 20
 
 // splitLogs sends log reports of any size, in several calls when they are large: the blocks in order, and the mark that
-// the log is complete with the last ones. An error means that some of the blocks may have arrived. The request passed in
-// is not changed.
-func splitLogs(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+// the log is complete with the last ones. An error means that some of the blocks may have arrived. The request passed
+// in is not changed.
+func splitLogs(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	var blocks []*model.LogBlock
 	var part func(blocks []*model.LogBlock, last bool) any
 	switch r := request.(type) {
 	case *pipedservice.ReportStageLogsRequest:
 		blocks, part = r.GetBlocks(), func(blocks []*model.LogBlock, _ bool) any {
 			return &pipedservice.ReportStageLogsRequest{
-				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks,
+				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(),
+				Blocks: blocks,
 			}
 		}
 	case *pipedservice.ReportStageLogsFromLastCheckpointRequest:
 		blocks, part = r.GetBlocks(), func(blocks []*model.LogBlock, last bool) any {
 			return &pipedservice.ReportStageLogsFromLastCheckpointRequest{
-				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(), Blocks: blocks,
+				DeploymentId: r.GetDeploymentId(), StageId: r.GetStageId(), RetriedCount: r.GetRetriedCount(),
+				Blocks:    blocks,
 				Completed: last && r.GetCompleted(),
 			}
 		}

@@ -26,7 +26,8 @@ func TestLargeLogsArriveWholeAndInOrder(t *testing.T) {
 	server := newFakeServer()
 	client := server.client(t, &eagerClock{})
 	blocks := manyBlocks(20_000, 500)
-	_, err := client.ReportStageLogs(t.Context(), &pipedservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", RetriedCount: 2, Blocks: blocks})
+	_, err := client.ReportStageLogs(t.Context(),
+		&pipedservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", RetriedCount: 2, Blocks: blocks})
 	require.NoError(t, err)
 	var arrived []*model.LogBlock
 	for _, call := range server.logs {
@@ -46,7 +47,8 @@ func TestOnlyTheLastCallCompletesALog(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer()
 	client := server.client(t, &eagerClock{})
-	request := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: "d", StageId: "s", Blocks: manyBlocks(10, 1<<20), Completed: true}
+	request := &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: "d", StageId: "s",
+		Blocks: manyBlocks(10, 1<<20), Completed: true}
 	_, err := client.ReportStageLogsFromLastCheckpoint(t.Context(), request)
 	require.NoError(t, err)
 	require.Len(t, request.GetBlocks(), 10, "the request is the caller's")
@@ -57,7 +59,8 @@ func TestOnlyTheLastCallCompletesALog(t *testing.T) {
 	}
 	require.Equal(t, 10, total)
 
-	_, err = client.ReportStageLogsFromLastCheckpoint(t.Context(), &pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: "d", StageId: "s", Completed: true})
+	_, err = client.ReportStageLogsFromLastCheckpoint(t.Context(),
+		&pipedservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: "d", StageId: "s", Completed: true})
 	require.NoError(t, err, "a log without blocks can be completed")
 	require.True(t, server.checkpoints[len(server.checkpoints)-1].GetCompleted())
 }
@@ -67,7 +70,8 @@ func TestABlockThatNoCallCouldCarryIsShortenedVisibly(t *testing.T) {
 	server := newFakeServer()
 	client := server.client(t, &eagerClock{})
 	long := &model.LogBlock{Index: 1, Log: strings.Repeat("ä", 4<<20), CreatedAt: 1}
-	_, err := client.ReportStageLogs(t.Context(), &pipedservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", Blocks: []*model.LogBlock{long}})
+	_, err := client.ReportStageLogs(t.Context(),
+		&pipedservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", Blocks: []*model.LogBlock{long}})
 	require.NoError(t, err)
 	require.Contains(t, server.logs[0].GetBlocks()[0].GetLog(), "bytes left out")
 	require.Len(t, long.GetLog(), 8<<20, "the block is the caller's")

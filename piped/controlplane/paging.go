@@ -22,21 +22,25 @@ const maxPages = 10_000
 // pageLists lists applications and events in pages where the control plane has them, as ours has, so that lists of any
 // length fit into messages. An item that is in two pages is in the answer once, as it came last. PipeCD's control plane
 // answers everything at once.
-func pageLists(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func pageLists(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	err := status.Error(codes.Unimplemented, "not a list with pages")
 	switch r := request.(type) {
 	case *pipedservice.ListApplicationsRequest:
 		reply := reply.(*pipedservice.ListApplicationsResponse)
-		reply.Applications, err = collect((*model.Application).GetId, func(cursor string) ([]*model.Application, string, error) {
-			page := &agentv1.PageApplicationsResponse{}
-			err := invoke(ctx, agentv1.AgentService_PageApplications_FullMethodName, &agentv1.PageApplicationsRequest{Cursor: cursor}, page, conn, opts...)
-			return page.GetApplications(), page.GetCursor(), err
-		})
+		reply.Applications, err = collect((*model.Application).GetId,
+			func(cursor string) ([]*model.Application, string, error) {
+				page := &agentv1.PageApplicationsResponse{}
+				err := invoke(ctx, agentv1.AgentService_PageApplications_FullMethodName,
+					&agentv1.PageApplicationsRequest{Cursor: cursor}, page, conn, opts...)
+				return page.GetApplications(), page.GetCursor(), err
+			})
 	case *pipedservice.ListEventsRequest:
 		reply := reply.(*pipedservice.ListEventsResponse)
 		reply.Events, err = collect((*model.Event).GetId, func(cursor string) ([]*model.Event, string, error) {
 			page := &agentv1.PageEventsResponse{}
-			err := invoke(ctx, agentv1.AgentService_PageEvents_FullMethodName, &agentv1.PageEventsRequest{List: r, Cursor: cursor}, page, conn, opts...)
+			err := invoke(ctx, agentv1.AgentService_PageEvents_FullMethodName,
+				&agentv1.PageEventsRequest{List: r, Cursor: cursor}, page, conn, opts...)
 			return page.GetEvents(), page.GetCursor(), err
 		})
 	}

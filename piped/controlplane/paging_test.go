@@ -30,7 +30,8 @@ func TestListsAreReadPageByPageWhereThereAreAny(t *testing.T) {
 		return applications, events
 	}
 	paged := newFakeServer()
-	paged.pages = map[string]listPage{"": {[]string{"1", "2"}, "x"}, "x": {[]string{"2", "3"}, "y"}, "y": {[]string{"4"}, ""}}
+	paged.pages = map[string]listPage{"": {[]string{"1", "2"}, "x"}, "x": {[]string{"2", "3"}, "y"},
+		"y": {[]string{"4"}, ""}}
 	applications, events := list(paged)
 	require.Equal(t, []string{"1", "2", "3", "4"}, applications)
 	require.Equal(t, []string{"1 DESC", "2 DESC", "3 DESC", "4 DESC"}, events)

@@ -33,7 +33,8 @@ type retrier struct {
 	logger  *slog.Logger
 }
 
-func (r *retrier) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (r *retrier) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	backoff := clock.NewBackoff(firstPause, longestPause)
 	for try := 1; ; try++ {
 		err := r.once(ctx, method, req, reply, conn, invoke, opts)
@@ -41,14 +42,16 @@ func (r *retrier) unary(ctx context.Context, method string, req, reply any, conn
 			return err
 		}
 		pause := backoff.Next()
-		r.logger.Debug("call to the control plane failed; it is tried again", "call", path.Base(method), "try", try, "pause", pause, "error", err)
+		r.logger.Debug("call to the control plane failed; it is tried again", "call", path.Base(method), "try", try,
+			"pause", pause, "error", err)
 		if clock.Wait(ctx, r.clock, pause) != nil {
 			return err // says more than the end of ctx
 		}
 	}
 }
 
-func (r *retrier) once(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts []grpc.CallOption) error {
+func (r *retrier) once(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts []grpc.CallOption) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	return invoke(ctx, method, req, reply, conn, opts...)

@@ -47,7 +47,8 @@ type listPage struct {
 	next string
 }
 
-func (s *fakeServer) PageApplications(_ context.Context, r *agentv1.PageApplicationsRequest) (*agentv1.PageApplicationsResponse, error) {
+func (s *fakeServer) PageApplications(_ context.Context,
+	r *agentv1.PageApplicationsRequest) (*agentv1.PageApplicationsResponse, error) {
 	page, ok := s.pages[r.GetCursor()]
 	if !ok {
 		return nil, status.Error(codes.Unimplemented, "no pages")
@@ -71,7 +72,8 @@ func (s *fakeServer) PageEvents(_ context.Context, r *agentv1.PageEventsRequest)
 	return answer, nil
 }
 
-func (s *fakeServer) ListEvents(context.Context, *pipedservice.ListEventsRequest) (*pipedservice.ListEventsResponse, error) {
+func (s *fakeServer) ListEvents(context.Context, *pipedservice.ListEventsRequest) (*pipedservice.ListEventsResponse,
+	error) {
 	return &pipedservice.ListEventsResponse{Events: []*model.Event{{Id: "e"}}}, nil
 }
 
@@ -81,7 +83,8 @@ type watch struct {
 	end  chan error
 }
 
-func (s *fakeServer) ListApplications(ctx context.Context, _ *pipedservice.ListApplicationsRequest) (*pipedservice.ListApplicationsResponse, error) {
+func (s *fakeServer) ListApplications(ctx context.Context,
+	_ *pipedservice.ListApplicationsRequest) (*pipedservice.ListApplicationsResponse, error) {
 	incoming, _ := metadata.FromIncomingContext(ctx)
 	s.mu.Lock()
 	s.calls++
@@ -95,14 +98,16 @@ func (s *fakeServer) ListApplications(ctx context.Context, _ *pipedservice.ListA
 	}
 }
 
-func (s *fakeServer) ReportStageLogs(_ context.Context, r *pipedservice.ReportStageLogsRequest) (*pipedservice.ReportStageLogsResponse, error) {
+func (s *fakeServer) ReportStageLogs(_ context.Context,
+	r *pipedservice.ReportStageLogsRequest) (*pipedservice.ReportStageLogsResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs = append(s.logs, r)
 	return &pipedservice.ReportStageLogsResponse{}, nil
 }
 
-func (s *fakeServer) ReportStageLogsFromLastCheckpoint(_ context.Context, r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (s *fakeServer) ReportStageLogsFromLastCheckpoint(_ context.Context,
+	r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checkpoints = append(s.checkpoints, r)
@@ -160,7 +165,8 @@ func (s *fakeServer) callCount() int {
 
 func (s *fakeServer) client(t *testing.T, timer clock.Timer) *Client {
 	t.Helper()
-	return dialTest(t, Options{Address: s.serve(t), ProjectID: "dev", PipedID: "p", Key: []byte("k\n"), Insecure: true, Clock: timer})
+	return dialTest(t, Options{Address: s.serve(t), ProjectID: "dev", PipedID: "p", Key: []byte("k\n"), Insecure: true,
+		Clock: timer})
 }
 
 func dialTest(t *testing.T, o Options) *Client {

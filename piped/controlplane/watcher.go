@@ -126,8 +126,9 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			return heard, err
 		}
 		change := Change{
-			Applications: answer.GetApplications(), Commands: answer.GetCommands(), Deployments: answer.GetDeployments(),
-			Events: answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
+			Applications: answer.GetApplications(), Commands: answer.GetCommands(),
+			Deployments: answer.GetDeployments(),
+			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
 		}
 		if !heard {
 			// Anything may have changed while nobody watched.

@@ -191,7 +191,8 @@ func TestSharedFilesAreReadAsThePipedConfigurationSays(t *testing.T) {
 		".pipe/team/a.yaml": shared("a"), ".pipe/team/b.yaml": shared("b"), ".pipe/other/c.yaml": shared("c"),
 		".pipe/template.yaml": "kind: AnalysisTemplate\n", ".pipe/team/broken.yaml": "kind: EventWatcher\n",
 		"a": "v: 1\n", "b": "v: 1\n", "c": "v: 1\n",
-	}, configOf(config.EventWatcherRepository{RepoID: "apps", CommitMessage: "Set {{ .Value }}", Includes: []string{"team"}, Excludes: []string{"**/b.yaml"}}))
+	}, configOf(config.EventWatcherRepository{RepoID: "apps", CommitMessage: "Set {{ .Value }}",
+		Includes: []string{"team"}, Excludes: []string{"**/b.yaml"}}))
 	id := w.plane.register(0, "image", "2", nil)
 	w.run(t)
 	w.plane.require(t, id, succeeded, "")

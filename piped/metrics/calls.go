@@ -13,7 +13,8 @@ import (
 
 // Calls times the calls to a plugin, the questions for its health aside.
 func (m *Metrics) Calls(plugin string) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
 		began := time.Now()
 		err := invoke(ctx, method, request, reply, conn, opts...)
 		if !m.options.Off && path.Dir(method) != "/grpc.health.v1.Health" {

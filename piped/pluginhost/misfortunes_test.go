@@ -78,8 +78,9 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			settings: settings{"start": "once", "marker": "marker"},
 			change:   func(_ *testing.T, _ *config.Plugin, o *pluginhost.Options) { o.RestartPause = time.Millisecond },
 			strike:   signalled(syscall.SIGKILL),
-			shown: []shown{{failed, `^quarantined after 5 failures within a minute: plugin "p" exited with code 4; its last output: hello from p \| started before; ` +
-				`fix the binary, or run: pipedeck restart p$`}},
+			shown: []shown{{failed,
+				`^quarantined after 5 failures within a minute: plugin "p" exited with code 4; its last output: hello from p \| started before; ` +
+					`fix the binary, or run: pipedeck restart p$`}},
 		},
 		"its port taken": {
 			change: func(t *testing.T, e *config.Plugin, o *pluginhost.Options) {

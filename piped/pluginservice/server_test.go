@@ -475,7 +475,8 @@ func TestAFailedInstallationLeavesNoProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	_, err := s.InstallTool(t.Context(), &pluginservice.InstallToolRequest{
 		Name: "t", Version: "1",
-		InstallScript: "(setsid sh -c 'echo $$ > " + file + "; exec sleep 600' >/dev/null 2>&1 &); until [ -s " + file + " ]; do sleep 0.01; done; exit 1",
+		InstallScript: "(setsid sh -c 'echo $$ > " + file + "; exec sleep 600' >/dev/null 2>&1 &); until [ -s " + file +
+			" ]; do sleep 0.01; done; exit 1",
 	})
 	require.Error(t, err)
 	data, err := os.ReadFile(file)

@@ -18,7 +18,8 @@ import (
 // those that hold a secret are copied. What plugins store as shared objects passes as it is.
 func Reports(masker *Masker) grpc.UnaryClientInterceptor {
 	m := &masked{masker: masker, logs: map[logID]*stageLog{}}
-	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
 		return invoke(ctx, method, m.mask(request.(proto.Message)), reply, conn, opts...)
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 // Calls records the calls to a plugin that belong to a trace, and tells the plugin of it.
 func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
 		parent := trace.SpanFromContext(ctx)
 		if !t.enabled() || !parent.IsRecording() {
 			return invoke(ctx, method, request, reply, conn, opts...)

@@ -53,7 +53,8 @@ func TestASyncOfWhatIsThereWritesNothing(t *testing.T) {
 	require.Len(t, before, many+3, "kube-root-ca.crt is the one more")
 }
 
-// versions gives the resource versions of all objects, but for what controllers write: they say whether anything was written.
+// versions gives the resource versions of all objects, but for what controllers write: they say whether anything was
+// written.
 func (a *app) versions(resources ...schema.GroupVersionResource) map[string]string {
 	a.t.Helper()
 	versions := map[string]string{}
@@ -95,24 +96,29 @@ spec:
 	a.succeeds("K8S_SYNC", "", at("size: {type: integer}", "size: 3"), nil)
 	a.succeeds("K8S_SYNC", "", at("size: {type: integer}, color: {type: string}", "size: 3, color: red"), nil)
 	log := a.fails("K8S_SYNC", "", at("size: {type: integer}, color: {type: string}", "size: 3, colour: red"), nil)
-	require.Contains(t, log, "a.yaml:4: Thing "+a.namespace+"/one: the field spec.colour does not exist in "+group+"/v1 Thing")
+	require.Contains(t, log,
+		"a.yaml:4: Thing "+a.namespace+"/one: the field spec.colour does not exist in "+group+"/v1 Thing")
 }
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
 
 func TestAMissingPermissionOnOneKindHoldsNothingElseUp(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings = "autoCreateNamespace: true"
 	a.makeNamespace()
-	a.h = startPlugin(t, a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps", "services"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
+	a.h = startPlugin(t,
+		a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps", "services"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
 	secret := func(name string) string {
 		return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\nstringData: {a: b}\n"
 	}
 	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: map[string]string{
 		"c.yaml": configMap("c"), "s1.yaml": secret("s1"), "s2.yaml": secret("s2"), "service.yaml": serviceYAML,
 	}}, nil)
-	require.Contains(t, log, fmt.Sprintf("s1.yaml:1: Secret %[1]s/s1, Secret %[1]s/s2: the user system:serviceaccount:%[1]s:limited of the kubeconfig may not patch secrets in the namespace %[1]s; give it a Role with the verbs", a.namespace))
+	require.Contains(t, log, fmt.Sprintf("s1.yaml:1: Secret %[1]s/s1, Secret %[1]s/s2: the user "+
+		"system:serviceaccount:%[1]s:limited of the kubeconfig may not patch secrets in the namespace %[1]s; give "+
+		"it a Role with the verbs", a.namespace))
 	a.get(configMaps, "c")
 	a.get(services, "web")
 }
@@ -124,7 +130,8 @@ func (a *app) limitedUser(rules string) string {
 		gvr  schema.GroupVersionResource
 		text string
 	}{
-		{schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}, `{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited"}}`},
+		{schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"},
+			`{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited"}}`},
 		{schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"},
 			`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "limited"}, "rules": ` + rules + `}`},
 		{schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
@@ -133,8 +140,10 @@ func (a *app) limitedUser(rules string) string {
 	} {
 		a.create(o.gvr, o.text)
 	}
-	accounts := a.live().Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}).Namespace(a.namespace)
-	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": map[string]any{"name": "limited"}}}
+	accounts := a.live().Dynamic.Resource(schema.GroupVersionResource{Version: "v1",
+		Resource: "serviceaccounts"}).Namespace(a.namespace)
+	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1",
+		"kind": "TokenRequest", "metadata": map[string]any{"name": "limited"}}}
 	answer, err := accounts.Create(a.t.Context(), request, metav1.CreateOptions{}, "token")
 	require.NoError(a.t, err)
 	token, _, _ := unstructured.NestedString(answer.Object, "status", "token")
@@ -147,11 +156,14 @@ func (a *app) limitedUser(rules string) string {
 	path := filepath.Join(a.t.TempDir(), "kubeconfig")
 	require.NoError(a.t, clientcmd.WriteToFile(*cfg, path))
 	a.waitUntil("the role is known", func() bool {
-		review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": map[string]any{
-			"user":               "system:serviceaccount:" + a.namespace + ":limited",
-			"resourceAttributes": map[string]any{"namespace": a.namespace, "verb": "patch", "resource": "configmaps"},
-		}}}
-		answer, err := a.live().Dynamic.Resource(schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}).
+		review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authorization.k8s.io/v1",
+			"kind": "SubjectAccessReview", "spec": map[string]any{
+				"user": "system:serviceaccount:" + a.namespace + ":limited",
+				"resourceAttributes": map[string]any{"namespace": a.namespace, "verb": "patch",
+					"resource": "configmaps"},
+			}}}
+		answer, err := a.live().Dynamic.Resource(schema.GroupVersionResource{Group: "authorization.k8s.io",
+			Version: "v1", Resource: "subjectaccessreviews"}).
 			Create(a.t.Context(), review, metav1.CreateOptions{})
 		require.NoError(a.t, err)
 		allowed, _, _ := unstructured.NestedBool(answer.Object, "status", "allowed")
@@ -162,9 +174,10 @@ func (a *app) limitedUser(rules string) string {
 
 func (a *app) makeNamespace() {
 	a.t.Helper()
-	_, err := a.live().Dynamic.Resource(namespaces).Create(a.t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": a.namespace},
-	}}, metav1.CreateOptions{})
+	_, err := a.live().Dynamic.Resource(namespaces).Create(a.t.Context(),
+		&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": a.namespace},
+		}}, metav1.CreateOptions{})
 	require.NoError(a.t, err)
 }
 
@@ -235,7 +248,8 @@ func TestANamespaceThatIsBeingDeletedIsAnErrorWhereNobodyMakesItAnew(t *testing.
 // leave deletes the namespace while a finalizer holds something in it.
 func (a *app) leave() types.UID {
 	a.t.Helper()
-	a.create(configMaps, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
+	a.create(configMaps,
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
 	r := a.live().Dynamic.Resource(namespaces)
 	require.NoError(a.t, r.Delete(a.t.Context(), a.namespace, metav1.DeleteOptions{}))
 	ns, err := r.Get(a.t.Context(), a.namespace, metav1.GetOptions{})
@@ -245,7 +259,8 @@ func (a *app) leave() types.UID {
 }
 
 func (a *app) release() {
-	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Patch(context.Background(), "held", types.MergePatchType,
+	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Patch(context.Background(), "held",
+		types.MergePatchType,
 		[]byte(`{"metadata": {"finalizers": null}}`), metav1.PatchOptions{})
 	require.NoError(a.t, err)
 }
@@ -254,10 +269,14 @@ func TestAnObjectThatIsBeingDeletedIsMadeAnewWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()
-	first := a.create(configMaps, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
-	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held", metav1.DeleteOptions{}))
-	ended := a.begin("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("held", "a: b")}}, nil)
-	a.says("stage-1", "is being deleted: waiting until it is gone, to create it again (held by finalizers example.com/held)")
+	first := a.create(configMaps,
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
+	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held",
+		metav1.DeleteOptions{}))
+	ended := a.begin("K8S_SYNC", "", &commit{hash: "aaaaaaa1",
+		files: map[string]string{"c.yaml": configMap("held", "a: b")}}, nil)
+	a.says("stage-1", "is being deleted: waiting until it is gone, to create it again (held by finalizers "+
+		"example.com/held)")
 	a.release()
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended, a.h.Piped.Log("stage-1"))
 	live := a.get(configMaps, "held")
@@ -269,11 +288,15 @@ func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessItIsToldNotTo(t *testing
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()
-	a.create(configMaps, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "theirs", "b": "theirs"}}`)
-	polite := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: conf\n  annotations: {pipecd.dev/server-side-apply: \"true\"}\ndata:\n  a: ours\n"
+	a.create(configMaps,
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "theirs", "b": "theirs"}}`)
+	polite := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: conf\n" +
+		"  annotations: {pipecd.dev/server-side-apply: \"true\"}\ndata:\n  a: ours\n"
 	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": polite}}, nil)
-	require.Contains(t, log, "c.yaml:7: ConfigMap "+a.namespace+"/conf: other managers have fields of it: data.a (of test); take these fields out of Git")
-	log = a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "a: ours")}}, nil)
+	require.Contains(t, log, "c.yaml:7: ConfigMap "+a.namespace+"/conf: other managers have fields of it: data.a "+
+		"(of test); take these fields out of Git")
+	log = a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2",
+		files: map[string]string{"c.yaml": configMap("conf", "a: ours")}}, nil)
 	require.Contains(t, log, "Git wins over data.a (of test)")
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
 	require.Equal(t, map[string]string{"a": "ours", "b": "theirs"}, data)
@@ -284,7 +307,8 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 	a := newApp(t)
 	a.makeNamespace()
 	quotas := schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
-	quota := a.create(quotas, `{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"count/services": "0"}}}`)
+	quota := a.create(quotas,
+		`{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"count/services": "0"}}}`)
 	// The controller of quotas would write this; the embedded Kubernetes has none.
 	require.NoError(t, unstructured.SetNestedMap(quota.Object, map[string]any{
 		"hard": map[string]any{"count/services": "0"}, "used": map[string]any{"count/services": "0"},
@@ -293,13 +317,17 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 	_, err := r.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	a.waitUntil("the quota is known", func() bool {
-		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "trial"}, "spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
-		}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(t.Context(),
+			&unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "trial"},
+				"spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
+			}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsForbidden(err)
 	})
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}}, nil)
-	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the ResourceQuota small has no room: requested count/services=1, used count/services=0, limited to count/services=0; raise the quota")
+	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+		nil)
+	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the ResourceQuota small has no room: "+
+		"requested count/services=1, used count/services=0, limited to count/services=0; raise the quota")
 }
 
 func TestAWebhookThatDeniesIsNamedWithItsWords(t *testing.T) {
@@ -312,28 +340,35 @@ func TestAWebhookThatDeniesIsNamedWithItsWords(t *testing.T) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: "every Service needs an owner"}}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
+			Result: &metav1.Status{Message: "every Service needs an owner"}}
 		_ = json.NewEncoder(w).Encode(review)
 	}))
 	t.Cleanup(hook.Close)
 	a.addWebhook(hook.URL, hook.Certificate())
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}}, nil)
-	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the admission webhook owners.example.com denied it: every Service needs an owner; change the manifest as the webhook says")
+	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+		nil)
+	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the admission webhook "+
+		"owners.example.com denied it: every Service needs an owner; change the manifest as the webhook says")
 }
 
 // addWebhook makes the API ask about Services in the namespace of the test.
 func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 	a.t.Helper()
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
-	webhooks := a.live().Dynamic.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"})
+	webhooks := a.live().Dynamic.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io",
+		Version: "v1", Resource: "validatingwebhookconfigurations"})
 	configuration := map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": map[string]any{"name": a.namespace},
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+		"metadata": map[string]any{"name": a.namespace},
 		"webhooks": []any{map[string]any{
-			"name": "owners.example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"}, "failurePolicy": "Fail",
+			"name": "owners.example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"},
+			"failurePolicy":     "Fail",
 			"clientConfig":      map[string]any{"url": url, "caBundle": bundle},
 			"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": a.namespace}},
 			"rules": []any{map[string]any{
-				"operations": []any{"CREATE", "UPDATE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"services"},
+				"operations": []any{"CREATE", "UPDATE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"},
+				"resources": []any{"services"},
 			}},
 		}},
 	}
@@ -345,9 +380,11 @@ func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 	require.NoError(a.t, err)
 	a.t.Cleanup(func() { _ = webhooks.Delete(context.Background(), a.namespace, metav1.DeleteOptions{}) })
 	a.waitUntil("the webhook denies", func() bool {
-		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(a.t.Context(), &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "trial"}, "spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
-		}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(a.t.Context(),
+			&unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "trial"},
+				"spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
+			}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err != nil && strings.Contains(err.Error(), "denied the request")
 	})
 }
@@ -368,7 +405,8 @@ func TestAfterAnErrorNothingThatComesLaterIsBegun(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: map[string]string{
-		"bad.yaml": configMap("bad", "a: 1"), "worse.yaml": configMap("worse", "b: 2"), "good.yaml": configMap("good"), "service.yaml": serviceYAML,
+		"bad.yaml": configMap("bad", "a: 1"), "worse.yaml": configMap("worse", "b: 2"), "good.yaml": configMap("good"),
+		"service.yaml": serviceYAML,
 	}}, nil)
 	require.Contains(t, log, "bad.yaml:4: ConfigMap "+a.namespace+"/bad: the field data.a has the wrong type")
 	require.Contains(t, log, "worse.yaml:4: ConfigMap "+a.namespace+"/worse: the field data.b has the wrong type")
@@ -395,7 +433,8 @@ func TestAKindThatHasComeSinceTheLastDeploymentIsKnown(t *testing.T) {
 	})
 	files := map[string]string{}
 	for i := range 10 {
-		files[fmt.Sprintf("%d.yaml", i)] = fmt.Sprintf("apiVersion: %s/v1\nkind: Thing\nmetadata: {name: thing-%d}\n", group, i)
+		files[fmt.Sprintf("%d.yaml", i)] = fmt.Sprintf("apiVersion: %s/v1\nkind: Thing\nmetadata: {name: thing-%d}\n",
+			group, i)
 	}
 	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: files}, nil)
 	require.Contains(t, log, "10 created")

@@ -16,16 +16,19 @@ func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	files := func(image, value string) map[string]string {
-		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: '"+value+"'")}
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML,
+			"c.yaml": configMap("conf", "v: '"+value+"'")}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2", files: files("app:v2", "2")}
+	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2",
+		files: files("app:v2", "2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.golden("sync")
 
 	patch := `{"target": {"kind": "Deployment", "name": "web"}, "ops": [
 		{"op": "json-patch", "value": [{"op": "add", "path": "/spec/template/metadata/annotations", "value": {"example.com/a": "b"}}]},
 		{"op": "strategic-merge", "value": {"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [{"name": "CANARY", "value": "1"}]}]}}}}}]}`
-	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true, "patches": [`+patch+`]}`, two, one)
+	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true, "patches": [`+patch+`]}`, two,
+		one)
 	require.Contains(t, log, "2 of 2 ready")
 	a.golden("canary")
 	canary := a.get(deployments, "web-canary")
@@ -54,7 +57,8 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	files := func(image string) map[string]string {
-		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML, "c.yaml": configMap("conf", "v: a")}
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML,
+			"c.yaml": configMap("conf", "v: a")}
 	}
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
@@ -89,19 +93,23 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, ""), "old.yaml": configMap("leftover")}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, ""),
+		"old.yaml": configMap("leftover")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	now := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, "")}}
 	a.succeeds("K8S_SYNC", "", now, one)
 
 	a.nextDeployment()
-	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 2, ""), "n.yaml": configMap("added")}}
-	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash, files: map[string]string{"d.yaml": deploymentYAML("web", "app:v3", 2, "")}}, now)
+	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 2,
+		""), "n.yaml": configMap("added")}}
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash,
+		files: map[string]string{"d.yaml": deploymentYAML("web", "app:v3", 2, "")}}, now)
 	a.fails("K8S_PRIMARY_ROLLOUT", "{}", bad, now)
 	a.get(configMaps, "added")
 	log := a.succeeds("K8S_ROLLBACK", "", bad, now)
 	t.Log(log)
-	containers, _, _ := unstructured.NestedSlice(a.get(deployments, "web").Object, "spec", "template", "spec", "containers")
+	containers, _, _ := unstructured.NestedSlice(a.get(deployments, "web").Object, "spec", "template", "spec",
+		"containers")
 	require.Equal(t, "app:v1", containers[0].(map[string]any)["image"])
 	a.absent(configMaps, "added")
 	a.absent(deployments, "web-canary")
@@ -113,7 +121,8 @@ func TestARollbackOfTheFirstDeploymentRemovesOnlyWhatItCreated(t *testing.T) {
 	a := newApp(t)
 	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("older")}}, nil)
 	a.nextDeployment()
-	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"), "d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
+	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"),
+		"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
 	require.Contains(t, log, "ConfigMap "+a.namespace+"/older: is kept, since it is older than this deployment")

@@ -35,11 +35,14 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 		"prod.yaml":         "replicas: 2\n",
 		"chart/Chart.yaml":  "{apiVersion: v2, name: web, version: 1.2.3, appVersion: v1}",
 		"chart/values.yaml": "replicas: 1\nconf: {colour: blue}\n",
-		"chart/templates/web.yaml": strings.NewReplacer("name: web", "name: {{ .Release.Name }}", "replicas: 1", "replicas: {{ .Values.replicas }}").
+		"chart/templates/web.yaml": strings.NewReplacer("name: web", "name: {{ .Release.Name }}", "replicas: 1",
+			"replicas: {{ .Values.replicas }}").
 			Replace(deploymentYAML("web", "app:v1", 1, "")),
-		"chart/templates/conf.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {{ .Values.conf | toJson }}\n",
+		"chart/templates/conf.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n" +
+			"data: {{ .Values.conf | toJson }}\n",
 		"chart/templates/migrate.yaml": hookJob,
-		"chart/templates/tests/a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: check, annotations: {helm.sh/hook: test}}\nspec: {containers: [{name: a, image: a}]}\n",
+		"chart/templates/tests/a.yaml": "apiVersion: v1\nkind: Pod\n" +
+			"metadata: {name: check, annotations: {helm.sh/hook: test}}\nspec: {containers: [{name: a, image: a}]}\n",
 	}}
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	for _, want := range []string{
@@ -59,20 +62,25 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 	for name, text := range c.files {
 		broken.files[name] = text
 	}
-	broken.files["chart/templates/conf.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {a: {{ .Values.gone.a }}}\n"
+	broken.files["chart/templates/conf.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n" +
+		"data: {a: {{ .Values.gone.a }}}\n"
 	log = a.fails("K8S_SYNC", "", broken, c)
-	require.Contains(t, log, "load the manifests at commit aaaaaaa: chart web 1.2.3: chart/templates/conf.yaml:4:20: at <.Values.gone.a>: nil pointer evaluating interface {}.a (what stands before it is not given)")
+	require.Contains(t, log, "load the manifests at commit aaaaaaa: chart web 1.2.3: "+
+		"chart/templates/conf.yaml:4:20: at <.Values.gone.a>: nil pointer evaluating interface {}.a (what stands "+
+		"before it is not given)")
 }
 
 func TestAnOverlayOfKustomizeIsSynced(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"base/kustomization.yaml": "resources: [web.yaml, service.yaml]\nconfigMapGenerator: [{name: conf, literals: [colour=blue]}]\n",
-		"base/web.yaml":           deploymentYAML("web", "app:v1", 1, ""),
-		"base/service.yaml":       serviceYAML,
-		"kustomization.yaml":      "resources: [base]\nnamePrefix: prod-\nreplicas: [{name: web, count: 2}]\nimages: [{name: app, newTag: v2}]\n",
-		"ignored.yaml":            "this: is not deployed\n",
+		"base/kustomization.yaml": "resources: [web.yaml, service.yaml]\n" +
+			"configMapGenerator: [{name: conf, literals: [colour=blue]}]\n",
+		"base/web.yaml":     deploymentYAML("web", "app:v1", 1, ""),
+		"base/service.yaml": serviceYAML,
+		"kustomization.yaml": "resources: [base]\nnamePrefix: prod-\n" +
+			"replicas: [{name: web, count: 2}]\nimages: [{name: app, newTag: v2}]\n",
+		"ignored.yaml": "this: is not deployed\n",
 	}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.golden("kustomize")

@@ -36,12 +36,15 @@ func pack(t *testing.T, files map[string]string) []byte {
 	return data.Bytes()
 }
 
-func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) { // not parallel: where charts are kept is in the environment
+// not parallel: where charts are kept is in the environment
+func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	chart := pack(t, map[string]string{
-		"web/Chart.yaml":         "{apiVersion: v2, name: web, version: 1.0.0}",
-		"web/templates/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\nspec: {template: {spec: {containers: [{name: a, image: 'app:{{ .Values.tag }}'}]}}}\n",
+		"web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}",
+		"web/templates/web.yaml": "apiVersion: apps/v1\nkind: Deployment\n" +
+			"metadata: {name: {{ .Release.Name }}}\n" +
+			"spec: {template: {spec: {containers: [{name: a, image: 'app:{{ .Values.tag }}'}]}}}\n",
 	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch user, password, _ := r.BasicAuth(); {
@@ -55,19 +58,25 @@ func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) { // not parallel: wh
 	}))
 	t.Cleanup(server.Close)
 	h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
-		Name:          "kubernetes",
-		DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
-		Config:        config.Plugin{ChartRepositories: []config.ChartRepository{{Name: "team", Address: server.URL, Username: "me", Password: "secret"}}},
+		Name: "kubernetes",
+		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
+			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
+		Config: config.Plugin{ChartRepositories: []config.ChartRepository{{Name: "team", Address: server.URL,
+			Username: "me", Password: "secret"}}},
 	})
-	app := source(t, "{input: {helmChart: {repository: team, name: web, version: 1.0.0}, helmOptions: {setValues: {tag: v7}}}}", "")
-	resp, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, app)})
+	app := source(t, "{input: {helmChart: {repository: team, name: web, version: 1.0.0}, helmOptions: {setValues: "+
+		"{tag: v7}}}}", "")
+	resp, err := h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: planInput(h, nil, app)})
 	require.NoError(t, err)
 	require.Len(t, resp.GetVersions(), 1)
 	require.Equal(t, "v7", resp.GetVersions()[0].GetVersion())
 
 	server.Close()
-	app = source(t, "{input: {helmChart: {repository: team, name: web, version: 1.0.0}, helmOptions: {setValues: {tag: v8}}}}", "")
-	resp, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, app)})
+	app = source(t, "{input: {helmChart: {repository: team, name: web, version: 1.0.0}, helmOptions: {setValues: "+
+		"{tag: v8}}}}", "")
+	resp, err = h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: planInput(h, nil, app)})
 	require.NoError(t, err, "the chart is kept")
 	require.Equal(t, "v8", resp.GetVersions()[0].GetVersion())
 }

@@ -5,8 +5,8 @@
 //
 // It owns the stages K8S_SYNC, K8S_PRIMARY_ROLLOUT, K8S_CANARY_ROLLOUT, K8S_CANARY_CLEAN, K8S_BASELINE_ROLLOUT,
 // K8S_BASELINE_CLEAN, K8S_TRAFFIC_ROUTING and K8S_ROLLBACK. Manifests come from plain files or kustomize, are sent with
-// server-side apply, and a stage ends only when its workloads are ready (or shows why they cannot be). The process starts
-// without touching a cluster; a stage waits for an API that is not up yet.
+// server-side apply, and a stage ends only when its workloads are ready (or shows why they cannot be). The process
+// starts without touching a cluster; a stage waits for an API that is not up yet.
 //
 // The piped agent starts it. It fails to start only when its arguments or its own configuration cannot be read.
 package main

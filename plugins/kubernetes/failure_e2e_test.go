@@ -23,12 +23,18 @@ import (
 func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ image, annotations, settings, want string }{
-		"an image that cannot be pulled":          {image: "registry.invalid/x:1", want: "registry.invalid/x:1 cannot be pulled"},
-		"an image name that is none":              {image: "'UPPER:CASE:x'", want: "is not a valid image name"},
-		"a crash loop":                            {image: "app:v1", annotations: "pipedeck.dev/simulate: crash-loop", want: "keeps crashing: 2 restarts, last exit code 1"},
-		"a pod that no node takes":                {image: "app:v1", annotations: "pipedeck.dev/simulate: unschedulable", settings: "rolloutTimeout: 2s", want: "cannot be scheduled"},
-		"a pod that never becomes ready":          {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready", settings: "rolloutTimeout: 2s", want: "not ready within 2s"},
-		"a progress deadline that is set to pass": {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready", settings: "rolloutTimeout: 30s", want: "Progress deadline exceeded"},
+		"an image that cannot be pulled": {image: "registry.invalid/x:1",
+			want: "registry.invalid/x:1 cannot be pulled"},
+		"an image name that is none": {image: "'UPPER:CASE:x'", want: "is not a valid image name"},
+		"a crash loop": {image: "app:v1", annotations: "pipedeck.dev/simulate: crash-loop",
+			want: "keeps crashing: 2 restarts, last exit code 1"},
+		"a pod that no node takes": {image: "app:v1",
+			annotations: "pipedeck.dev/simulate: unschedulable", settings: "rolloutTimeout: 2s",
+			want: "cannot be scheduled"},
+		"a pod that never becomes ready": {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready",
+			settings: "rolloutTimeout: 2s", want: "not ready within 2s"},
+		"a progress deadline that is set to pass": {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready",
+			settings: "rolloutTimeout: 30s", want: "Progress deadline exceeded"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +58,8 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 func TestAGoodVersionReplacesABrokenOne(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "registry.invalid/x:1", 2, "")}}
+	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web",
+		"registry.invalid/x:1", 2, "")}}
 	good := &commit{hash: "aaaaaaa2", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v2", 2, "")}}
 	a.fails("K8S_SYNC", "", broken, nil)
 	log := a.succeeds("K8S_SYNC", "", good, nil)
@@ -66,7 +73,9 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		want []string
 	}{
 		"an unknown field": {
-			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replica: 2\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: main, image: x}]}\n",
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replica: 2\n" +
+				"  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n" +
+				"    spec: {containers: [{name: main, image: x}]}\n",
 			[]string{"bad.yaml:5", "spec.replica does not exist"},
 		},
 		"a wrong type": {
@@ -83,7 +92,8 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		},
 		"a kind of another version": {
 			"apiVersion: extensions/v1beta1\nkind: Ingress\nmetadata: {name: x}\n",
-			[]string{"bad.yaml:1", "no matches for kind Ingress in extensions/v1beta1", "it has this kind with apiVersion networking.k8s.io/v1"},
+			[]string{"bad.yaml:1", "no matches for kind Ingress in extensions/v1beta1",
+				"it has this kind with apiVersion networking.k8s.io/v1"},
 		},
 		"a kind in another case": {
 			"apiVersion: apps/v1\nkind: Statefulset\nmetadata: {name: x}\n",
@@ -94,7 +104,8 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"bad.yaml": tt.text}}, nil)
+			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"bad.yaml": tt.text}},
+				nil)
 			for _, want := range tt.want {
 				require.Contains(t, log, want)
 			}
@@ -121,7 +132,8 @@ func TestACancelEndsTheWaitAtOnce(t *testing.T) {
 			"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
 		ended <- status
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "0 of 1 ready") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "0 of 1 ready") },
+		20*time.Second, 10*time.Millisecond)
 	cancel()
 	select {
 	case status := <-ended:
@@ -137,10 +149,14 @@ func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
 	a := newAppAt(t, path)
 	ended := make(chan model.StageStatus, 1)
 	go func() {
-		status, _ := a.run("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+		status, _ := a.run("K8S_SYNC", "", &commit{hash: "aaaaaaa1",
+			files: map[string]string{"c.yaml": configMap("c")}}, nil)
 		ended <- status
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "waiting for the Kubernetes API") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(a.h.Piped.Log("stage-1"),
+			"waiting for the Kubernetes API")
+	}, 20*time.Second, 10*time.Millisecond)
 	data, err := os.ReadFile(os.Getenv(kubeconfigEnv))
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -171,7 +187,8 @@ spec:
     metadata: {annotations: {pipedeck.dev/simulate: crash-loop}}
     spec: {restartPolicy: Never, containers: [{name: main, image: "app:v1"}]}
 `}}, nil)
-	require.Contains(t, log, "Job "+a.namespace+"/migrate: it failed: Job has reached the specified backoff limit; pod migrate-")
+	require.Contains(t, log, "Job "+a.namespace+"/migrate: it failed: Job has reached the specified backoff "+
+		"limit; pod migrate-")
 	require.Contains(t, log, "last exit code 1: simulated: exit code 1; its last output: This pod is simulated")
 }
 
@@ -179,7 +196,8 @@ func TestPodsThatTheAPIRefusesAreToldWithItsWords(t *testing.T) {
 	t.Parallel()
 	const restricted = "violates PodSecurity \"restricted:latest\""
 	tests := map[string]struct{ manifest, want string }{
-		"of a Deployment": {deploymentYAML("web", "app:v1", 1, ""), "Deployment %s/web: its pods are refused by the API: pods \"web-"},
+		"of a Deployment": {deploymentYAML("web", "app:v1", 1, ""),
+			"Deployment %s/web: its pods are refused by the API: pods \"web-"},
 		"of a StatefulSet": {`apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: web}
@@ -200,7 +218,8 @@ spec:
 			_, err := a.live().Dynamic.Resource(namespaces).Patch(t.Context(), a.namespace, types.MergePatchType,
 				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 			require.NoError(t, err)
-			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": tt.manifest}}, nil)
+			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": tt.manifest}},
+				nil)
 			require.Contains(t, log, strings.ReplaceAll(tt.want, "%s", a.namespace))
 			require.Contains(t, log, restricted)
 		})

@@ -21,8 +21,8 @@ var looked = []schema.GroupVersionResource{configMaps, secrets, services, deploy
 
 var statefulSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 
-// golden compares the application's objects in the cluster with testdata/golden/<name>.yaml. more are kinds that are looked
-// at as well.
+// golden compares the application's objects in the cluster with testdata/golden/<name>.yaml. more are kinds that are
+// looked at as well.
 func (a *app) golden(name string, more ...schema.GroupVersionResource) {
 	a.t.Helper()
 	text := goldentest.Objects(a.t, a.live(), a.namespace, a.id, slices.Concat(looked, more)...)

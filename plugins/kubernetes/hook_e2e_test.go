@@ -21,9 +21,10 @@ func hooked(t *testing.T, moments string) (a *app, at func(hash, image string) *
 	a.settings += ", helmChart: {path: chart}"
 	return a, func(hash, image string) *commit {
 		return &commit{hash: hash, files: map[string]string{
-			"chart/Chart.yaml":             "{apiVersion: v2, name: web, version: 1.2.3}",
-			"chart/templates/conf.yaml":    configMap("conf", "image: '"+image+"'"),
-			"chart/templates/migrate.yaml": strings.NewReplacer("pre-install,pre-upgrade", moments, "app:{{ .Chart.AppVersion }}", image).Replace(hookJob),
+			"chart/Chart.yaml":          "{apiVersion: v2, name: web, version: 1.2.3}",
+			"chart/templates/conf.yaml": configMap("conf", "image: '"+image+"'"),
+			"chart/templates/migrate.yaml": strings.NewReplacer("pre-install,pre-upgrade", moments,
+				"app:{{ .Chart.AppVersion }}", image).Replace(hookJob),
 		}}
 	}
 }
@@ -51,7 +52,8 @@ func TestAHookRunsAgainInEachDeployment(t *testing.T) {
 	second, image := a.migration()
 	require.NotEqual(t, first, second)
 	require.Equal(t, "app:v2", image)
-	require.Contains(t, log, "Job "+a.namespace+"/demo-migrate: the hook ran in an earlier deployment; it is deleted and created again to run in this one")
+	require.Contains(t, log, "Job "+a.namespace+"/demo-migrate: the hook ran in an earlier deployment; it is "+
+		"deleted and created again to run in this one")
 
 	a.succeeds("K8S_SYNC", "", two, one)
 	again, _ := a.migration()
@@ -71,7 +73,8 @@ func TestAHookOfTheInstallationDoesNotRunInAnUpgrade(t *testing.T) {
 	first, _ := a.migration()
 	a.nextDeployment()
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, two, one)
-	require.Contains(t, log, "Not run, hook pre-install: Job "+a.namespace+"/demo-migrate, because this deployment is an upgrade")
+	require.Contains(t, log, "Not run, hook pre-install: Job "+a.namespace+"/demo-migrate, because this "+
+		"deployment is an upgrade")
 	second, image := a.migration()
 	require.Equal(t, first, second)
 	require.Equal(t, "app:v1", image)
@@ -86,7 +89,8 @@ func TestAHookThatFailsInThisDeploymentFailsTheStage(t *testing.T) {
 	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 3s", 1)
 	two.files = maps.Clone(two.files)
 	two.files["chart/templates/migrate.yaml"] = strings.Replace(two.files["chart/templates/migrate.yaml"],
-		"  template:\n", "  backoffLimit: 0\n  template:\n    metadata: {annotations: {pipedeck.dev/simulate: never-ready}}\n", 1)
+		"  template:\n", "  backoffLimit: 0\n  template:\n"+
+			"    metadata: {annotations: {pipedeck.dev/simulate: never-ready}}\n", 1)
 	log := a.fails("K8S_SYNC", "", two, one)
 	require.Contains(t, log, "Job "+a.namespace+"/demo-migrate: not ready within 3s")
 }
@@ -98,10 +102,13 @@ func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.nextDeployment()
 	two.files["chart/templates/broken.yaml"] = strings.Replace(brokenDeployment, "Deployment", "Ingress", 1)
-	two.files["chart/templates/broken.yaml"] = strings.Replace(two.files["chart/templates/broken.yaml"], "apps/v1", "networking.k8s.io/v1", 1)
+	two.files["chart/templates/broken.yaml"] = strings.Replace(two.files["chart/templates/broken.yaml"], "apps/v1",
+		"networking.k8s.io/v1", 1)
 	a.fails("K8S_SYNC", "", two, one)
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
-	require.Contains(t, log, "Not run, hook post-upgrade, post-install: Job "+a.namespace+"/demo-migrate, because a rollback has no such moment")
+	require.Contains(t, log,
+		"Not run, hook post-upgrade, post-install: Job "+a.namespace+"/demo-migrate, because a rollback has no "+
+			"such moment")
 	a.absent(jobs, "demo-migrate")
 	image, _, _ := unstructured.NestedString(a.get(configMaps, "conf").Object, "data", "image")
 	require.Equal(t, "app:v1", image)
@@ -111,7 +118,9 @@ func TestASuspendedJobDoesNotFailTheStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
-		"job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: later}\nspec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main, image: 'app:v1'}]}}}\n",
+		"job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: later}\n" +
+			"spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main, image: " +
+			"'app:v1'}]}}}\n",
 	}}, nil)
 	require.Contains(t, log, "Job later is suspended (spec.suspend): not waited for")
 }
@@ -132,7 +141,8 @@ spec:
     spec: {containers: [{name: main, image: "app:v1"}]}
 `}}
 	}
-	require.Contains(t, newApp(t).succeeds("K8S_SYNC", "", controller(""), nil), "ReplicationController web: 1 of 1 ready")
+	require.Contains(t, newApp(t).succeeds("K8S_SYNC", "", controller(""), nil),
+		"ReplicationController web: 1 of 1 ready")
 	log := a.fails("K8S_SYNC", "", controller("pipedeck.dev/simulate: never-ready"), nil)
 	require.Contains(t, log, "ReplicationController "+a.namespace+"/web: not ready within 3s")
 	require.Contains(t, log, "0 of 1 ready")

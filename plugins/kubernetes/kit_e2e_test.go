@@ -94,7 +94,8 @@ func (a *app) live() *cluster.Client {
 		pool := cluster.NewPool()
 		a.t.Cleanup(pool.Close)
 		var err error
-		a.client, err = pool.Connect(a.t.Context(), config.DeployTarget{KubeConfigPath: os.Getenv(kubeconfigEnv)}, discard{})
+		a.client, err = pool.Connect(a.t.Context(), config.DeployTarget{KubeConfigPath: os.Getenv(kubeconfigEnv)},
+			discard{})
 		require.NoError(a.t, err)
 		a.t.Cleanup(func() {
 			r := a.client.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
@@ -121,7 +122,8 @@ func (a *app) source(c *commit) *common.DeploymentSource {
 		require.NoError(a.t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(a.t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n    kubernetes:\n      input: {namespace: %s, %s}\n",
+	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n"+
+		"    kubernetes:\n      input: {namespace: %s, %s}\n",
 		a.pipeline, a.namespace, a.settings)
 	return &common.DeploymentSource{
 		ApplicationDirectory: dir, CommitHash: c.hash, ApplicationConfig: []byte(yaml),
@@ -151,8 +153,8 @@ func (a *app) runIn(ctx context.Context, stage, options string, target, running 
 	return resp.GetStatus(), log
 }
 
-// nextDeployment begins another deployment: what piped kept for the last one is gone. It waits until whatever that one has
-// created is older by the API's clock, which counts seconds.
+// nextDeployment begins another deployment: what piped kept for the last one is gone. It waits until whatever that one
+// has created is older by the API's clock, which counts seconds.
 func (a *app) nextDeployment() {
 	a.t.Helper()
 	begun, err := a.live().Now(a.t.Context())
@@ -217,7 +219,8 @@ spec:
 }
 
 func configMap(name string, data ...string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {%s}\n", name, strings.Join(data, ", "))
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {%s}\n", name,
+		strings.Join(data, ", "))
 }
 
 const serviceYAML = `apiVersion: v1

@@ -27,14 +27,16 @@ var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 func (a *app) livestate(c *commit) *livestate.GetLivestateResponse {
 	a.t.Helper()
 	answer, err := a.h.Livestate.GetLivestate(a.t.Context(), &livestate.GetLivestateRequest{
-		PipedId: "piped-1", ApplicationId: a.id, ApplicationName: "demo", DeploySource: a.source(c), DeployTargets: []string{"local"},
+		PipedId: "piped-1", ApplicationId: a.id, ApplicationName: "demo", DeploySource: a.source(c),
+		DeployTargets: []string{"local"},
 	})
 	require.NoError(a.t, err)
 	return answer
 }
 
 // becomes waits for a live state, by what the plugin tells of changes.
-func (a *app) becomes(c *commit, what string, is func(*livestate.GetLivestateResponse) bool) *livestate.GetLivestateResponse {
+func (a *app) becomes(c *commit, what string,
+	is func(*livestate.GetLivestateResponse) bool) *livestate.GetLivestateResponse {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), 30*time.Second)
 	defer cancel()
@@ -71,7 +73,8 @@ func (a *app) somebody(gvr schema.GroupVersionResource, name, patch string, subr
 	if len(subresource) > 1 {
 		manager, subresource = subresource[1], subresource[:1]
 	}
-	_, err := a.live().Dynamic.Resource(gvr).Namespace(a.namespace).Patch(a.t.Context(), name, types.MergePatchType, []byte(patch),
+	_, err := a.live().Dynamic.Resource(gvr).Namespace(a.namespace).Patch(a.t.Context(), name, types.MergePatchType,
+		[]byte(patch),
 		metav1.PatchOptions{FieldManager: manager}, subresource...)
 	require.NoError(a.t, err)
 }
@@ -83,7 +86,8 @@ func webCommit() *commit {
 		"secret.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {password: correct horse}\n",
 		"service.yaml": serviceYAML,
 		"web.yaml": strings.Replace(deploymentYAML("web", "example.com/web:1", 2, ""), "image: example.com/web:1",
-			"image: example.com/web:1\n          resources: {requests: {cpu: 1000m, memory: 1024Mi}}\n          ports: [{containerPort: 8080}]", 1),
+			"image: example.com/web:1\n          resources: {requests: {cpu: 1000m, memory: 1024Mi}}\n"+
+				"          ports: [{containerPort: 8080}]", 1),
 	}}
 }
 
@@ -102,7 +106,8 @@ func TestWhatWasDeployedIsHealthyAndInSync(t *testing.T) {
 		require.Equal(t, a.namespace, r.GetResourceMetadata()["Namespace"])
 		require.Positive(t, r.GetCreatedAt())
 	}
-	require.Equal(t, map[string]int{"ConfigMap": 1, "Secret": 1, "Service": 1, "Deployment": 1, "ReplicaSet": 1, "Pod": 2}, kinds)
+	require.Equal(t, map[string]int{"ConfigMap": 1, "Secret": 1, "Service": 1, "Deployment": 1, "ReplicaSet": 1,
+		"Pod": 2}, kinds)
 	for _, r := range byID {
 		if r.GetResourceType() == "Pod" {
 			set := byID[r.GetParentIds()[0]]
@@ -121,12 +126,14 @@ func TestChangesBySomebodyElseAreDrift(t *testing.T) {
 	a.somebody(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kubectl")
 	state := a.becomes(c, "scaled", outOfSync).GetSyncState()
 	require.Equal(t, "Deployment "+a.namespace+"/web: spec.replicas: 2 in Git, 3 live", state.GetShortReason())
-	require.True(t, strings.HasPrefix(state.GetReason(), "Diff between the defined state in Git at commit aaaaaaa"), state.GetReason())
+	require.True(t, strings.HasPrefix(state.GetReason(), "Diff between the defined state in Git at commit aaaaaaa"),
+		state.GetReason())
 	require.Contains(t, state.GetReason(), "  spec.replicas: 2 in Git, 3 live (written by kubectl)")
 	a.somebody(deployments, "web", `{"spec":{"replicas":2}}`, "scale", "kubectl")
 	a.becomes(c, "scaled back", inSync)
 
-	a.somebody(configMaps, "conf", `{"data":{"color":"red","theirs":"1"},"metadata":{"annotations":{"example.com/theirs":"1"}}}`)
+	a.somebody(configMaps, "conf",
+		`{"data":{"color":"red","theirs":"1"},"metadata":{"annotations":{"example.com/theirs":"1"}}}`)
 	state = a.becomes(c, "edited", outOfSync).GetSyncState()
 	require.Equal(t, "ConfigMap "+a.namespace+`/conf: data.color: "blue" in Git, "red" live`, state.GetShortReason())
 	require.NotContains(t, state.GetReason(), "theirs", "what Git does not mention is somebody else's")
@@ -140,7 +147,8 @@ func TestChangesBySomebodyElseAreDrift(t *testing.T) {
 		require.NotContains(t, state.String(), secret)
 	}
 
-	require.NoError(t, a.live().Dynamic.Resource(services).Namespace(a.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}))
+	require.NoError(t, a.live().Dynamic.Resource(services).Namespace(a.namespace).Delete(t.Context(), "web",
+		metav1.DeleteOptions{}))
 	a.becomes(c, "deleted", func(r *livestate.GetLivestateResponse) bool {
 		return strings.Contains(r.GetSyncState().GetReason(), "Service "+a.namespace+"/web is missing in the cluster")
 	})
@@ -152,7 +160,8 @@ func TestChangesBySomebodyElseAreDrift(t *testing.T) {
 func TestWhatLeftGitIsDriftUntilItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	first := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y"), "b.yaml": configMap("b", "x: y")}}
+	first := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y"),
+		"b.yaml": configMap("b", "x: y")}}
 	second := &commit{hash: "aaaaaaa2", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", first, nil)
 	a.succeeds("K8S_SYNC", "", second, first)
@@ -199,7 +208,8 @@ spec:
 func TestIgnoredFieldsAndObjectsAreNoDrift(t *testing.T) {
 	t.Parallel()
 	a, c := newApp(t), webCommit()
-	a.pipeline = "  driftDetection:\n    ignoreFields:\n      - apps/v1:Deployment:" + a.namespace + ":web#spec.template.spec.containers.0.image\n"
+	a.pipeline = "  driftDetection:\n    ignoreFields:\n      - apps/v1:Deployment:" + a.namespace +
+		":web#spec.template.spec.containers.0.image\n"
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
 	a.somebody(deployments, "web", `{"spec":{"replicas":3,"paused":true}}`)
@@ -208,19 +218,23 @@ func TestIgnoredFieldsAndObjectsAreNoDrift(t *testing.T) {
 	a.somebody(deployments, "web", `{"spec":{"replicas":2}}`)
 	a.becomes(c, "mended", inSync)
 	patch := `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"example.com/web:9"}]`
-	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web", types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: "somebody"})
+	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web",
+		types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: "somebody"})
 	require.NoError(t, err)
-	a.somebody(configMaps, "conf", `{"data":{"color":"red"},"metadata":{"annotations":{"pipecd.dev/ignore-drift-detection":"true"}}}`)
+	a.somebody(configMaps, "conf",
+		`{"data":{"color":"red"},"metadata":{"annotations":{"pipecd.dev/ignore-drift-detection":"true"}}}`)
 	// A change that counts shows that the ones before it have been seen.
 	a.somebody(services, "web", `{"spec":{"selector":{"app":"other"}}}`)
 	state = a.becomes(c, "service", outOfSync).GetSyncState()
-	require.Equal(t, "Service "+a.namespace+`/web: spec.selector.app: "web" in Git, "other" live`, state.GetShortReason(), state.GetReason())
+	require.Equal(t, "Service "+a.namespace+`/web: spec.selector.app: "web" in Git, "other" live`,
+		state.GetShortReason(), state.GetReason())
 }
 
 func TestApplicationsDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-other", settings: a.settings, created: a.created, stages: 100}
+	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-other", settings: a.settings,
+		created: a.created, stages: 100}
 	ofA := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	ofB := &commit{hash: "bbbbbbb1", files: map[string]string{"b.yaml": configMap("b", "x: y")}}
 	a.succeeds("K8S_SYNC", "", ofA, nil)
@@ -236,14 +250,16 @@ func TestApplicationsDoNotSeeEachOther(t *testing.T) {
 func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-renamed", settings: a.settings, created: a.created, stages: 100}
+	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-renamed", settings: a.settings,
+		created: a.created, stages: 100}
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
 
 	b.succeeds("K8S_SYNC", "", &commit{hash: "bbbbbbb1", files: c.files}, nil)
 	answer := a.becomes(c, "taken, which the former owner hears of, too", outOfSync)
-	require.Equal(t, "ConfigMap "+a.namespace+"/a belongs to the application "+b.id+", which applied it last", answer.GetSyncState().GetShortReason())
+	require.Equal(t, "ConfigMap "+a.namespace+"/a belongs to the application "+b.id+", which applied it last",
+		answer.GetSyncState().GetShortReason())
 	resources := answer.GetApplicationLiveState().GetResources()
 	require.Len(t, resources, 1)
 	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
@@ -257,7 +273,8 @@ func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	c.hash = "aaaaaaa2"
-	c.files["thing.yaml"] = fmt.Sprintf("apiVersion: t%d.example.com/v1\nkind: Thing\nmetadata: {name: one}\n", time.Now().UnixNano())
+	c.files["thing.yaml"] = fmt.Sprintf("apiVersion: t%d.example.com/v1\nkind: Thing\nmetadata: {name: one}\n",
+		time.Now().UnixNano())
 	state := a.livestate(c).GetSyncState()
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetStatus())
 	require.Contains(t, state.GetShortReason(), "the cluster does not know")
@@ -265,7 +282,8 @@ func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	c.hash = "aaaaaaa3"
 	c.files["thing.yaml"] = strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "apps/v1", "apps/v2", 1)
 	answer := a.livestate(c)
-	require.Equal(t, "Deployment "+a.namespace+"/web is missing, and the cluster does not know apps/v2 Deployment, only apps/v1", answer.GetSyncState().GetShortReason())
+	require.Equal(t, "Deployment "+a.namespace+"/web is missing, and the cluster does not know apps/v2 "+
+		"Deployment, only apps/v1", answer.GetSyncState().GetShortReason())
 	missing := answer.GetApplicationLiveState().GetResources()[1]
 	require.Equal(t, "Deployment", missing.GetResourceType())
 	require.Equal(t, model.ResourceState_UNHEALTHY, missing.GetHealthStatus())

@@ -40,7 +40,8 @@ var (
 
 func newPlugin() *plugin {
 	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
-	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool), live: livestate.NewStore(loader, pool),
+	return &plugin{loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool),
+		live:     livestate.NewStore(loader, pool),
 		previews: preview.New(loader, pool)}
 }
 
@@ -61,8 +62,8 @@ func (p *plugin) Close() error {
 // Stages names the stages.
 func (p *plugin) Stages() []string { return config.Stages() }
 
-// DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline that
-// is certain to fail is told here.
+// DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline
+// that is certain to fail is told here.
 func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
 	if err := stage.CheckPlan(req.Deployment, req.Target); err != nil {
 		return nil, err
@@ -73,7 +74,8 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*mo
 	}
 	var versions []*model.ArtifactVersion
 	for _, image := range strategy.Versions(manifests, req.Target.App.Workloads) {
-		versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name, Url: image.Reference})
+		versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name,
+			Url: image.Reference})
 	}
 	return versions, nil
 }
@@ -85,7 +87,8 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.
 		return nil, err
 	}
 	if req.Running == nil {
-		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: "Quick sync because nothing has been deployed before" + firstOnly(req.Targets)}, nil
+		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC,
+			Summary: "Quick sync because nothing has been deployed before" + firstOnly(req.Targets)}, nil
 	}
 	running, err := p.load(ctx, req, req.Running)
 	if err != nil {
@@ -104,7 +107,8 @@ func firstOnly(targets []stage.Target) string {
 	if len(targets) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" (only at %s, the first of %d deploy targets: kubernetes_multicluster deploys to all)", targets[0].Name, len(targets))
+	return fmt.Sprintf(" (only at %s, the first of %d deploy targets: kubernetes_multicluster deploys to all)",
+		targets[0].Name, len(targets))
 }
 
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
@@ -128,7 +132,8 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
-func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
+func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage,
+	error) {
 	stages := []sdk.Stage{{Name: config.StageSync, Desc: "Sync by applying all manifests"}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Desc: "Rollback the deployment", Rollback: true})
@@ -168,7 +173,8 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 	}
 	for _, other := range req.Targets[1:] {
 		previews = append(previews, sdk.PlanPreview{
-			Target: other.Name, NoChange: true, Summary: fmt.Sprintf("not deployed to: only the first deploy target, %s, is", first.Name),
+			Target: other.Name, NoChange: true,
+			Summary: fmt.Sprintf("not deployed to: only the first deploy target, %s, is", first.Name),
 		})
 	}
 	return previews, nil
@@ -177,7 +183,8 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 // LivestateChanges tells when that may be another answer.
 func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
 
-func (p *plugin) load(ctx context.Context, req *planRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
+func (p *plugin) load(ctx context.Context, req *planRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest,
+	error) {
 	manifests, err := p.loader.Load(ctx, req.Targets, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s: %w", s.ConfigFilename, s.CommitHash, err)

@@ -30,8 +30,9 @@ import (
 func start(t *testing.T) *sdktest.Harness {
 	t.Helper()
 	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
-		Name:          "kubernetes",
-		DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
+		Name: "kubernetes",
+		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
+			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
 	})
 }
 
@@ -56,19 +57,22 @@ func source(t *testing.T, plugin, manifests string) *common.DeploymentSource {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(manifests), 0o600))
 	return &common.DeploymentSource{
 		ApplicationDirectory: dir, CommitHash: "0123456789", ApplicationConfigFilename: "app.pipecd.yaml",
-		ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: kc\n  plugins:\n    kubernetes: " + plugin + "\n"),
+		ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: kc\n" +
+			"  plugins:\n    kubernetes: " + plugin + "\n"),
 	}
 }
 
 func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
-	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_SYNC", "").GetInput().GetDeployment(), RunningDeploymentSource: running, TargetDeploymentSource: target}
+	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_SYNC", "").GetInput().GetDeployment(),
+		RunningDeploymentSource: running, TargetDeploymentSource: target}
 }
 
 func TestTheStagesAreNamed(t *testing.T) {
 	t.Parallel()
 	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_TRAFFIC_ROUTING", "K8S_ROLLBACK"}, resp.GetStages())
+	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN",
+		"K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_TRAFFIC_ROUTING", "K8S_ROLLBACK"}, resp.GetStages())
 }
 
 // The values in the next tests are those of recorded calls of PipeCD's own plugin.
@@ -76,7 +80,9 @@ func TestTheStagesAreNamed(t *testing.T) {
 func TestVersionsAreAsRecorded(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	resp, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, "{input: {namespace: default}}", manifestsYAML))})
+	resp, err := h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: planInput(h, nil,
+			source(t, "{input: {namespace: default}}", manifestsYAML))})
 	require.NoError(t, err)
 	require.Len(t, resp.GetVersions(), 1)
 	v := resp.GetVersions()[0]
@@ -99,18 +105,21 @@ func TestThePlanAndTheLogTellThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
 	t.Parallel()
 	away := json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "connectTimeout": "1ms"}`)
 	h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
-		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "tokyo", Config: away}, {Name: "london", Config: away}},
+		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "tokyo", Config: away},
+			{Name: "london", Config: away}},
 	})
 	in := planInput(h, source(t, "{}", manifestsYAML), source(t, "{}", strings.Replace(manifestsYAML, ":v1", ":v2", 1)))
 	resp, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: in})
 	require.NoError(t, err)
-	require.Contains(t, resp.GetSummary(), "(only at tokyo, the first of 2 deploy targets: kubernetes_multicluster deploys to all)")
+	require.Contains(t, resp.GetSummary(), "(only at tokyo, the first of 2 deploy targets: "+
+		"kubernetes_multicluster deploys to all)")
 
 	req := h.Request("K8S_SYNC", "")
 	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
 	_, err = h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
-	require.Contains(t, h.Piped.Log("k8s_sync"), "Warning: the application has 2 deploy targets, and this plugin deploys to the first one alone: tokyo")
+	require.Contains(t, h.Piped.Log("k8s_sync"), "Warning: the application has 2 deploy targets, and this plugin "+
+		"deploys to the first one alone: tokyo")
 }
 
 // images is an image builder on this machine.
@@ -122,14 +131,16 @@ type images struct {
 func (*images) Resolve(_ context.Context, req *imagev1.ResolveRequest) (*imagev1.ResolveResponse, error) {
 	built := map[string]string{}
 	for _, image := range req.GetImages() {
-		if source, err := os.ReadFile(filepath.Join(req.GetDirectory(), "main.go")); err == nil && strings.HasPrefix(image, "pipedeck.dev/") {
+		if source, err := os.ReadFile(filepath.Join(req.GetDirectory(), "main.go")); err == nil &&
+			strings.HasPrefix(image, "pipedeck.dev/") {
 			built[image] = "pipedeck.dev/app:" + string(source)
 		}
 	}
 	return &imagev1.ResolveResponse{References: built}, nil
 }
 
-func (i *images) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+func (i *images) Provide(req *imagev1.ProvideRequest,
+	stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
 	if err := stream.Send(&imagev1.ProvideResponse{Progress: "building it"}); err != nil {
 		return err
 	}
@@ -183,7 +194,9 @@ func TestAChangeOfTheProgramAloneIsAChangeOfTheImage(t *testing.T) {
 	require.Equal(t, model.SyncStrategy_PIPELINE, strategy.GetSyncStrategy())
 	require.Equal(t, "Sync progressively because of updating image app from one to two", strategy.GetSummary())
 
-	same, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: planInput(h, sourceWithProgram(t, "one"), sourceWithProgram(t, "one"))})
+	same, err := h.Deployment.DetermineStrategy(t.Context(),
+		&deployment.DetermineStrategyRequest{Input: planInput(h, sourceWithProgram(t, "one"),
+			sourceWithProgram(t, "one"))})
 	require.NoError(t, err)
 	require.Equal(t, model.SyncStrategy_QUICK_SYNC, same.GetSyncStrategy())
 }
@@ -205,16 +218,19 @@ func TestAProgramThatDoesNotCompileFailsTheStageInTheCompilersWords(t *testing.T
 		require.Contains(t, log, "building it")
 		require.Contains(t, log, "app/main.go:3:1: syntax error")
 		got := <-asked
-		require.Equal(t, []string{"local", "pipedeck.dev/app:one"}, append([]string{got.GetTarget()}, got.GetImages()...))
+		require.Equal(t, []string{"local", "pipedeck.dev/app:one"},
+			append([]string{got.GetTarget()}, got.GetImages()...))
 	}
 }
 
 func TestTheStagesOfAPlanAreAsRecorded(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{Rollback: true})
+	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(),
+		&deployment.BuildQuickSyncStagesRequest{Rollback: true})
 	require.NoError(t, err)
-	require.Equal(t, []string{"K8S_SYNC 0 Sync by applying all manifests", "K8S_ROLLBACK 0 Rollback the deployment (rollback)"}, describe(quick.GetStages()))
+	require.Equal(t, []string{"K8S_SYNC 0 Sync by applying all manifests",
+		"K8S_ROLLBACK 0 Rollback the deployment (rollback)"}, describe(quick.GetStages()))
 	quick, err = h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{})
 	require.NoError(t, err)
 	require.Len(t, quick.GetStages(), 1)
@@ -228,7 +244,8 @@ func TestTheStagesOfAPlanAreAsRecorded(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	require.Equal(t, []string{"K8S_CANARY_ROLLOUT 1 ", "K8S_PRIMARY_ROLLOUT 3 all of it", "K8S_CANARY_CLEAN 4 ", "K8S_ROLLBACK 1  (rollback)"}, describe(pipeline.GetStages()))
+	require.Equal(t, []string{"K8S_CANARY_ROLLOUT 1 ", "K8S_PRIMARY_ROLLOUT 3 all of it", "K8S_CANARY_CLEAN 4 ",
+		"K8S_ROLLBACK 1  (rollback)"}, describe(pipeline.GetStages()))
 }
 
 func describe(stages []*model.PipelineStage) []string {
@@ -246,13 +263,17 @@ func describe(stages []*model.PipelineStage) []string {
 func TestAMistakeInAPipelineIsSeenAtPlanning(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`, "K8S_BASELINE_ROLLOUT": `{"replicas":"-1"}`, "K8S_TRAFFIC_ROUTING": `{"canary":101}`, "K8S_ROLLBACK": "{}"} {
+	for name, with := range map[string]string{"K8S_CANARY_ROLLOUT": `{"replicas":"many"}`,
+		"K8S_BASELINE_ROLLOUT": `{"replicas":"-1"}`, "K8S_TRAFFIC_ROUTING": `{"canary":101}`, "K8S_ROLLBACK": "{}"} {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 2, Config: []byte(with)}},
+			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 2,
+				Config: []byte(with)}},
 		})
 		require.ErrorContains(t, err, "stage 3 of the pipeline: "+name)
 	}
-	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, "{input: {helmChart: {path: x}}}", manifestsYAML))})
+	_, err := h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: planInput(h, nil,
+			source(t, "{input: {helmChart: {path: x}}}", manifestsYAML))})
 	require.ErrorContains(t, err, "input.helmChart.path: there is no chart at x")
 }
 
@@ -290,11 +311,13 @@ func TestAStageWaitsForTheClusterUntilItIsCancelled(t *testing.T) {
 		ended <- err
 	}()
 	require.Eventually(t, func() bool {
-		return strings.Contains(h.Piped.Log(sdktest.StageID("K8S_CANARY_CLEAN")), "waiting for the Kubernetes API: there is no kubeconfig at /does/not/exist")
+		return strings.Contains(h.Piped.Log(sdktest.StageID("K8S_CANARY_CLEAN")),
+			"waiting for the Kubernetes API: there is no kubeconfig at /does/not/exist")
 	}, time.Minute, time.Millisecond)
 	cancel()
 	require.Equal(t, codes.Canceled, status.Code(<-ended))
-	require.Eventually(t, func() bool { return h.Piped.Completed(sdktest.StageID("K8S_CANARY_CLEAN")) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Piped.Completed(sdktest.StageID("K8S_CANARY_CLEAN")) }, time.Minute,
+		time.Millisecond)
 }
 
 func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
@@ -305,18 +328,21 @@ func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
 	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")), "has never been deployed successfully: deploy it once by a quick sync")
+	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")),
+		"has never been deployed successfully: deploy it once by a quick sync")
 }
 
 func TestAPipelineThatCannotWorkIsNotPlanned(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	s := source(t, "{}", manifestsYAML)
-	s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"...)
+	s.ApplicationConfig = append(s.ApplicationConfig,
+		"  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"...)
 	input := planInput(h, nil, s)
 	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
-	require.ErrorContains(t, err, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic to the primary or all to the canary, not primary 50%, canary 50%")
+	require.ErrorContains(t, err, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can "+
+		"send all traffic to the primary or all to the canary, not primary 50%, canary 50%")
 	input.Deployment.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC // somebody does not want the pipeline
 	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
 	require.NoError(t, err)
@@ -329,28 +355,41 @@ func TestOptionsThatNobodyReadsAreToldInTheLog(t *testing.T) {
 	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
 	_, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
-	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_TRAFFIC_ROUTING")), "Warning: with.green is not read: the options here are all, baseline, canary, primary")
+	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_TRAFFIC_ROUTING")),
+		"Warning: with.green is not read: the options here are all, baseline, canary, primary")
 }
 
 func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 	t.Parallel()
 	service := "apiVersion: v1\nkind: Service\nmetadata: {name: kc}\nspec:\n  selector: {app: kc}\n"
 	for name, c := range map[string]struct{ stage, plugin, manifests, options, want string }{
-		"a share by a Service": {"K8S_TRAFFIC_ROUTING", "{}", service, `{"canary": 50}`, "not primary 50%, canary 50%: set with.all to primary or canary, or trafficRouting.method: istio"},
-		"no Service":           {"K8S_TRAFFIC_ROUTING", "{}", manifestsYAML, `{"all": "canary"}`, "there is no Service among the manifests"},
-		"a Service of all":     {"K8S_TRAFFIC_ROUTING", "{}", service, `{"all": "canary"}`, "all.yaml:5: the selector of Service kc must have pipecd.dev/variant: primary for traffic to be routed: write it into spec.selector"},
-		"a canary before it":   {"K8S_CANARY_ROLLOUT", "{}", service + "---\n" + manifestsYAML, "{}", "stage 1 of the pipeline, K8S_TRAFFIC_ROUTING, could not work: all.yaml:5: the selector of Service kc must have"},
-		"no HTTPRoute":         {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: gateway}}", service, `{"all": "primary"}`, "there is no HTTPRoute of gateway.networking.k8s.io among the manifests: add one"},
-		"no VirtualService":    {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: istio}}", service, `{"all": "canary"}`, "there is no VirtualService of networking.istio.io among the manifests: add one"},
-		"a primary of all":     {"K8S_PRIMARY_ROLLOUT", "{}", manifestsYAML, "{}", "all.yaml:10: the selector of Deployment kc must have pipecd.dev/variant: primary"},
-		"an unrouted primary":  {"K8S_PRIMARY_ROLLOUT", "{trafficRouting: {method: istio}}", manifestsYAML, "{}", "there is no VirtualService"},
+		"a share by a Service": {"K8S_TRAFFIC_ROUTING", "{}", service, `{"canary": 50}`,
+			"not primary 50%, canary 50%: set with.all to primary or canary, or trafficRouting.method: istio"},
+		"no Service": {"K8S_TRAFFIC_ROUTING", "{}", manifestsYAML, `{"all": "canary"}`,
+			"there is no Service among the manifests"},
+		"a Service of all": {"K8S_TRAFFIC_ROUTING", "{}", service, `{"all": "canary"}`,
+			"all.yaml:5: the selector of Service kc must have pipecd.dev/variant: primary for traffic to be " +
+				"routed: write it into spec.selector"},
+		"a canary before it": {"K8S_CANARY_ROLLOUT", "{}", service + "---\n" + manifestsYAML, "{}",
+			"stage 1 of the pipeline, K8S_TRAFFIC_ROUTING, could not work: all.yaml:5: the selector of Service kc " +
+				"must have"},
+		"no HTTPRoute": {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: gateway}}", service,
+			`{"all": "primary"}`, "there is no HTTPRoute of gateway.networking.k8s.io among the manifests: add one"},
+		"no VirtualService": {"K8S_TRAFFIC_ROUTING", "{trafficRouting: {method: istio}}", service,
+			`{"all": "canary"}`, "there is no VirtualService of networking.istio.io among the manifests: add one"},
+		"a primary of all": {"K8S_PRIMARY_ROLLOUT", "{}", manifestsYAML, "{}",
+			"all.yaml:10: the selector of Deployment kc must have pipecd.dev/variant: primary"},
+		"an unrouted primary": {"K8S_PRIMARY_ROLLOUT", "{trafficRouting: {method: istio}}", manifestsYAML, "{}",
+			"there is no VirtualService"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t)
 			req := h.Request(c.stage, c.options)
 			s := source(t, c.plugin, c.manifests)
-			s.ApplicationConfig = append(s.ApplicationConfig, "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: K8S_CANARY_ROLLOUT, with: {createService: true}}]}\n"...)
+			s.ApplicationConfig = append(s.ApplicationConfig,
+				"  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: "+
+					"K8S_CANARY_ROLLOUT, with: {createService: true}}]}\n"...)
 			req.Input.TargetDeploymentSource = s
 			resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 			require.NoError(t, err)

@@ -45,8 +45,9 @@ func TestAPlanPreviewTellsWhatTheClusterWouldMakeOfACommit(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	before := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'"), "service.yaml": serviceYAML,
-		"login.yaml": secretYAML + "hunter2}\n",
+		"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'"),
+		"service.yaml": serviceYAML,
+		"login.yaml":   secretYAML + "hunter2}\n",
 	}}
 	summary, details := a.previews(before, nil)
 	require.Equal(t, "4 added manifests, 0 changed manifests, 0 deleted manifests", summary)
@@ -68,7 +69,8 @@ func TestAPlanPreviewTellsWhatTheClusterWouldMakeOfACommit(t *testing.T) {
 		"login.yaml": secretYAML + "changed}\n", "more.yaml": configMap("more"),
 	}}
 	summary, details = a.previews(after, before)
-	require.Equal(t, "1 added manifests, 2 changed manifests, 0 deleted manifests; 1 that are not in Git any more stay", summary)
+	require.Equal(t, "1 added manifests, 2 changed manifests, 0 deleted manifests; 1 that are not in Git any more stay",
+		summary)
 	require.Contains(t, details, "-        image: app:v1\n+        image: app:v2\n")
 	require.Contains(t, details, "Service "+a.namespace+"/web")
 	require.Contains(t, details, "'****** (before)'")
@@ -87,9 +89,11 @@ func TestAPlanPreviewTellsWhatTheClusterWouldMakeOfACommit(t *testing.T) {
 func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'")}}
+	c := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
+		"conf.yaml": configMap("conf", "v: '1'")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
-	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web", types.MergePatchType,
+	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web",
+		types.MergePatchType,
 		[]byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{FieldManager: "somebody"})
 	require.NoError(t, err)
 	_, details := a.previews(c, c)
@@ -108,23 +112,27 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'")}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
+		"conf.yaml": configMap("conf", "v: '1'")}}
 	_, details := a.previews(before, nil)
 	require.Contains(t, details, "# the namespace "+a.namespace+" would be created (input.autoCreateNamespace)\n")
 
 	a.succeeds("K8S_SYNC", "", before, nil)
 	after := &commit{hash: "aaaaaaa2", files: map[string]string{
-		"web.yaml": strings.ReplaceAll(deploymentYAML("web", "app:v1", 1, ""), "app: web", "app: other"), "conf.yaml": configMap("conf", "v: '2'"),
+		"web.yaml":  strings.ReplaceAll(deploymentYAML("web", "app:v1", 1, ""), "app: web", "app: other"),
+		"conf.yaml": configMap("conf", "v: '2'"),
 	}}
 	summary, details := a.previews(after, before)
-	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests; 1 cannot be changed in place and must be replaced", summary)
+	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests; 1 cannot be changed in place "+
+		"and must be replaced", summary)
 	require.NotContains(t, details, "would be created")
 	require.Contains(t, details, "# the deployment would fail here: spec.selector: ")
 	require.Contains(t, details, "pipecd.dev/force-sync-by-replace")
 	require.Contains(t, details, "-      app: web\n+      app: other\n")
 	require.Contains(t, details, "-  v: \"1\"\n+  v: \"2\"\n", "the others are previewed nevertheless")
 
-	after.files["web.yaml"] = strings.Replace(after.files["web.yaml"], "  name: web\n", "  name: web\n  annotations: {pipecd.dev/force-sync-by-replace: enabled}\n", 1)
+	after.files["web.yaml"] = strings.Replace(after.files["web.yaml"], "  name: web\n",
+		"  name: web\n  annotations: {pipecd.dev/force-sync-by-replace: enabled}\n", 1)
 	summary, details = a.previews(after, before)
 	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
 	require.Contains(t, details, "# it would be deleted and created again\n")
@@ -143,7 +151,8 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 	wheel := "apiVersion: " + a.namespace + ".example.com/v1\nkind: Wheel\nmetadata: {name: front}\n"
-	summary, _ := a.previews(&commit{hash: "aaaaaaa1", files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}}, nil)
+	summary, _ := a.previews(&commit{hash: "aaaaaaa1", files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}},
+		nil)
 	require.Equal(t, "2 added manifests, 0 changed manifests, 0 deleted manifests", summary)
 	_, err := a.preview(&commit{hash: "aaaaaaa1", files: map[string]string{"wheel.yaml": wheel}}, nil)
 	require.ErrorContains(t, err, "the cluster does not know it")

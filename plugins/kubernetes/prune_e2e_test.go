@@ -62,7 +62,8 @@ func (w widgets) create(namespace, name string) {
 }
 
 func (w widgets) in(namespace string) dynamic.ResourceInterface {
-	return w.a.live().Dynamic.Resource(schema.GroupVersionResource{Group: w.group, Version: "v1", Resource: "widgets"}).Namespace(namespace)
+	return w.a.live().Dynamic.Resource(schema.GroupVersionResource{Group: w.group, Version: "v1",
+		Resource: "widgets"}).Namespace(namespace)
 }
 
 // otherNamespace makes a namespace that no application has.
@@ -79,7 +80,8 @@ func (a *app) otherNamespace() string {
 }
 
 func chartFiles(files map[string]string) map[string]string {
-	all := map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "chart/templates/kept.yaml": configMap("kept")}
+	all := map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"chart/templates/kept.yaml": configMap("kept")}
 	maps.Copy(all, files)
 	return all
 }
@@ -93,7 +95,8 @@ func TestPruneKeepsADefinitionThatHasObjectsOfOthers(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	w := newWidgets(a)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"), "crd.yaml": w.definition()}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+		"crd.yaml": w.definition()}}
 	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	other := a.otherNamespace()
@@ -101,11 +104,13 @@ func TestPruneKeepsADefinitionThatHasObjectsOfOthers(t *testing.T) {
 	a.settings += "}\n      quickSync: {prune: true"
 	summary, details := a.previews(after, before)
 	require.Contains(t, summary, "0 deleted manifests")
-	require.Contains(t, details, "CustomResourceDefinition "+w.name()+" would be kept, because it holds 1 object that is not deleted with it: Widget "+other+"/theirs")
+	require.Contains(t, details, "CustomResourceDefinition "+w.name()+" would be kept, because it holds 1 object "+
+		"that is not deleted with it: Widget "+other+"/theirs")
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
 	_, err := w.in(other).Get(t.Context(), "theirs", metav1.GetOptions{})
 	require.NoError(t, err, log)
-	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it holds 1 object that is not deleted with it: Widget "+other+"/theirs")
+	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it holds 1 object that is not "+
+		"deleted with it: Widget "+other+"/theirs")
 
 	require.NoError(t, w.in(other).Delete(t.Context(), "theirs", metav1.DeleteOptions{}))
 	log = a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
@@ -122,8 +127,10 @@ func TestPruneNeverDeletesTheDefinitionsOfAChartsFolder(t *testing.T) {
 	before := &commit{hash: "aaaaaaa1", files: chartFiles(map[string]string{"chart/crds/widgets.yaml": w.definition()})}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa2", files: chartFiles(nil)}, before)
-	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it came from the crds/ folder of a chart")
-	_, err := a.live().Dynamic.Resource(crds).Patch(t.Context(), w.name(), types.MergePatchType, []byte(`{"metadata": {"annotations": {"pipecd.dev/prune": "true"}}}`), metav1.PatchOptions{})
+	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it came from the crds/ folder "+
+		"of a chart")
+	_, err := a.live().Dynamic.Resource(crds).Patch(t.Context(), w.name(), types.MergePatchType,
+		[]byte(`{"metadata": {"annotations": {"pipecd.dev/prune": "true"}}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	log = a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa2", files: chartFiles(nil)}, before)
 	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": deleted")
@@ -135,11 +142,13 @@ func TestARollbackKeepsTheDefinitionsOfAChartsFolder(t *testing.T) {
 	a.settings += ", helmChart: {path: chart}"
 	w := newWidgets(a)
 	bad := &commit{hash: "aaaaaaa1", files: chartFiles(map[string]string{
-		"chart/crds/widgets.yaml": w.definition(), "chart/templates/bad.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nnonsense: 1\n",
+		"chart/crds/widgets.yaml":  w.definition(),
+		"chart/templates/bad.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nnonsense: 1\n",
 	})}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
-	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it came from the crds/ folder of a chart")
+	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it came from the crds/ folder "+
+		"of a chart")
 	_, err := a.live().Dynamic.Resource(crds).Get(t.Context(), w.name(), metav1.GetOptions{})
 	require.NoError(t, err)
 }
@@ -164,12 +173,14 @@ func TestPruneKeepsANamespaceThatHoldsObjectsOfNoApplication(t *testing.T) {
 		require.NoError(t, err)
 	}
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
-	require.Contains(t, log, "Namespace "+name+": kept, because it holds 5 objects that are not deleted with it: ConfigMap "+name+"/by-hand-0, ")
+	require.Contains(t, log, "Namespace "+name+": kept, because it holds 5 objects that are not deleted with it: "+
+		"ConfigMap "+name+"/by-hand-0, ")
 	require.Contains(t, log, "and 2 more")
 	_, err := maps.Get(t.Context(), "by-hand-4", metav1.GetOptions{})
 	require.NoError(t, err)
 
-	require.NoError(t, maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"}))
+	require.NoError(t, maps.DeleteCollection(t.Context(), metav1.DeleteOptions{},
+		metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"}))
 	log = a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
 	require.Contains(t, log, "Namespace "+name+": deleted")
 }
@@ -184,7 +195,8 @@ func TestAnnotationsExcludeObjectsFromDeletion(t *testing.T) {
 		"argo-delete": "argocd.argoproj.io/sync-options: Delete=false",
 		"flux":        "kustomize.toolkit.fluxcd.io/prune: disabled",
 	}
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"), "dropped.yaml": configMap("dropped")}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+		"dropped.yaml": configMap("dropped")}}
 	for name, annotation := range annotations {
 		before.files[name+".yaml"] = annotated(name, annotation)
 	}
@@ -208,7 +220,8 @@ func TestARollbackKeepsWhatItsAnnotationExcludes(t *testing.T) {
 	}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
-	require.Contains(t, log, "ConfigMap "+a.namespace+"/precious: kept, because of its annotation helm.sh/resource-policy: keep")
+	require.Contains(t, log, "ConfigMap "+a.namespace+"/precious: kept, because of its annotation "+
+		"helm.sh/resource-policy: keep")
 	a.get(configMaps, "precious")
 	a.absent(configMaps, "plain")
 }
@@ -216,9 +229,11 @@ func TestARollbackKeepsWhatItsAnnotationExcludes(t *testing.T) {
 func TestAVariantGoesAlthoughItsPrimaryIsKept(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_PRIMARY_ROLLOUT}, {name: K8S_CANARY_CLEAN}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_PRIMARY_ROLLOUT}, {name: " +
+		"K8S_CANARY_CLEAN}]}\n"
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"d.yaml": strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "  name: web\n", "  name: web\n  annotations: {helm.sh/resource-policy: keep}\n", 1),
+		"d.yaml": strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "  name: web\n",
+			"  name: web\n  annotations: {helm.sh/resource-policy: keep}\n", 1),
 		"c.yaml": annotated("conf", "pipecd.dev/prune: 'false'"),
 	}}
 	a.succeeds("K8S_CANARY_ROLLOUT", "{}", c, nil)
@@ -229,14 +244,16 @@ func TestAVariantGoesAlthoughItsPrimaryIsKept(t *testing.T) {
 	a.succeeds("K8S_CANARY_ROLLOUT", "{}", c, nil)
 	a.patch("conf-canary", `{"metadata": {"annotations": {"pipecd.dev/prune": "false"}}}`)
 	log := a.succeeds("K8S_CANARY_CLEAN", "{}", c, nil)
-	require.Contains(t, log, "ConfigMap "+a.namespace+"/conf-canary: kept, because of its annotation pipecd.dev/prune: false")
+	require.Contains(t, log, "ConfigMap "+a.namespace+"/conf-canary: kept, because of its annotation "+
+		"pipecd.dev/prune: false")
 	a.get(configMaps, "conf-canary")
 }
 
 func TestAnObjectIsOnlyCalledDeletedWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"), "dropped.yaml": configMap("dropped")}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+		"dropped.yaml": configMap("dropped")}}
 	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("dropped", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
@@ -253,12 +270,14 @@ func TestWhatStaysHeldIsReportedAndDoesNotFailTheStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 6s, with: {prune: true}}]}\n"
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"), "dropped.yaml": configMap("dropped")}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+		"dropped.yaml": configMap("dropped")}}
 	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("dropped", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
-	require.Regexp(t, "ConfigMap "+a.namespace+"/dropped: still Terminating after [23]s, held by finalizers example.com/hold", log)
+	require.Regexp(t, "ConfigMap "+a.namespace+"/dropped: still Terminating after [23]s, held by finalizers "+
+		"example.com/hold", log)
 	require.Contains(t, log, "Pruned 0 resources that are not in Git any more; 1 is still Terminating")
 	require.NotContains(t, log, "dropped: deleted")
 	a.patch("dropped", `{"metadata": {"finalizers": null}}`)
@@ -272,16 +291,19 @@ func TestAForcedReplacementKeepsANamespaceThatHoldsObjects(t *testing.T) {
 		_ = a.live().Dynamic.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	})
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + ", annotations: {pipecd.dev/force-sync-by-replace: enabled}}\n",
+		"ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name +
+			", annotations: {pipecd.dev/force-sync-by-replace: enabled}}\n",
 	}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.succeeds("K8S_SYNC", "", c, nil)
-	_, err := a.live().Dynamic.Resource(configMaps).Namespace(name).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "by-hand"},
-	}}, metav1.CreateOptions{})
+	_, err := a.live().Dynamic.Resource(configMaps).Namespace(name).Create(t.Context(),
+		&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "by-hand"},
+		}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	log := a.fails("K8S_SYNC", "", c, nil)
-	require.Contains(t, log, "ns.yaml:3: Namespace "+name+": it is not deleted and created again, because it holds 1 object that is not deleted with it: ConfigMap "+name+"/by-hand")
+	require.Contains(t, log, "ns.yaml:3: Namespace "+name+": it is not deleted and created again, because it "+
+		"holds 1 object that is not deleted with it: ConfigMap "+name+"/by-hand")
 	_, err = a.live().Dynamic.Resource(configMaps).Namespace(name).Get(t.Context(), "by-hand", metav1.GetOptions{})
 	require.NoError(t, err)
 }

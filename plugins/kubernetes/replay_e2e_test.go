@@ -74,7 +74,8 @@ func (r *replay) execute(c recordedCall) {
 	request := proto.CloneOf(c.request.(*deployment.ExecuteStageRequest))
 	input := request.GetInput()
 	input.Deployment.ApplicationId = r.id + input.GetDeployment().GetApplicationName()
-	for _, source := range []*common.DeploymentSource{input.GetTargetDeploymentSource(), input.GetRunningDeploymentSource()} {
+	for _, source := range []*common.DeploymentSource{input.GetTargetDeploymentSource(),
+		input.GetRunningDeploymentSource()} {
 		r.move(source)
 		putFiles(r.t, source)
 	}
@@ -87,14 +88,16 @@ func (r *replay) execute(c recordedCall) {
 	defer r.mu.Unlock()
 	delete(r.methods, "ReportStageLogs")
 	delete(r.methods, "ReportStageLogsFromLastCheckpoint")
-	delete(r.methods, "GetDeploymentPluginMetadata") // when the deployment began, which PipeCD's rollback has no need to know
+	// when the deployment began, which PipeCD's rollback has no need to know
+	delete(r.methods, "GetDeploymentPluginMetadata")
 	delete(r.methods, "PutDeploymentPluginMetadata")
 	require.Empty(r.t, r.methods)
 }
 
 // executed selects the recorded stages that PipeCD's plugin ran.
 func executed(t *testing.T, recording string) []recordedCall {
-	return slices.DeleteFunc(readRecording(t, recording), func(c recordedCall) bool { return c.method != "ExecuteStage" })
+	return slices.DeleteFunc(readRecording(t, recording),
+		func(c recordedCall) bool { return c.method != "ExecuteStage" })
 }
 
 func TestRecordedStagesOfKustomizeRun(t *testing.T) {
@@ -142,7 +145,8 @@ func renamed(t *testing.T, c recordedCall, name string) recordedCall {
 	request := proto.CloneOf(c.request.(*deployment.ExecuteStageRequest))
 	d, source := request.GetInput().GetDeployment(), request.GetInput().GetTargetDeploymentSource()
 	source.ApplicationDirectory = filepath.Join(filepath.Dir(source.GetApplicationDirectory()), name)
-	source.ApplicationConfig = []byte(strings.Replace(string(source.GetApplicationConfig()), "name: "+d.GetApplicationName(), "name: "+name, 1))
+	source.ApplicationConfig = []byte(strings.Replace(string(source.GetApplicationConfig()),
+		"name: "+d.GetApplicationName(), "name: "+name, 1))
 	d.ApplicationName = name
 	c.request = request
 	return c
@@ -228,7 +232,8 @@ func (r *replay) outline(answer *livestate.GetLivestateResponse, namespace strin
 			require.Equal(r.t, model.ResourceState_UNKNOWN, health)
 			health = model.ResourceState_HEALTHY
 		}
-		line := fmt.Sprint(s.GetResourceType(), " ", suffix.ReplaceAllString(s.GetName(), "$1-*"), " of ", parents, " ", metadata, " ", health, " ", s.GetDeployTarget(), " ", s.GetPluginName())
+		line := fmt.Sprint(s.GetResourceType(), " ", suffix.ReplaceAllString(s.GetName(), "$1-*"), " of ", parents, " ",
+			metadata, " ", health, " ", s.GetDeployTarget(), " ", s.GetPluginName())
 		if recorded && s.GetResourceType() == "ReplicaSet" && slices.Contains(lines, line) {
 			continue // of an older revision, without pods: ours leaves it out
 		}
@@ -238,6 +243,6 @@ func (r *replay) outline(answer *livestate.GetLivestateResponse, namespace strin
 	return append(lines, "sync: "+answer.GetSyncState().GetStatus().String())
 }
 
-// healthyWithoutWork are kinds whose health PipeCD does not know. Ours calls them healthy because they are there, so that an
-// application of healthy parts is healthy.
+// healthyWithoutWork are kinds whose health PipeCD does not know. Ours calls them healthy because they are there, so
+// that an application of healthy parts is healthy.
 var healthyWithoutWork = []string{"ConfigMap", "Service"}

@@ -56,7 +56,8 @@ func readRecording(t *testing.T, name string) []recordedCall {
 		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(line.Method, "/"), "/", ".")))
 		require.NoError(t, err)
 		method := d.(protoreflect.MethodDescriptor)
-		c := recordedCall{path: line.Method, method: path.Base(line.Method), code: line.Code, request: newMessage(t, method.Input()), response: newMessage(t, method.Output())}
+		c := recordedCall{path: line.Method, method: path.Base(line.Method), code: line.Code,
+			request: newMessage(t, method.Input()), response: newMessage(t, method.Output())}
 		require.NoError(t, proto.Unmarshal(line.Req, c.request))
 		require.NoError(t, proto.Unmarshal(line.Resp, c.response))
 		calls = append(calls, c)
@@ -89,7 +90,8 @@ func putFiles(t *testing.T, source *common.DeploymentSource) {
 	name, version := filepath.Base(source.GetApplicationDirectory()), revisions[source.GetCommitHash()]
 	require.NotEmpty(t, version, source.GetCommitHash())
 	files := map[string]string{
-		"conf.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s-conf}\ndata: {v: %q}\n", name, version),
+		"conf.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s-conf}\ndata: {v: %q}\n", name,
+			version),
 		"deployment.yaml": fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
 metadata: {name: %[1]s}
@@ -105,7 +107,8 @@ spec:
 	if name == "kk" {
 		files["kustomization.yaml"] = "namePrefix: k-\nresources: [conf.yaml, deployment.yaml]\n"
 	} else {
-		files["service.yaml"] = fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %[1]s}\nspec: {selector: {app: %[1]s}, ports: [{port: 80}]}\n", name)
+		files["service.yaml"] = fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %[1]s}\n"+
+			"spec: {selector: {app: %[1]s}, ports: [{port: 80}]}\n", name)
 	}
 	source.ApplicationDirectory = filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.Mkdir(source.ApplicationDirectory, 0o755))
@@ -135,7 +138,8 @@ func putAllFiles(t *testing.T, request proto.Message) {
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 	t.Parallel()
 	played := map[string]int{}
-	for _, name := range []string{"a0-start-up", "b2-k8s-no-target", "b3-k8s-quicksync", "b4-k8s-canary", "b7-k8s-kustomize"} {
+	for _, name := range []string{"a0-start-up", "b2-k8s-no-target", "b3-k8s-quicksync", "b4-k8s-canary",
+		"b7-k8s-kustomize"} {
 		for i, c := range readRecording(t, name) {
 			if c.method == "ExecuteStage" && c.code == "OK" {
 				continue
@@ -144,8 +148,9 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d %s", name, i, c.method), func(t *testing.T) {
 				t.Parallel()
 				h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
-					Name:          "kubernetes",
-					DeployTargets: []sdk.DeployTargetConfig{{Name: "c1", Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
+					Name: "kubernetes",
+					DeployTargets: []sdk.DeployTargetConfig{{Name: "c1",
+						Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
 				})
 				putAllFiles(t, c.request)
 				answer := c.response.ProtoReflect().New().Interface()
@@ -158,7 +163,8 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 			})
 		}
 	}
-	require.Equal(t, []string{"BuildPipelineSyncStages", "BuildQuickSyncStages", "DetermineStrategy", "DetermineVersions", "ExecuteStage", "FetchDefinedStages"},
+	require.Equal(t, []string{"BuildPipelineSyncStages", "BuildQuickSyncStages", "DetermineStrategy",
+		"DetermineVersions", "ExecuteStage", "FetchDefinedStages"},
 		slices.Sorted(maps.Keys(played)))
 }
 

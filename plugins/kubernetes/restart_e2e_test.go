@@ -24,8 +24,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// restartingAPI stands in front of the real API. After restart it loses some requests, then it refuses some, as a server does
-// that has not loaded its roles.
+// restartingAPI stands in front of the real API. After restart it loses some requests, then it refuses some, as a
+// server does that has not loaded its roles.
 type restartingAPI struct {
 	proxy            http.Handler
 	breaks, refusals atomic.Int32
@@ -65,7 +65,8 @@ func startRestartingAPI(t *testing.T) (*restartingAPI, string) {
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\nusers: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", server.URL)
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\n"+
+		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", server.URL)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return api, path
 }
@@ -74,10 +75,13 @@ func TestStageAndRollbackOutlastARestartOfTheAPI(t *testing.T) {
 	t.Parallel()
 	api, path := startRestartingAPI(t)
 	a := newAppAt(t, path)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c"), "web.yaml": deploymentYAML("web", "app:v1", 1, "")}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("c"), "d.yaml": configMap("d"), "web.yaml": deploymentYAML("web", "app:v2", 1, "")}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c"),
+		"web.yaml": deploymentYAML("web", "app:v1", 1, "")}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("c"), "d.yaml": configMap("d"),
+		"web.yaml": deploymentYAML("web", "app:v2", 1, "")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
-	for _, step := range []struct{ stage, options string }{{"K8S_CANARY_ROLLOUT", ""}, {"K8S_PRIMARY_ROLLOUT", `{"prune": true}`}, {"K8S_ROLLBACK", ""}} {
+	for _, step := range []struct{ stage, options string }{{"K8S_CANARY_ROLLOUT", ""},
+		{"K8S_PRIMARY_ROLLOUT", `{"prune": true}`}, {"K8S_ROLLBACK", ""}} {
 		api.restart()
 		status, log := a.run(step.stage, step.options, two, one)
 		require.Equal(t, model.StageStatus_STAGE_SUCCESS, status, log)
@@ -91,8 +95,10 @@ func TestAMissingPermissionIsNotTakenForARestart(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()
-	a.h = startPlugin(t, a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}}, nil)
+	a.h = startPlugin(t,
+		a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
+	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+		nil)
 	require.Contains(t, log, "may not patch services")
 	require.NotContains(t, log, "started")
 	require.NotContains(t, log, "trying again")

@@ -15,11 +15,12 @@ import (
 const (
 	brokenAccount    = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: broken}\nnonsense: 1\n"
 	brokenDeployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: broken}\nnonsense: 1\n"
-	politeConf       = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, annotations: {pipecd.dev/server-side-apply: \"true\"}}\ndata: {a: v2}\n"
+	politeConf       = "apiVersion: v1\nkind: ConfigMap\n" +
+		"metadata: {name: conf, annotations: {pipecd.dev/server-side-apply: \"true\"}}\ndata: {a: v2}\n"
 )
 
-// edited is an application with a ConfigMap, of which a user has changed a field since the commit that runs; another deployment
-// begins.
+// edited is an application with a ConfigMap, of which a user has changed a field since the commit that runs; another
+// deployment begins.
 func edited(t *testing.T) (*app, *commit) {
 	t.Helper()
 	a := newApp(t)
@@ -39,7 +40,8 @@ func (a *app) conf(key string) string {
 
 func (a *app) leavesTheirs(log string) {
 	a.t.Helper()
-	require.Contains(a.t, log, "ConfigMap "+a.namespace+"/conf: left as it is, because the failed deployment did not change it and other managers have fields of it: data.a (of hand)")
+	require.Contains(a.t, log, "ConfigMap "+a.namespace+"/conf: left as it is, because the failed deployment did "+
+		"not change it and other managers have fields of it: data.a (of hand)")
 	require.Equal(a.t, "theirs", a.conf("a"))
 }
 
@@ -57,7 +59,8 @@ func TestARollbackForcesNothingThatTheFailedDeploymentHadNotReached(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, running := edited(t)
-			target := &commit{hash: hash, files: map[string]string{"conf.yaml": configMap("conf", "a: v2"), "broken.yaml": brokenAccount}}
+			target := &commit{hash: hash, files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+				"broken.yaml": brokenAccount}}
 			a.fails("K8S_SYNC", "", target, running)
 			a.leavesTheirs(a.succeeds("K8S_ROLLBACK", "", target, running))
 		})
@@ -67,7 +70,8 @@ func TestARollbackForcesNothingThatTheFailedDeploymentHadNotReached(t *testing.T
 func TestARollbackRestoresWhatTheFailedDeploymentChanged(t *testing.T) {
 	t.Parallel()
 	a, running := edited(t)
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"), "broken.yaml": brokenDeployment}}
+	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+		"broken.yaml": brokenDeployment}}
 	a.fails("K8S_SYNC", "", target, running)
 	require.Equal(t, "v2", a.conf("a"))
 	a.succeeds("K8S_ROLLBACK", "", target, running)
@@ -79,7 +83,8 @@ func TestARollbackRefusesWhatTheFailedDeploymentWouldRefuse(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": configMap("conf", "a: v1")}}
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": politeConf, "broken.yaml": brokenDeployment}}
+	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": politeConf,
+		"broken.yaml": brokenDeployment}}
 	a.succeeds("K8S_SYNC", "", running, nil)
 	a.nextDeployment()
 	a.fails("K8S_SYNC", "", target, running)
@@ -96,12 +101,14 @@ func TestARollbackReplacesNothingThatTheFailedDeploymentHadNotReached(t *testing
 		t.Run(annotation, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": annotated("conf", annotation+": enabled")}}
+			running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": annotated("conf",
+				annotation+": enabled")}}
 			a.succeeds("K8S_SYNC", "", running, nil)
 			a.nextDeployment()
 			a.patch("conf", `{"data": {"a": "theirs"}}`)
 			uid := a.get(configMaps, "conf").GetUID()
-			target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": running.files["conf.yaml"], "broken.yaml": brokenAccount}}
+			target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": running.files["conf.yaml"],
+				"broken.yaml": brokenAccount}}
 			a.fails("K8S_SYNC", "", target, running)
 			a.succeeds("K8S_ROLLBACK", "", target, running)
 			require.Equal(t, "theirs", a.conf("a"))
@@ -115,10 +122,12 @@ func TestARollbackLeavesWhatAnotherApplicationHasTaken(t *testing.T) {
 	a, running := edited(t)
 	id := a.id
 	a.id = "other-" + id
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9", files: map[string]string{"conf.yaml": configMap("conf", "a: others")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9",
+		files: map[string]string{"conf.yaml": configMap("conf", "a: others")}}, nil)
 	a.id = id
 	a.nextDeployment()
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"), "broken.yaml": brokenAccount}}
+	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+		"broken.yaml": brokenAccount}}
 	a.fails("K8S_SYNC", "", target, running)
 	log := a.succeeds("K8S_ROLLBACK", "", target, running)
 	require.Contains(t, log, "did not change it and it belongs to the application other-"+id)

@@ -18,14 +18,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// blueGreen is an application whose traffic is on the canary of a second commit, the primary of which has just failed: none
-// of its pods is left.
+// blueGreen is an application whose traffic is on the canary of a second commit, the primary of which has just failed:
+// none of its pods is left.
 func blueGreen(t *testing.T) (a *app, at func(hash, image, pods string) *commit) {
 	t.Helper()
 	a = newApp(t)
-	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: K8S_PRIMARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: primary}}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: " +
+		"canary}}, {name: K8S_PRIMARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: primary}}]}\n"
 	at = func(hash, image, pods string) *commit {
-		deployment := strings.Replace(variantLabelled(image), "  replicas: 2\n", "  replicas: 2\n  strategy: {type: Recreate}\n", 1)
+		deployment := strings.Replace(variantLabelled(image), "  replicas: 2\n",
+			"  replicas: 2\n  strategy: {type: Recreate}\n", 1)
 		return &commit{hash: hash, files: map[string]string{
 			"d.yaml": strings.Replace(deployment, "annotations: {}", "annotations: {"+pods+"}", 1),
 			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1),
@@ -58,8 +60,10 @@ func TestARollbackLeavesTrafficWhereItIsWhenThePrimaryDoesNotComeBack(t *testing
 	t.Parallel()
 	a, at := blueGreen(t)
 	a.settings = "failureGrace: 300ms, rolloutTimeout: 2s"
-	log := a.fails("K8S_ROLLBACK", "", at("aaaaaaa2", "registry.invalid/x:1", ""), at("aaaaaaa1", "app:v1", "pipedeck.dev/simulate: never-ready"))
-	require.Contains(t, log, "Deployment "+a.namespace+"/web has no ready pod, so traffic is left where it was and the other variants are kept")
+	log := a.fails("K8S_ROLLBACK", "", at("aaaaaaa2", "registry.invalid/x:1", ""),
+		at("aaaaaaa1", "app:v1", "pipedeck.dev/simulate: never-ready"))
+	require.Contains(t, log, "Deployment "+a.namespace+"/web has no ready pod, so traffic is left where it was "+
+		"and the other variants are kept")
 	require.Contains(t, log, "not ready within 2s")
 	require.Equal(t, "canary", a.serviceVariant())
 	a.get(deployments, "web-canary")
@@ -69,24 +73,30 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 	t.Parallel()
 	a := newApp(t)
 	role := "pipedeck-" + a.namespace
-	clusterRoles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
+	clusterRoles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1",
+		Resource: "clusterroles"}
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(clusterRoles).Delete(context.Background(), role, metav1.DeleteOptions{})
 	})
 	before := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"kept.yaml": configMap("kept"), "bare.yaml": configMap("bare"), "taken.yaml": configMap("taken"), "owned.yaml": configMap("owned"),
-		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role + "}\nrules: []\n",
+		"kept.yaml": configMap("kept"), "bare.yaml": configMap("bare"), "taken.yaml": configMap("taken"),
+		"owned.yaml": configMap("owned"),
+		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role +
+			"}\nrules: []\n",
 	}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("bare", `{"metadata": {"labels": null}}`)
 	kept := a.get(configMaps, "kept")
-	a.patch("owned", `{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+string(kept.GetUID())+`"}]}}`)
+	a.patch("owned",
+		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+string(kept.GetUID())+`"}]}}`)
 	id := a.id
 	a.id = "other-" + id
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9", files: map[string]string{"taken.yaml": configMap("taken")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9", files: map[string]string{"taken.yaml": configMap("taken")}},
+		nil)
 	a.id = id
 
-	log := a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}, before)
+	log := a.succeeds("K8S_SYNC", `{"prune": true}`,
+		&commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}, before)
 	require.Contains(t, log, "Pruned 2 resources")
 	a.absent(configMaps, "bare")
 	a.get(configMaps, "kept")
@@ -99,7 +109,8 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 // patch changes a ConfigMap as somebody would by hand.
 func (a *app) patch(name, change string) {
 	a.t.Helper()
-	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Patch(a.t.Context(), name, types.MergePatchType, []byte(change), metav1.PatchOptions{FieldManager: "hand"})
+	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Patch(a.t.Context(), name,
+		types.MergePatchType, []byte(change), metav1.PatchOptions{FieldManager: "hand"})
 	require.NoError(a.t, err)
 }
 
@@ -107,13 +118,15 @@ func TestARollbackRemovesWhatTheFailedDeploymentCreatedInTheWholeCluster(t *test
 	t.Parallel()
 	a := newApp(t)
 	role := "pipedeck-" + a.namespace
-	clusterRoles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
+	clusterRoles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1",
+		Resource: "clusterroles"}
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(clusterRoles).Delete(context.Background(), role, metav1.DeleteOptions{})
 	})
 	bad := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role + "}\nrules: []\n",
-		"d.yaml":    deploymentYAML("web", "registry.invalid/x:1", 1, ""),
+		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role +
+			"}\nrules: []\n",
+		"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, ""),
 	}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)

@@ -39,8 +39,10 @@ func TestAStatefulSetHasACanaryAndABaseline(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings += "}\n      workloads: [{kind: StatefulSet}]\n      variantLabel: {key: example.com/role"
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"all.yaml": strings.Replace(statefulYAML, "VALUE", "a", 1)}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "b", "db:v1", "db:v2").Replace(statefulYAML)}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"all.yaml": strings.Replace(statefulYAML, "VALUE", "a",
+		1)}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "b", "db:v1",
+		"db:v2").Replace(statefulYAML)}}
 	a.succeeds("K8S_SYNC", `{"addVariantLabelToSelector": true}`, one, nil)
 	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%"}`, two, one)
 	require.Contains(t, log, "2 of 2 ready")

@@ -19,7 +19,8 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	c := &commit{hash: "aaaaaaa1", files: map[string]string{
-		"deployment.yaml": deploymentYAML("web", "app:v1", 3, ""), "service.yaml": serviceYAML, "conf.yaml": configMap("conf", "n: y", "v: '1'"),
+		"deployment.yaml": deploymentYAML("web", "app:v1", 3, ""), "service.yaml": serviceYAML,
+		"conf.yaml": configMap("conf", "n: y", "v: '1'"),
 	}}
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	require.Contains(t, log, "3 of 3 ready")
@@ -42,7 +43,8 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 func TestASyncRemovesWhatLeftGitOnlyWhenItIsToldToPrune(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("kept"), "b.yaml": configMap("dropped"), "s.yaml": serviceYAML}}
+	before := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("kept"),
+		"b.yaml": configMap("dropped"), "s.yaml": serviceYAML}}
 	after := &commit{hash: "aaaaaaa2", files: map[string]string{"a.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.succeeds("K8S_SYNC", "", after, before)
@@ -139,9 +141,11 @@ spec:
 func TestWhatWasReplacedIsAppliedAgainLater(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	replaced := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, annotations: {pipecd.dev/sync-by-replace: enabled}}\ndata: {a: b, c: d}\n"
+	replaced := "apiVersion: v1\nkind: ConfigMap\n" +
+		"metadata: {name: conf, annotations: {pipecd.dev/sync-by-replace: enabled}}\ndata: {a: b, c: d}\n"
 	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": replaced}}, nil)
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}, nil)
+	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2",
+		files: map[string]string{"c.yaml": configMap("conf", "a: b")}}, nil)
 	require.NotContains(t, log, "kubectl")
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
 	require.Equal(t, map[string]string{"a": "b"}, data)
@@ -159,7 +163,8 @@ func TestAStageThatDoesNotWaitEndsWhenTheAPIHasTakenTheManifests(t *testing.T) {
 func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("other")}}, nil) // makes the namespace
+	// makes the namespace
+	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("other")}}, nil)
 	live := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "conf", "namespace": a.namespace},
 		"data": map[string]any{"kept": "1", "dropped": "2"},
@@ -183,7 +188,8 @@ func TestGitWinsOverAChangeMadeInTheCluster(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", c, nil)
 	live := a.get(configMaps, "conf")
 	require.NoError(t, unstructured.SetNestedField(live.Object, "edited", "data", "a"))
-	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: "someone"})
+	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Update(t.Context(), live,
+		metav1.UpdateOptions{FieldManager: "someone"})
 	require.NoError(t, err)
 	a.succeeds("K8S_SYNC", "", c, nil)
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")

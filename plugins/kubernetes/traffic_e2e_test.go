@@ -25,7 +25,8 @@ var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 // variantLabelled is a Deployment whose selector and pods have the primary's label.
 func variantLabelled(image string) string {
 	return strings.NewReplacer("matchLabels: {app: web}", "matchLabels: {app: web, pipecd.dev/variant: primary}",
-		"labels: {app: web}", "labels: {app: web, pipecd.dev/variant: primary}").Replace(deploymentYAML("web", image, 2, ""))
+		"labels: {app: web}", "labels: {app: web, pipecd.dev/variant: primary}").Replace(deploymentYAML("web", image, 2,
+		""))
 }
 
 func (a *app) serviceVariant() string {
@@ -38,10 +39,13 @@ func (a *app) serviceVariant() string {
 func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.pipeline = "  pipeline:\n    stages:\n      - name: K8S_CANARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n        with: {all: canary}\n" +
-		"      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n        with: {all: primary}\n      - name: K8S_CANARY_CLEAN\n"
+	a.pipeline = "  pipeline:\n    stages:\n      - name: K8S_CANARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n" +
+		"        with: {all: canary}\n" +
+		"      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_TRAFFIC_ROUTING\n        with: {all: primary}\n" +
+		"      - name: K8S_CANARY_CLEAN\n"
 	files := func(image string) map[string]string {
-		return map[string]string{"d.yaml": variantLabelled(image), "s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
+		return map[string]string{"d.yaml": variantLabelled(image),
+			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
 	}
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
@@ -56,7 +60,8 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	require.Contains(t, log, "Traffic is routed: canary 100%")
 	metadata := a.h.Piped.StageMetadata(fmt.Sprintf("stage-%d", a.stages))
 	require.Equal(t, map[string]string{
-		"primary-percentage": "0", "canary-percentage": "100", "baseline-percentage": "0", sdk.DisplayMetadataKey: "canary 100%",
+		"primary-percentage": "0", "canary-percentage": "100", "baseline-percentage": "0",
+		sdk.DisplayMetadataKey: "canary 100%",
 	}, metadata)
 	require.Equal(t, "canary", a.serviceVariant())
 	a.golden("traffic-podselector")
@@ -69,7 +74,8 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 
 	// Without a later traffic stage the rollout takes the traffic back, as nobody else would.
 	between := a.pipeline
-	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: " +
+		"K8S_PRIMARY_ROLLOUT}]}\n"
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_PRIMARY_ROLLOUT", `{}`, two, one)
 	require.Equal(t, "primary", a.serviceVariant())
@@ -85,7 +91,8 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 // removeCRD removes a definition at the end of the test.
 func (a *app) removeCRD(name string) {
 	a.t.Cleanup(func() {
-		crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+		crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+			Resource: "customresourcedefinitions"}
 		require.NoError(a.t, a.live().Dynamic.Resource(crds).Delete(context.Background(), name, metav1.DeleteOptions{}))
 	})
 }
@@ -104,7 +111,8 @@ spec:
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-var virtualServices = schema.GroupVersionResource{Group: "networking.istio.io", Version: "v1", Resource: "virtualservices"}
+var virtualServices = schema.GroupVersionResource{Group: "networking.istio.io", Version: "v1",
+	Resource: "virtualservices"}
 
 // shares are the weights in the VirtualService by subset.
 func (a *app) shares() map[string]int64 {
@@ -124,11 +132,14 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 	t.Parallel()
 	a := newApp(t)
 	a.removeCRD("virtualservices.networking.istio.io")
-	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 30}}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: " +
+		"30}}, {name: K8S_PRIMARY_ROLLOUT}]}\n"
 	a.settings += "}\n      trafficRouting: {method: istio"
-	virtualService := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {hosts: [web], http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
+	virtualService := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\n" +
+		"spec: {hosts: [web], http: [{route: [{destination: {host: web, subset: primary}, weight: 100}]}]}\n"
 	files := func(image string) map[string]string {
-		return map[string]string{"d.yaml": deploymentYAML("web", image, 2, ""), "s.yaml": serviceYAML, "crd.yaml": virtualServiceCRD, "v.yaml": virtualService}
+		return map[string]string{"d.yaml": deploymentYAML("web", image, 2, ""), "s.yaml": serviceYAML,
+			"crd.yaml": virtualServiceCRD, "v.yaml": virtualService}
 	}
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
@@ -140,16 +151,19 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 	require.Contains(t, log, "VirtualService "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
 	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
 	log = a.fails("K8S_TRAFFIC_ROUTING", `{"primary": 60, "canary": "20%", "baseline": 20}`, two, one)
-	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=baseline")
+	require.Contains(t, log, "no traffic was moved: there is no pod with the labels "+
+		"app=web,pipecd.dev/variant=baseline")
 	require.Equal(t, map[string]int64{"primary": 70, "canary": 30}, a.shares())
 	a.succeeds("K8S_BASELINE_ROLLOUT", "{}", two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"primary": 60, "canary": "20%", "baseline": 20}`, two, one)
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
 
-	require.NoError(t, a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Delete(t.Context(), "web-canary", metav1.DeleteOptions{}))
+	require.NoError(t, a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Delete(t.Context(), "web-canary",
+		metav1.DeleteOptions{}))
 	a.absent(deployments, "web-canary")
 	require.Eventually(t, func() bool {
-		pods, err := a.live().Dynamic.Resource(pods).Namespace(a.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "pipecd.dev/variant=canary"})
+		pods, err := a.live().Dynamic.Resource(pods).Namespace(a.namespace).List(t.Context(),
+			metav1.ListOptions{LabelSelector: "pipecd.dev/variant=canary"})
 		return err == nil && len(pods.Items) == 0
 	}, 30*time.Second, 20*time.Millisecond)
 	log = a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 50, "primary": 50}`, two, one)
@@ -162,17 +176,20 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 func TestTrafficIsNotMovedToAVariantWithoutAReadyPod(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: canary}}]}\n"
+	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {all: " +
+		"canary}}]}\n"
 	a.settings = "autoCreateNamespace: true, failureGrace: 300ms, rolloutTimeout: 2s, waitReady: false"
 	service := strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": service}}
 	two := &commit{hash: "aaaaaaa2", files: map[string]string{
-		"d.yaml": strings.Replace(variantLabelled("app:v2"), "annotations: {}", "annotations: {pipedeck.dev/simulate: never-ready}", 1), "s.yaml": service,
+		"d.yaml": strings.Replace(variantLabelled("app:v2"), "annotations: {}",
+			"annotations: {pipedeck.dev/simulate: never-ready}", 1), "s.yaml": service,
 	}}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.succeeds("K8S_CANARY_ROLLOUT", "{}", two, one)
 	log := a.fails("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
-	require.Contains(t, log, "no traffic was moved: no pod with the labels app=web,pipecd.dev/variant=canary is ready after 2s (input.rolloutTimeout)")
+	require.Contains(t, log, "no traffic was moved: no pod with the labels app=web,pipecd.dev/variant=canary is "+
+		"ready after 2s (input.rolloutTimeout)")
 	require.Equal(t, "primary", a.serviceVariant())
 }
 
@@ -245,7 +262,8 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
       - {name: K8S_CANARY_CLEAN}
 `
 	a.settings += "}\n      trafficRouting: {method: gateway"
-	route := "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: [{backendRefs: [{name: web, port: 80}]}]}\n"
+	route := "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\n" +
+		"spec: {rules: [{backendRefs: [{name: web, port: 80}]}]}\n"
 	files := func(image string) map[string]string {
 		return map[string]string{"d.yaml": variantLabelled(image), "crd.yaml": httpRouteCRD, "r.yaml": route,
 			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
@@ -256,7 +274,8 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 
 	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
 	log := a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
-	require.Contains(t, log, "no traffic was moved: there is no Service "+a.namespace+"/web-canary: roll the canary variant out with createService: true")
+	require.Contains(t, log, "no traffic was moved: there is no Service "+a.namespace+"/web-canary: roll the "+
+		"canary variant out with createService: true")
 	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
@@ -276,9 +295,11 @@ func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": serviceYAML}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"),
+		"s.yaml": serviceYAML}}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	log := a.fails("K8S_CANARY_ROLLOUT", `{}`, one, one)
-	require.Contains(t, log, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic")
+	require.Contains(t, log, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send "+
+		"all traffic")
 	a.absent(deployments, "web-canary")
 }

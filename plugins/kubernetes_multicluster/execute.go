@@ -26,7 +26,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 		return sdk.Failure, err
 	}
 	if keys := unusedKeys(&req.Target.App); len(keys) > 0 {
-		req.Log.Infof("Warning: not used, since neither kubectl nor kustomize is run as a program: %s", strings.Join(keys, ", "))
+		req.Log.Infof("Warning: not used, since neither kubectl nor kustomize is run as a program: %s",
+			strings.Join(keys, ", "))
 	}
 	for _, sentence := range config.Unread(req.Stage.GetName(), req.Options) {
 		req.Log.Infof("Warning: %s", sentence)
@@ -81,8 +82,8 @@ func isRollback(req *stage.Request) bool {
 	return name == config.StageRollback
 }
 
-// touched gives the places that the deployment may have changed: only there is something to roll back. (PipeCD v1 rolls back
-// everywhere.)
+// touched gives the places that the deployment may have changed: only there is something to roll back. (PipeCD v1 rolls
+// back everywhere.)
 func touched(ctx context.Context, req *stage.Request, all []place) ([]place, error) {
 	var changed []place
 	for _, p := range all {

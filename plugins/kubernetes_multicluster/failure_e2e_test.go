@@ -24,7 +24,8 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
 	log, metadata := f.fails("K8S_MULTI_SYNC", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
-	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target atlantis: connect to the Kubernetes API at https://127.0.0.1:")
+	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target atlantis: connect to the Kubernetes API "+
+		"at https://127.0.0.1:")
 	require.Contains(t, log, "connection refused")
 	require.Equal(t, "1 of 2 deploy targets, failed: atlantis", metadata["pipecd/stage-display-metadata"])
 	require.Contains(t, results(t, metadata)["atlantis"].Detail, "connect to the Kubernetes API at https://127.0.0.1:")
@@ -42,7 +43,8 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	require.Contains(t, log, "1 of 1 deploy targets failed")
 
 	state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
-		PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(one), DeployTargets: []string{"tokyo", "atlantis"},
+		PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(one),
+		DeployTargets: []string{"tokyo", "atlantis"},
 	})
 	require.NoError(t, err)
 	at := map[string]model.ResourceState_HealthStatus{}
@@ -62,7 +64,8 @@ func TestARollbackTellsOfEachTarget(t *testing.T) {
 	f.leaves("london")
 	log, metadata := f.fails("K8S_MULTI_ROLLBACK", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
-	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target london: connect to the Kubernetes API at https://127.0.0.1:")
+	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target london: connect to the Kubernetes API "+
+		"at https://127.0.0.1:")
 	require.Equal(t, "SUCCESS", results(t, metadata)["tokyo"].Status)
 	require.Equal(t, "FAILURE", results(t, metadata)["london"].Status)
 	f.hasNot("tokyo", configMaps, "conf")
@@ -74,16 +77,19 @@ func TestARollbackLeavesTheFieldsForWhichATargetRefused(t *testing.T) {
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
 	two := &commit{hash: "aaaaaaa2", files: map[string]string{
-		"c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, annotations: {pipecd.dev/server-side-apply: enabled}}\ndata: {a: v2}\n",
+		"c.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
+			"metadata: {name: conf, annotations: {pipecd.dev/server-side-apply: enabled}}\ndata: {a: v2}\n",
 	}}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	maps := f.client.Dynamic.Resource(configMaps).Namespace(f.namespace("london"))
-	_, err := maps.Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"data": {"a": "theirs"}}`), metav1.PatchOptions{FieldManager: "hand"})
+	_, err := maps.Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"data": {"a": "theirs"}}`),
+		metav1.PatchOptions{FieldManager: "hand"})
 	require.NoError(t, err)
 	log, _ := f.fails("K8S_MULTI_SYNC", "", two, one)
 	require.Contains(t, log, "data.a (of hand)")
 	log, _ = f.succeeds("K8S_MULTI_ROLLBACK", "", two, one)
-	require.Contains(t, log, "left as it is, because the failed deployment did not change it and other managers have fields of it: data.a (of hand)")
+	require.Contains(t, log, "left as it is, because the failed deployment did not change it and other managers "+
+		"have fields of it: data.a (of hand)")
 	value := func(target string) string {
 		a, _, _ := unstructured.NestedString(f.has(target, configMaps, "conf").Object, "data", "a")
 		return a
@@ -109,11 +115,13 @@ func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
 	f.plugin = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [tokyo]}, {target: {name: london}, manifests: [london]}]}}`
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"tokyo/c.yaml": configMap("conf"), "london/c.yaml": configMap("conf"), "london/d.yaml": configMap("more")}}
+	one := &commit{hash: "aaaaaaa1", files: map[string]string{"tokyo/c.yaml": configMap("conf"),
+		"london/c.yaml": configMap("conf"), "london/d.yaml": configMap("more")}}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	look := func(c *commit) *livestate.GetLivestateResponse {
 		state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
-			PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(c), DeployTargets: []string{"tokyo", "london"},
+			PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(c),
+			DeployTargets: []string{"tokyo", "london"},
 		})
 		require.NoError(t, err)
 		return state
@@ -123,10 +131,13 @@ func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
 	for _, r := range state.GetApplicationLiveState().GetResources() {
 		count[r.GetDeployTarget()]++
 	}
-	require.Equal(t, map[string]int{"tokyo": 1, "london": 2}, count, "each target shows its own, also in the same cluster")
-	require.Equal(t, model.ApplicationSyncStatus_SYNCED, state.GetSyncState().GetStatus(), state.GetSyncState().GetReason())
+	require.Equal(t, map[string]int{"tokyo": 1, "london": 2}, count,
+		"each target shows its own, also in the same cluster")
+	require.Equal(t, model.ApplicationSyncStatus_SYNCED, state.GetSyncState().GetStatus(),
+		state.GetSyncState().GetReason())
 
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"tokyo/c.yaml": configMap("conf"), "london/c.yaml": configMap("conf") + "---\n" + configMap("new")}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{"tokyo/c.yaml": configMap("conf"),
+		"london/c.yaml": configMap("conf") + "---\n" + configMap("new")}}
 	state = look(two)
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetSyncState().GetStatus())
 	require.Contains(t, state.GetSyncState().GetShortReason(), "london: ")

@@ -33,8 +33,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-// kubeconfigEnv names the kubeconfig of a running API. The tests make namespaces of their own in it, one for each deploy
-// target: it has the effect of so many clusters, as long as no manifest names a namespace.
+// kubeconfigEnv names the kubeconfig of a running API. The tests make namespaces of their own in it, one for each
+// deploy target: it has the effect of so many clusters, as long as no manifest names a namespace.
 const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
 
 var (
@@ -98,7 +98,8 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 		require.NoError(t, err)
 		entries = append(entries, sdk.DeployTargetConfig{Name: target.name, Labels: target.labels, Config: data})
 	}
-	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
+	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin()),
+		sdktest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
 	return f
 }
 
@@ -109,11 +110,13 @@ func (discard) Infof(string, ...any) {}
 // kubeconfig makes the namespace of a target, and a kubeconfig that leads there.
 func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	f.t.Helper()
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": f.namespace(target.name)}}}
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": f.namespace(target.name)}}}
 	_, err := f.client.Dynamic.Resource(namespaces).Create(f.t.Context(), namespace, metav1.CreateOptions{})
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() {
-		err := f.client.Dynamic.Resource(namespaces).Delete(context.Background(), f.namespace(target.name), metav1.DeleteOptions{})
+		err := f.client.Dynamic.Resource(namespaces).Delete(context.Background(), f.namespace(target.name),
+			metav1.DeleteOptions{})
 		if !apierrors.IsNotFound(err) {
 			require.NoError(f.t, err)
 		}
@@ -164,7 +167,8 @@ func (f *fleet) source(c *commit) *common.DeploymentSource {
 		require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(f.t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n    kubernetes_multicluster: %s\n", f.pipeline, f.plugin)
+	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n"+
+		"    kubernetes_multicluster: %s\n", f.pipeline, f.plugin)
 	return &common.DeploymentSource{
 		ApplicationDirectory: dir, CommitHash: c.hash, ApplicationConfig: []byte(yaml),
 		ApplicationConfigFilename: "app.pipecd.yaml", SharedConfigDirectory: filepath.Join(dir, ".pipe"),
@@ -172,7 +176,8 @@ func (f *fleet) source(c *commit) *common.DeploymentSource {
 }
 
 // run runs a stage, and gives its log and its metadata.
-func (f *fleet) run(stage, options string, target, running *commit) (status model.StageStatus, log string, metadata map[string]string) {
+func (f *fleet) run(stage, options string, target, running *commit) (status model.StageStatus, log string,
+	metadata map[string]string) {
 	f.t.Helper()
 	f.stages++
 	req := f.h.Request(stage, options)
@@ -227,7 +232,8 @@ func (f *fleet) golden(name string, targets ...string) {
 // has looks for an object at a target.
 func (f *fleet) has(target string, gvr schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	f.t.Helper()
-	o, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name, metav1.GetOptions{})
+	o, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name,
+		metav1.GetOptions{})
 	require.NoError(f.t, err)
 	return o
 }
@@ -235,14 +241,16 @@ func (f *fleet) has(target string, gvr schema.GroupVersionResource, name string)
 func (f *fleet) hasNot(target string, gvr schema.GroupVersionResource, name string) {
 	f.t.Helper()
 	require.Eventually(f.t, func() bool {
-		_, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name, metav1.GetOptions{})
+		_, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name,
+			metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	}, 20*time.Second, 20*time.Millisecond, "%s %s is still at %s", gvr.Resource, name, target)
 }
 
 func (f *fleet) image(target, deployment string) any {
 	f.t.Helper()
-	containers, _, err := unstructured.NestedSlice(f.has(target, deployments, deployment).Object, "spec", "template", "spec", "containers")
+	containers, _, err := unstructured.NestedSlice(f.has(target, deployments, deployment).Object, "spec", "template",
+		"spec", "containers")
 	require.NoError(f.t, err)
 	return containers[0].(map[string]any)["image"]
 }

@@ -35,14 +35,16 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 	}
 	q := preview.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
 	for _, at := range all {
-		q.Destinations = append(q.Destinations, preview.Destination{Target: at.target, Running: at.running, Wanted: at.wanted})
+		q.Destinations = append(q.Destinations, preview.Destination{Target: at.target, Running: at.running,
+			Wanted: at.wanted})
 	}
 	previews, err := p.previews.Preview(ctx, q)
 	if err != nil {
 		return nil, inMultiWords(err)
 	}
 	for _, name := range others {
-		previews = append(previews, sdk.PlanPreview{Target: name, NoChange: true, Summary: "not deployed to: input.multiTargets has no entry for it"})
+		previews = append(previews, sdk.PlanPreview{Target: name, NoChange: true,
+			Summary: "not deployed to: input.multiTargets has no entry for it"})
 	}
 	return previews, nil
 }

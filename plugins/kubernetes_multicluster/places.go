@@ -59,7 +59,8 @@ func placesOf(req *stage.Request, names []string) ([]place, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("with.multiTargets: the application is not deployed to %q; its deploy targets are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("with.multiTargets: the application is not deployed to %q; its deploy targets "+
+				"are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(p place) bool { return !slices.Contains(names, p.target.Name) }), nil
@@ -67,7 +68,8 @@ func placesOf(req *stage.Request, names []string) ([]place, error) {
 
 // nowhere is an application whose configuration leaves out all of its deploy targets.
 func nowhere(targets []string) error {
-	return fmt.Errorf("input.multiTargets has an entry for none of the application's deploy targets, which are: %s; name one of them, or leave input.multiTargets out to deploy to all",
+	return fmt.Errorf("input.multiTargets has an entry for none of the application's deploy targets, which are: "+
+		"%s; name one of them, or leave input.multiTargets out to deploy to all",
 		strings.Join(targets, ", "))
 }
 

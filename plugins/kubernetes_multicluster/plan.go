@@ -38,15 +38,16 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*mo
 		for _, image := range strategy.Versions(manifests, at.wanted.App.Workloads) {
 			if !seen[image.Reference] {
 				seen[image.Reference] = true
-				versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name, Url: image.Reference})
+				versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name,
+					Url: image.Reference})
 			}
 		}
 	}
 	return versions, nil
 }
 
-// DetermineStrategy compares the running manifests with the new ones at each deploy target. One that needs the pipeline is
-// enough for it to be used.
+// DetermineStrategy compares the running manifests with the new ones at each deploy target. One that needs the pipeline
+// is enough for it to be used.
 func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.Strategy, error) {
 	all, err := plannedPlaces(req)
 	if err != nil {
@@ -133,7 +134,8 @@ func (p *plugin) load(ctx context.Context, req *planRequest, at place, s *stage.
 	}
 	manifests, err := p.loader.Load(ctx, targets, s)
 	if err != nil {
-		return nil, fmt.Errorf("load the manifests of %s at commit %s for deploy target %s: %w", s.ConfigFilename, s.CommitHash, at.target.Name, err)
+		return nil, fmt.Errorf("load the manifests of %s at commit %s for deploy target %s: %w", s.ConfigFilename,
+			s.CommitHash, at.target.Name, err)
 	}
 	return manifests, nil
 }

@@ -91,10 +91,13 @@ func (p *plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
-func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
-	stages := []sdk.Stage{{Name: config.MultiName(config.StageSync), Desc: "Sync by applying all manifests at every deploy target"}}
+func (p *plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage,
+	error) {
+	stages := []sdk.Stage{{Name: config.MultiName(config.StageSync),
+		Desc: "Sync by applying all manifests at every deploy target"}}
 	if req.Rollback {
-		stages = append(stages, sdk.Stage{Name: config.MultiName(config.StageRollback), Desc: "Rollback the deployment", Rollback: true})
+		stages = append(stages, sdk.Stage{Name: config.MultiName(config.StageRollback), Desc: "Rollback the deployment",
+			Rollback: true})
 	}
 	return stages, nil
 }

@@ -55,12 +55,14 @@ func source(t *testing.T, plugin, asia, europe string) *common.DeploymentSource 
 	}
 	return &common.DeploymentSource{
 		ApplicationDirectory: dir, CommitHash: "0123456789", ApplicationConfigFilename: "app.pipecd.yaml",
-		ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n    kubernetes_multicluster: " + plugin + "\n"),
+		ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
+			"  plugins:\n    kubernetes_multicluster: " + plugin + "\n"),
 	}
 }
 
 func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
-	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_MULTI_SYNC", "").GetInput().GetDeployment(), RunningDeploymentSource: running, TargetDeploymentSource: target}
+	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_MULTI_SYNC", "").GetInput().GetDeployment(),
+		RunningDeploymentSource: running, TargetDeploymentSource: target}
 }
 
 const apart = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}, {target: {labels: {region: europe}}, manifests: [europe]}]}}`
@@ -83,7 +85,8 @@ func TestVersionsAreThoseOfAllTargets(t *testing.T) {
 		apart: {"app:v1", "app:v2"},
 		`{input: {multiTargets: [{target: {name: london}, manifests: [europe]}]}}`: {"app:v2"},
 	} {
-		resp, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, plugin, "app:v1", "app:v2"))})
+		resp, err := h.Deployment.DetermineVersions(t.Context(),
+			&deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, plugin, "app:v1", "app:v2"))})
 		require.NoError(t, err)
 		var got []string
 		for _, v := range resp.GetVersions() {
@@ -112,14 +115,16 @@ func TestOneTargetThatNeedsThePipelineIsEnough(t *testing.T) {
 		},
 		"both have changed in their own ways": {
 			apart, "app:v1", "app:v1", "app:v2", "app:v3", model.SyncStrategy_PIPELINE,
-			"Sync progressively because of updating image app from v1 to v2 (at tokyo); Sync progressively because of updating image app from v1 to v3 (at london)",
+			"Sync progressively because of updating image app from v1 to v2 (at tokyo); Sync progressively " +
+				"because of updating image app from v1 to v3 (at london)",
 		},
 		"none has changed": {
 			apart, "app:v1", "app:v1", "app:v1", "app:v1", model.SyncStrategy_QUICK_SYNC,
 			"Quick sync by applying all manifests: no pod template and no configuration changes",
 		},
 		"the one that has changed is not deployed to": {
-			`{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}]}}`, "app:v1", "app:v1", "app:v1", "app:v2", model.SyncStrategy_QUICK_SYNC,
+			`{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}]}}`, "app:v1", "app:v1", "app:v1",
+			"app:v2", model.SyncStrategy_QUICK_SYNC,
 			"Quick sync by applying all manifests: no pod template and no configuration changes",
 		},
 	} {
@@ -163,15 +168,18 @@ func TestAnApplicationThatLeavesOutAllItsTargetsIsAMistake(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	nowhere := `{input: {multiTargets: [{target: {name: osaka}}]}}`
-	_, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: planInput(h, nil, source(t, nowhere, "a:1", "a:1"))})
-	require.ErrorContains(t, err, "input.multiTargets has an entry for none of the application's deploy targets, which are: tokyo, london")
+	_, err := h.Deployment.DetermineStrategy(t.Context(),
+		&deployment.DetermineStrategyRequest{Input: planInput(h, nil, source(t, nowhere, "a:1", "a:1"))})
+	require.ErrorContains(t, err, "input.multiTargets has an entry for none of the application's deploy targets, "+
+		"which are: tokyo, london")
 }
 
 func TestAFolderThatIsNotThereIsNamedWithItsTarget(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	missing := `{input: {multiTargets: [{target: {name: tokyo}, kustomizeDir: overlays/tokyo}, {target: {name: london}, manifests: [nowhere.yaml]}]}}`
-	_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, missing, "a:1", "a:1"))})
+	_, err := h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, missing, "a:1", "a:1"))})
 	require.ErrorContains(t, err, "for deploy target tokyo: ")
 	require.ErrorContains(t, err, "overlays/tokyo")
 }
@@ -181,14 +189,19 @@ func TestMistakesInOptionsAreSeenBeforeAnythingRuns(t *testing.T) {
 	h := start(t)
 	build := func(name, with string) error {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-			Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 1, Config: []byte(with)}},
+			Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: name, Index: 1,
+				Config: []byte(with)}},
 		})
 		return err
 	}
-	require.NoError(t, build("K8S_MULTI_CANARY_ROLLOUT", `{"replicas": "50%", "multiTargets": ["tokyo"], "failurePolicy": "any"}`))
-	require.ErrorContains(t, build("K8S_MULTI_TRAFFIC_ROUTING", `{}`), "stage 2 of the pipeline: K8S_MULTI_TRAFFIC_ROUTING: with: says nothing")
-	require.ErrorContains(t, build("K8S_MULTI_SYNC", `{"failurePolicy": "most"}`), `stage 2 of the pipeline: K8S_MULTI_SYNC: with: failurePolicy: "most" is not known`)
-	require.ErrorContains(t, build("K8S_MULTI_CANARY_CLEAN", `{"multiTargets": "tokyo"}`), "K8S_MULTI_CANARY_CLEAN: with")
+	require.NoError(t, build("K8S_MULTI_CANARY_ROLLOUT",
+		`{"replicas": "50%", "multiTargets": ["tokyo"], "failurePolicy": "any"}`))
+	require.ErrorContains(t, build("K8S_MULTI_TRAFFIC_ROUTING", `{}`),
+		"stage 2 of the pipeline: K8S_MULTI_TRAFFIC_ROUTING: with: says nothing")
+	require.ErrorContains(t, build("K8S_MULTI_SYNC", `{"failurePolicy": "most"}`),
+		`stage 2 of the pipeline: K8S_MULTI_SYNC: with: failurePolicy: "most" is not known`)
+	require.ErrorContains(t, build("K8S_MULTI_CANARY_CLEAN", `{"multiTargets": "tokyo"}`),
+		"K8S_MULTI_CANARY_CLEAN: with")
 	require.ErrorContains(t, build("K8S_MULTI_ROLLBACK", `{}`), "K8S_MULTI_ROLLBACK runs by itself")
 }
 
@@ -196,7 +209,9 @@ func TestRollbackStagesAreAdded(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-		Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: "K8S_MULTI_CANARY_ROLLOUT", Index: 2}, {Name: "K8S_MULTI_PRIMARY_ROLLOUT", Index: 4}},
+		Rollback: true,
+		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: "K8S_MULTI_CANARY_ROLLOUT",
+			Index: 2}, {Name: "K8S_MULTI_PRIMARY_ROLLOUT", Index: 4}},
 	})
 	require.NoError(t, err)
 	require.Len(t, resp.GetStages(), 3)
@@ -204,7 +219,8 @@ func TestRollbackStagesAreAdded(t *testing.T) {
 	require.Equal(t, "K8S_MULTI_ROLLBACK", last.GetName())
 	require.EqualValues(t, 2, last.GetIndex())
 	require.True(t, last.GetRollback())
-	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(), &deployment.BuildQuickSyncStagesRequest{Rollback: true})
+	quick, err := h.Deployment.BuildQuickSyncStages(t.Context(),
+		&deployment.BuildQuickSyncStagesRequest{Rollback: true})
 	require.NoError(t, err)
 	require.Equal(t, "K8S_MULTI_SYNC", quick.GetStages()[0].GetName())
 	require.Equal(t, "K8S_MULTI_ROLLBACK", quick.GetStages()[1].GetName())
@@ -218,14 +234,16 @@ func TestAStageRefusesTargetsThatTheApplicationDoesNotHave(t *testing.T) {
 	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-	require.Contains(t, h.Piped.Log("k8s_multi_sync"), `with.multiTargets: the application is not deployed to "osaka"; its deploy targets are tokyo, london`)
+	require.Contains(t, h.Piped.Log("k8s_multi_sync"),
+		`with.multiTargets: the application is not deployed to "osaka"; its deploy targets are tokyo, london`)
 }
 
 func TestARollbackOfADeploymentThatHasTouchedNothingDoesNothing(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	req := h.Request("K8S_MULTI_ROLLBACK", "")
-	req.Input.TargetDeploymentSource = source(t, "{input: {multiTargets: [{target: {name: tokyo}, kubectlVersion: 1.2.3}]}}", "a:1", "a:1")
+	req.Input.TargetDeploymentSource = source(t, "{input: {multiTargets: [{target: {name: tokyo}, kubectlVersion: "+
+		"1.2.3}]}}", "a:1", "a:1")
 	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	log := h.Piped.Log("k8s_multi_rollback")

@@ -30,7 +30,8 @@ spec:
 
 func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, fleetTarget{name: "tokyo", labels: map[string]string{"region": "asia"}}, fleetTarget{name: "london"}, fleetTarget{name: "lima"})
+	f := newFleet(t, fleetTarget{name: "tokyo", labels: map[string]string{"region": "asia"}},
+		fleetTarget{name: "london"}, fleetTarget{name: "lima"})
 	f.plugin = `{input: {multiTargets: [{target: {labels: {region: asia}}, manifests: [asia]}, {target: {name: london}, kustomizeDir: overlays/london}]}}`
 	files := map[string]string{
 		"asia/a.yaml": configMap("shared"), "asia/b.yaml": configMap("asian"),
@@ -85,7 +86,8 @@ func TestAPipelineGoesThroughTheTargets(t *testing.T) {
 	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	selects := func(target string) string {
-		value, _, _ := unstructured.NestedString(f.has(target, services, "web").Object, "spec", "selector", "pipecd.dev/variant")
+		value, _, _ := unstructured.NestedString(f.has(target, services, "web").Object, "spec", "selector",
+			"pipecd.dev/variant")
 		return value
 	}
 
@@ -123,7 +125,8 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("app:v1")}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("registry.invalid/x:1"), "n.yaml": configMap("added")}}
+	two := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("registry.invalid/x:1"),
+		"n.yaml": configMap("added")}}
 	log, _ := f.fails("K8S_MULTI_SYNC", `{"multiTargets": ["tokyo"]}`, two, nil)
 	require.Contains(t, log, "1 of 1 deploy targets failed: deploy target tokyo:")
 	log, metadata := f.succeeds("K8S_MULTI_ROLLBACK", "", two, nil)

@@ -18,14 +18,17 @@ import (
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a2-approval-by-two", "a3-failure-rollback", "a4-cancel", "a5-stage-timeout", "a7b-livestate-stage-only", "a8-event-watcher",
+		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a2-approval-by-two", "a3-failure-rollback", "a4-cancel",
+		"a5-stage-timeout", "a7b-livestate-stage-only", "a8-event-watcher",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "values.yaml"), []byte("image: {tag: v2}\n"), 0o600)) // a script shows it
+			// a script shows it
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "values.yaml"), []byte("image: {tag: v2}\n"), 0o600))
 			run := &plugin{stopGrace: time.Second}
-			sdktest.Start(t, sdk.ForStages(run), sdktest.Options{Name: "scriptrun"}).Replay(t, "../../api/testdata/recordings/"+name+".jsonl", dir)
+			sdktest.Start(t, sdk.ForStages(run), sdktest.Options{Name: "scriptrun"}).Replay(t,
+				"../../api/testdata/recordings/"+name+".jsonl", dir)
 		})
 	}
 }

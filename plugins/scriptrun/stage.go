@@ -116,7 +116,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.Non
 }
 
 // run runs one script to its end.
-func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text string, env map[string]string, rollback bool) (sdk.Result, error) {
+func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text string, env map[string]string,
+	rollback bool) (sdk.Result, error) {
 	environ, err := environment(req.Deployment, env, rollback)
 	if err != nil {
 		return sdk.Failure, err
@@ -134,7 +135,8 @@ func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text 
 		return sdk.Failure, err
 	}
 	if outcome.detached {
-		req.Log.Info("The script has ended but left processes behind that keep its output open; the stage does not wait for them")
+		req.Log.Info("The script has ended but left processes behind that keep its output open; the stage does " +
+			"not wait for them")
 	}
 	if outcome.left != nil {
 		req.Log.Errorf("Processes of the script live on: %v", outcome.left)

@@ -27,7 +27,8 @@ const stageID = "script_run"
 
 func start(t *testing.T) *sdktest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForStages(&plugin{stopGrace: 300 * time.Millisecond}), sdktest.Options{Name: "scriptrun"})
+	return sdktest.Start(t, sdk.ForStages(&plugin{stopGrace: 300 * time.Millisecond}),
+		sdktest.Options{Name: "scriptrun"})
 }
 
 // with gives a stage's options as JSON.
@@ -42,7 +43,8 @@ func TestAScriptRunsInTheApplicationsDirectory(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	dir := t.TempDir()
-	request := h.Request(stageScriptRun, with(t, options{Run: "pwd; cat file; echo problem >&2; [ -t 0 ] || echo no terminal"}))
+	request := h.Request(stageScriptRun, with(t, options{Run: "pwd; cat file; echo problem >&2; [ -t 0 ] || echo " +
+		"no terminal"}))
 	request.Input.TargetDeploymentSource.ApplicationDirectory = dir
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("content\n"), 0o600))
 	resp, err := h.Deployment.ExecuteStage(t.Context(), request)
@@ -147,7 +149,8 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 			cancel()
 			<-ended
 			h.Piped.Wait(t, "the end of the log", func() bool { return h.Piped.Completed(stageID) })
-			require.True(t, gone(pid), "a process of the script lives when its log is complete, which a rollback waits for")
+			require.True(t, gone(pid), "a process of the script lives when its log is complete, which a rollback "+
+				"waits for")
 			require.Contains(t, h.Piped.Log(stageID), "The script was ended")
 			require.Contains(t, h.Piped.Log(stageID), "the stage was cancelled")
 			if strings.Contains(run, "cleaned") {
@@ -185,7 +188,8 @@ func gone(pid int) bool {
 func TestAProcessLeftBehindDoesNotHoldUpTheStage(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, stageScriptRun, with(t, options{Run: `sleep 600 & echo pid $!`})))
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS,
+		h.Execute(t, stageScriptRun, with(t, options{Run: `sleep 600 & echo pid $!`})))
 	require.Contains(t, h.Piped.Log(stageID), "left processes behind")
 	for line := range strings.Lines(h.Piped.Log(stageID)) {
 		if text, ok := strings.CutPrefix(line, "pid "); ok {
@@ -230,10 +234,11 @@ func TestARollbackScriptRunsOnlyAfterItsStageStarted(t *testing.T) {
 func TestBuildAddsRollbackStagesWhereThereIsAScriptForThem(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{
-		{Name: stageScriptRun, Desc: "first", Index: 0, Config: []byte(`{"run":"a","onRollback":"b"}`)},
-		{Name: stageScriptRun, Index: 3, Config: []byte(`{"run":"a"}`)},
-	}}
+	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true,
+		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{
+			{Name: stageScriptRun, Desc: "first", Index: 0, Config: []byte(`{"run":"a","onRollback":"b"}`)},
+			{Name: stageScriptRun, Index: 3, Config: []byte(`{"run":"a"}`)},
+		}}
 	names := func() (names []string) {
 		resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), request)
 		require.NoError(t, err)
@@ -253,7 +258,8 @@ func TestBuildAddsRollbackStagesWhereThereIsAScriptForThem(t *testing.T) {
 		`{"run":["a"]}`:                 "run must be a string",
 	} {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageScriptRun, Config: []byte(config)}},
+			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageScriptRun,
+				Config: []byte(config)}},
 		})
 		require.ErrorContains(t, err, want)
 	}

@@ -41,7 +41,8 @@ func newClient(name string, conn grpc.ClientConnInterface, poll time.Duration) *
 // shell script in Go text/template form that leaves the binary at {{ .OutPath }}; it runs only when the
 // tool is not there (PipeCD v1: variables Name, Version, OutPath, TmpDir, Arch, Os).
 func (c *Client) InstallTool(ctx context.Context, name, version, script string) (path string, err error) {
-	resp, err := c.piped.InstallTool(ctx, &pluginservice.InstallToolRequest{Name: name, Version: version, InstallScript: script})
+	resp, err := c.piped.InstallTool(ctx, &pluginservice.InstallToolRequest{Name: name, Version: version,
+		InstallScript: script})
 	if err != nil {
 		return "", fmt.Errorf("install %s %s: %w", name, version, err)
 	}

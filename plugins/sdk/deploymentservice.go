@@ -32,11 +32,13 @@ type deploymentService struct {
 	now      func() time.Time
 }
 
-func (s *deploymentService) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+func (s *deploymentService) FetchDefinedStages(context.Context,
+	*deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
 	return &deployment.FetchDefinedStagesResponse{Stages: s.handlers.stages()}, nil
 }
 
-func (s *deploymentService) DetermineVersions(ctx context.Context, req *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+func (s *deploymentService) DetermineVersions(ctx context.Context,
+	req *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
 	versions, err := s.handlers.versions(ctx, req.GetInput())
 	if err != nil {
 		return nil, asStatus(err, "determine versions")
@@ -44,7 +46,8 @@ func (s *deploymentService) DetermineVersions(ctx context.Context, req *deployme
 	return &deployment.DetermineVersionsResponse{Versions: versions}, nil
 }
 
-func (s *deploymentService) DetermineStrategy(ctx context.Context, req *deployment.DetermineStrategyRequest) (*deployment.DetermineStrategyResponse, error) {
+func (s *deploymentService) DetermineStrategy(ctx context.Context,
+	req *deployment.DetermineStrategyRequest) (*deployment.DetermineStrategyResponse, error) {
 	strategy, err := s.handlers.strategy(ctx, req.GetInput())
 	switch {
 	case err != nil:
@@ -60,11 +63,13 @@ func (s *deploymentService) DetermineStrategy(ctx context.Context, req *deployme
 	return &deployment.DetermineStrategyResponse{SyncStrategy: strategy.Sync, Summary: strategy.Summary}, nil
 }
 
-func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context, req *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context,
+	req *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
 	configs := make([]StageConfig, 0, len(req.GetStages()))
 	descs := make(map[int]string, len(req.GetStages()))
 	for _, stage := range req.GetStages() {
-		configs = append(configs, StageConfig{Name: stage.GetName(), Desc: stage.GetDesc(), Index: int(stage.GetIndex()), Options: stage.GetConfig()})
+		configs = append(configs, StageConfig{Name: stage.GetName(), Desc: stage.GetDesc(),
+			Index: int(stage.GetIndex()), Options: stage.GetConfig()})
 		descs[int(stage.GetIndex())] = stage.GetDesc()
 	}
 	stages, err := s.handlers.pipeline(ctx, req.GetRollback(), configs)
@@ -83,7 +88,8 @@ func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context, req *de
 	return &deployment.BuildPipelineSyncStagesResponse{Stages: s.wireStages(stages)}, nil
 }
 
-func (s *deploymentService) BuildQuickSyncStages(ctx context.Context, req *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+func (s *deploymentService) BuildQuickSyncStages(ctx context.Context,
+	req *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
 	stages, err := s.handlers.quickSync(ctx, req.GetRollback())
 	if err != nil {
 		return nil, asStatus(err, "build the stages of a quick sync")
@@ -101,7 +107,8 @@ func checkIndexes(stages []Stage, requested map[int]string) error {
 	used := make(map[place]string)
 	for _, stage := range stages {
 		if _, ok := requested[stage.Index]; !ok {
-			return fmt.Errorf("the plugin gave stage %s the index %d, which is not in the request", stage.Name, stage.Index)
+			return fmt.Errorf("the plugin gave stage %s the index %d, which is not in the request", stage.Name,
+				stage.Index)
 		}
 		at := place{stage.Index, stage.Rollback}
 		if other, taken := used[at]; taken {
@@ -128,7 +135,8 @@ func (s *deploymentService) wireStages(stages []Stage) []*model.PipelineStage {
 }
 
 // ExecuteStage runs a stage and sends its log. The answer waits for one last log call and no more.
-func (s *deploymentService) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+func (s *deploymentService) ExecuteStage(ctx context.Context,
+	req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
 	in := req.GetInput()
 	_ = grpc.SendHeader(ctx, nil) // says that the stage has begun, to a piped that listens
 	ctx, cancel := s.stageContext(ctx, in)
@@ -201,15 +209,18 @@ type requestError struct{ err error }
 func (e *requestError) Error() string { return status.Convert(e.err).Message() }
 
 // run calls the plugin; a panic becomes an error that holds the stack.
-func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog, client *StageClient) (result Result, err error) {
+func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog,
+	client *StageClient) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
-			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack", string(debug.Stack()))
+			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack",
+				string(debug.Stack()))
 		}
 	}()
 	if name := in.GetStage().GetName(); !slices.Contains(s.handlers.stages(), name) {
-		return Failure, fmt.Errorf("this plugin has no stage %s, only %s", name, strings.Join(s.handlers.stages(), ", "))
+		return Failure, fmt.Errorf("this plugin has no stage %s, only %s", name,
+			strings.Join(s.handlers.stages(), ", "))
 	}
 	return s.handlers.execute(ctx, in, log, client)
 }
@@ -220,7 +231,8 @@ func panicked(p any) error {
 }
 
 // stageContext ends with the call or with the process, and its cause tells which.
-func (s *deploymentService) stageContext(call context.Context, in *deployment.ExecutePluginInput) (context.Context, context.CancelCauseFunc) {
+func (s *deploymentService) stageContext(call context.Context, in *deployment.ExecutePluginInput) (context.Context,
+	context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(call))
 	stopCall := context.AfterFunc(call, func() { cancel(s.client.stopReason(in)) })
 	stopProcess := context.AfterFunc(s.stopping, func() { cancel(ErrShuttingDown) })

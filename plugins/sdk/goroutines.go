@@ -21,7 +21,8 @@ const goroutinesTrailer = "pipedeck-goroutines"
 // counting is a health server that tells it.
 type counting struct{ *health.Server }
 
-func (c counting) Check(ctx context.Context, req *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (c counting) Check(ctx context.Context,
+	req *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
 	_ = grpc.SetTrailer(ctx, metadata.Pairs(goroutinesTrailer, strconv.Itoa(runtime.NumGoroutine())))
 	return c.Server.Check(ctx, req)
 }

@@ -61,7 +61,8 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 			return nil, err
 		}
 		if deploys && len(b.targets) == 0 {
-			return nil, fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under deployTargets of the plugin in the piped configuration", settings.Name)
+			return nil, fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under "+
+				"deployTargets of the plugin in the piped configuration", settings.Name)
 		}
 		h := &handlers{
 			stages: plugin.Stages, versions: b.versions, strategy: b.strategy,
@@ -69,7 +70,8 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		}
 		if starter, ok := author.(Starter[Config, Target]); ok {
 			h.start = func(ctx context.Context) error {
-				return starter.Start(ctx, &Env[Config, Target]{Name: b.name, Config: b.config, Targets: b.targets, Client: client, Logger: logger})
+				return starter.Start(ctx, &Env[Config, Target]{Name: b.name, Config: b.config, Targets: b.targets,
+					Client: client, Logger: logger})
 			}
 		}
 		h.plans = deploys
@@ -111,7 +113,8 @@ func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*Plan
 	}, nil
 }
 
-func (b *bound[Config, Target, App]) versions(ctx context.Context, in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
+func (b *bound[Config, Target, App]) versions(ctx context.Context,
+	in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
 	req, err := b.plan(in)
 	if err != nil {
 		return nil, err
@@ -127,15 +130,18 @@ func (b *bound[Config, Target, App]) strategy(ctx context.Context, in *deploymen
 	return b.plugin.DetermineStrategy(ctx, req)
 }
 
-func (b *bound[Config, Target, App]) pipeline(ctx context.Context, rollback bool, stages []StageConfig) ([]Stage, error) {
-	return b.plugin.BuildPipelineStages(ctx, &PipelineRequest[Config]{Config: b.config, Rollback: rollback, Stages: stages})
+func (b *bound[Config, Target, App]) pipeline(ctx context.Context, rollback bool, stages []StageConfig) ([]Stage,
+	error) {
+	return b.plugin.BuildPipelineStages(ctx, &PipelineRequest[Config]{Config: b.config, Rollback: rollback,
+		Stages: stages})
 }
 
 func (b *bound[Config, Target, App]) quickSync(ctx context.Context, rollback bool) ([]Stage, error) {
 	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback})
 }
 
-func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog, client *StageClient) (Result, error) {
+func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog,
+	client *StageClient) (Result, error) {
 	var targets []DeployTarget[Target]
 	if b.deploys {
 		var err error
@@ -153,7 +159,8 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 	})
 }
 
-func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin LivestatePlugin[Config, Target, App], req *livestate.GetLivestateRequest) (*Livestate, error) {
+func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin LivestatePlugin[Config, Target, App],
+	req *livestate.GetLivestateRequest) (*Livestate, error) {
 	targets, err := pickTargets(b.targets, req.GetDeployTargets())
 	if err != nil {
 		return nil, err
@@ -163,12 +170,14 @@ func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin Lives
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	return plugin.GetLivestate(ctx, &LivestateRequest[Config, Target, App]{
-		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(), ApplicationName: req.GetApplicationName(),
-		Source: source, Targets: targets, Client: b.client,
+		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(),
+		ApplicationName: req.GetApplicationName(),
+		Source:          source, Targets: targets, Client: b.client,
 	})
 }
 
-func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App], req *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error) {
+func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App],
+	req *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error) {
 	targets, err := pickTargets(b.targets, req.GetDeployTargets())
 	if err != nil {
 		return nil, err
@@ -178,8 +187,9 @@ func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin Pla
 		return nil, err
 	}
 	return plugin.GetPlanPreview(ctx, &PlanPreviewRequest[Config, Target, App]{
-		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(), ApplicationName: req.GetApplicationName(),
-		Targets: targets, Running: running, Target: target, Client: b.client,
+		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(),
+		ApplicationName: req.GetApplicationName(),
+		Targets:         targets, Running: running, Target: target, Client: b.client,
 	})
 }
 
@@ -187,7 +197,9 @@ func (b *bound[Config, Target, App]) targetNames(d *model.Deployment) []string {
 	return d.GetDeployTargetsByPlugin()[b.name].GetDeployTargets()
 }
 
-func (b *bound[Config, Target, App]) sources(runningSource, targetSource *common.DeploymentSource) (running, target *Source[App], err error) {
+func (b *bound[Config,
+	Target, App]) sources(runningSource, targetSource *common.DeploymentSource) (running, target *Source[App],
+	err error) {
 	running, errRunning := decodeSource[App](runningSource, b.name)
 	target, errTarget := decodeSource[App](targetSource, b.name)
 	if err := errors.Join(errRunning, errTarget); err != nil {

@@ -37,11 +37,13 @@ func checkRequest(req any) error {
 
 // recoverPanics keeps the process alive when a handler panics.
 func recoverPanics(logger *slog.Logger) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any,
+		err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				logger.Error("request panicked", "method", info.FullMethod, "panic", p, "stack", string(debug.Stack()))
-				err = status.Errorf(codes.Internal, "the plugin panicked in %s, this is a bug in it: %v", info.FullMethod, p)
+				err = status.Errorf(codes.Internal, "the plugin panicked in %s, this is a bug in it: %v",
+					info.FullMethod, p)
 			}
 		}()
 		return next(ctx, req)

@@ -41,7 +41,8 @@ type LivestateChanges struct {
 
 // NewLivestateChanges remembers nothing yet.
 func NewLivestateChanges() *LivestateChanges {
-	return &LivestateChanges{instance: rand.Text(), wait: changesWait, changed: map[string]int64{}, news: make(chan struct{})}
+	return &LivestateChanges{instance: rand.Text(), wait: changesWait, changed: map[string]int64{},
+		news: make(chan struct{})}
 }
 
 // Mark says that the live state of an application has changed.
@@ -69,7 +70,8 @@ func (c *LivestateChanges) forgetOldest() {
 }
 
 // await answers as soon as something has changed since the position of the request, or ctx has ended.
-func (c *LivestateChanges) await(ctx context.Context, req *livestate.AwaitChangesRequest) *livestate.AwaitChangesResponse {
+func (c *LivestateChanges) await(ctx context.Context,
+	req *livestate.AwaitChangesRequest) *livestate.AwaitChangesResponse {
 	timer := time.NewTimer(c.wait)
 	defer timer.Stop()
 	for {
@@ -87,7 +89,8 @@ func (c *LivestateChanges) await(ctx context.Context, req *livestate.AwaitChange
 	}
 }
 
-func (c *LivestateChanges) since(req *livestate.AwaitChangesRequest) (*livestate.AwaitChangesResponse, <-chan struct{}) {
+func (c *LivestateChanges) since(req *livestate.AwaitChangesRequest) (*livestate.AwaitChangesResponse,
+	<-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	answer := &livestate.AwaitChangesResponse{Instance: c.instance, Position: c.position}
@@ -111,7 +114,8 @@ type livestateChangeService struct {
 	stopping context.Context
 }
 
-func (s *livestateChangeService) AwaitChanges(ctx context.Context, req *livestate.AwaitChangesRequest) (*livestate.AwaitChangesResponse, error) {
+func (s *livestateChangeService) AwaitChanges(ctx context.Context,
+	req *livestate.AwaitChangesRequest) (*livestate.AwaitChangesResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()

@@ -16,7 +16,8 @@ import (
 
 func next(t *testing.T, c *LivestateChanges, after *livestate.AwaitChangesResponse) *livestate.AwaitChangesResponse {
 	t.Helper()
-	return c.await(t.Context(), &livestate.AwaitChangesRequest{Instance: after.GetInstance(), Position: after.GetPosition()})
+	return c.await(t.Context(), &livestate.AwaitChangesRequest{Instance: after.GetInstance(),
+		Position: after.GetPosition()})
 }
 
 func TestAChangeEndsTheWaitForIt(t *testing.T) {

@@ -19,7 +19,8 @@ type livestateService struct {
 	now      func() time.Time
 }
 
-func (s *livestateService) GetLivestate(ctx context.Context, req *livestate.GetLivestateRequest) (*livestate.GetLivestateResponse, error) {
+func (s *livestateService) GetLivestate(ctx context.Context,
+	req *livestate.GetLivestateRequest) (*livestate.GetLivestateResponse, error) {
 	state, err := s.handlers.livestate(ctx, req)
 	if err != nil {
 		return nil, asStatus(err, "get the live state of application "+req.GetApplicationName())
@@ -39,8 +40,9 @@ func (s *livestateService) GetLivestate(ctx context.Context, req *livestate.GetL
 		state.Sync.Timestamp = now
 	}
 	return &livestate.GetLivestateResponse{
-		ApplicationLiveState: &model.ApplicationLiveState{Resources: state.Resources, HealthStatus: healthOf(state.Resources)},
-		SyncState:            state.Sync,
+		ApplicationLiveState: &model.ApplicationLiveState{Resources: state.Resources,
+			HealthStatus: healthOf(state.Resources)},
+		SyncState: state.Sync,
 	}, nil
 }
 

@@ -47,7 +47,8 @@ func TestLogLinesArriveWhileTheStageRuns(t *testing.T) {
 	<-ended
 	blocks := h.Piped.Blocks("test", true)
 	require.Len(t, blocks, 3, "the checkpoint repeats what was sent before")
-	for i, want := range []model.LogSeverity{model.LogSeverity_INFO, model.LogSeverity_SUCCESS, model.LogSeverity_ERROR} {
+	for i, want := range []model.LogSeverity{model.LogSeverity_INFO, model.LogSeverity_SUCCESS,
+		model.LogSeverity_ERROR} {
 		require.Equal(t, want, blocks[i].GetSeverity())
 		require.Positive(t, blocks[i].GetCreatedAt())
 	}

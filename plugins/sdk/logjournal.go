@@ -26,8 +26,8 @@ const (
 	// sequenceKey is the gRPC metadata of a report of log blocks: the number of the last entry in it.
 	sequenceKey = "pipedeck-log-sequence"
 
-	// journalHeader is the size of the header of the file. Two halves of equal size follow it, and one of them is in use.
-	// The first 8 bytes of the header say which: its number in the highest bit, its length in bytes in the others.
+	// journalHeader is the size of the header of the file. Two halves of equal size follow it, and one of them is in
+	// use. The first 8 bytes of the header say which: its number in the highest bit, its length in bytes in the others.
 	journalHeader = 4096
 	secondHalf    = 1 << 63
 	// minTidy is the length in bytes from which a half is tidied when a report was made.
@@ -37,8 +37,9 @@ const (
 	recordPrefix = 24
 )
 
-// logJournal keeps what is passed to stage logs and has not been reported in memory that piped can read when this process
-// has died. Writing to it needs no call of the system. A nil one, under a piped that offers no memory, keeps nothing.
+// logJournal keeps what is passed to stage logs and has not been reported in memory that piped can read when this
+// process has died. Writing to it needs no call of the system. A nil one, under a piped that offers no memory, keeps
+// nothing.
 type logJournal struct {
 	mu     sync.Mutex
 	mapped []byte
@@ -88,7 +89,8 @@ func openJournal() (*logJournal, error) {
 	}
 	half := int(info.Size()-journalHeader) / 2
 	if half < minTidy || half > 1<<30 {
-		return nil, fmt.Errorf("%s names a file of %d bytes, which is not the memory for stage logs", logEnv, info.Size())
+		return nil, fmt.Errorf("%s names a file of %d bytes, which is not the memory for stage logs", logEnv,
+			info.Size())
 	}
 	mapped, err := syscall.Mmap(fd, 0, journalHeader+2*half, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
@@ -117,11 +119,11 @@ func (j *logJournal) stage() *journalStage {
 	return stage
 }
 
-// write keeps a record of a stage. A record without a sequence is the start of a line; a later record with the same writer
-// replaces it.
+// write keeps a record of a stage. A record without a sequence is the start of a line; a later record with the same
+// writer replaces it.
 //
-// When as much waits to be reported as fits into the memory, the record is left out: it is then lost if the process dies
-// before it is reported. The queues of more than two stages have to be full for that.
+// When as much waits to be reported as fits into the memory, the record is left out: it is then lost if the process
+// dies before it is reported. The queues of more than two stages have to be full for that.
 func (j *logJournal) write(stage *journalStage, record *agentv1.StageLogRecord) {
 	if j == nil {
 		return
@@ -191,8 +193,8 @@ func (j *logJournal) room(n int) bool {
 	return j.tail+n <= size
 }
 
-// tidy copies what has to be kept to the other half, and then puts that in use. A process that dies meanwhile leaves the
-// first half in use.
+// tidy copies what has to be kept to the other half, and then puts that in use. A process that dies meanwhile leaves
+// the first half in use.
 func (j *logJournal) tidy() {
 	if j.full {
 		maps.DeleteFunc(j.stages, func(_ uint32, stage *journalStage) bool { return stage.abandoned })
@@ -202,7 +204,8 @@ func (j *logJournal) tidy() {
 	kept := 0
 	for at := 0; at < len(from); {
 		r := recordAt(from, at)
-		if stage := j.stages[r.stage]; stage != nil && (r.sequence > stage.through || r.sequence == 0 && starts[r.line()] == at) {
+		if stage := j.stages[r.stage]; stage != nil &&
+			(r.sequence > stage.through || r.sequence == 0 && starts[r.line()] == at) {
 			kept += copy(to[kept:], from[at:r.end])
 		}
 		at = r.end

@@ -94,12 +94,14 @@ type logSender struct {
 //
 // Block indexes start at the clock's microseconds: later attempts of the stage never meet an index that
 // the control plane has seen (it drops those), and the numbers stay exact in JavaScript.
-func startLogSender(piped pluginservice.PluginServiceClient, journal *logJournal, deploymentID string, stage *model.PipelineStage, logger *slog.Logger) *logSender {
+func startLogSender(piped pluginservice.PluginServiceClient, journal *logJournal, deploymentID string,
+	stage *model.PipelineStage, logger *slog.Logger) *logSender {
 	ctx, cancel := context.WithCancel(context.Background())
 	now := time.Now()
 	s := &logSender{
-		piped: piped, journal: journal, kept: journal.stage(), deploymentID: deploymentID, stageID: stage.GetId(), retriedCount: stage.GetRetriedCount(),
-		logger: logger, ctx: ctx, giveUp: cancel, done: make(chan struct{}),
+		piped: piped, journal: journal, kept: journal.stage(), deploymentID: deploymentID, stageID: stage.GetId(),
+		retriedCount: stage.GetRetriedCount(),
+		logger:       logger, ctx: ctx, giveUp: cancel, done: make(chan struct{}),
 		nextIndex: now.UnixMicro(), lastCheckpoint: now,
 	}
 	s.change = sync.NewCond(&s.mu)
@@ -156,7 +158,8 @@ func (s *logSender) noteStart(writer int64, text []byte) {
 		return
 	}
 	record := s.record()
-	record.Text, record.CreatedAt, record.Writer = string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), time.Now().Unix(), writer
+	record.Text, record.CreatedAt, record.Writer = string(bytes.ToValidUTF8(text,
+		[]byte("\uFFFD"))), time.Now().Unix(), writer
 	s.journal.write(s.kept, record)
 }
 
@@ -195,7 +198,8 @@ func (s *logSender) crowd(b entry) bool {
 		return false
 	}
 	a := &s.queue[len(s.queue)-1]
-	if a.joinable || a.severity != b.severity || a.createdAt != b.createdAt || len(a.text)+1+len(b.text) > maxBlockBytes {
+	if a.joinable || a.severity != b.severity || a.createdAt != b.createdAt ||
+		len(a.text)+1+len(b.text) > maxBlockBytes {
 		return false
 	}
 	before := len(a.text)
@@ -229,7 +233,8 @@ func (s *logSender) close() {
 		s.noteDone()
 	} else {
 		s.journal.abandon(s.kept)
-		s.logger.Warn("piped did not take the whole stage log", "deployment", s.deploymentID, "stage", s.stageID, "lost_entries", s.lost)
+		s.logger.Warn("piped did not take the whole stage log", "deployment", s.deploymentID, "stage", s.stageID,
+			"lost_entries", s.lost)
 	}
 }
 
@@ -294,9 +299,11 @@ func (s *logSender) block(severity model.LogSeverity, text string, createdAt int
 func (s *logSender) checkpoint(blocks []*model.LogBlock, completed bool) {
 	report := func(blocks []*model.LogBlock) error {
 		return s.send(func(ctx context.Context) error {
-			_, err := s.piped.ReportStageLogsFromLastCheckpoint(ctx, &pluginservice.ReportStageLogsFromLastCheckpointRequest{
-				DeploymentId: s.deploymentID, StageId: s.stageID, RetriedCount: s.retriedCount, Blocks: blocks, Completed: completed,
-			})
+			_, err := s.piped.ReportStageLogsFromLastCheckpoint(ctx,
+				&pluginservice.ReportStageLogsFromLastCheckpointRequest{
+					DeploymentId: s.deploymentID, StageId: s.stageID, RetriedCount: s.retriedCount, Blocks: blocks,
+					Completed: completed,
+				})
 			return err
 		})
 	}

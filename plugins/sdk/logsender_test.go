@@ -52,11 +52,13 @@ func (p *gatedPiped) pass(ctx context.Context, blocks []*model.LogBlock) error {
 	return nil
 }
 
-func (p *gatedPiped) ReportStageLogs(ctx context.Context, req *pluginservice.ReportStageLogsRequest, _ ...grpc.CallOption) (*pluginservice.ReportStageLogsResponse, error) {
+func (p *gatedPiped) ReportStageLogs(ctx context.Context, req *pluginservice.ReportStageLogsRequest,
+	_ ...grpc.CallOption) (*pluginservice.ReportStageLogsResponse, error) {
 	return &pluginservice.ReportStageLogsResponse{}, p.pass(ctx, req.GetBlocks())
 }
 
-func (p *gatedPiped) ReportStageLogsFromLastCheckpoint(ctx context.Context, req *pluginservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (p *gatedPiped) ReportStageLogsFromLastCheckpoint(ctx context.Context,
+	req *pluginservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, p.pass(ctx, req.GetBlocks())
 }
 
@@ -100,7 +102,8 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 			log.Info(text)
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queuedBytes() > maxQueueBytes-2*size }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.queuedBytes() > maxQueueBytes-2*size }, 10*time.Second,
+		time.Millisecond)
 	require.LessOrEqual(t, s.queuedBytes(), maxQueueBytes)
 	select {
 	case <-written:

@@ -49,7 +49,8 @@ func TestTypedMetadataComesBackInTheNextAttemptAndInOtherStages(t *testing.T) {
 	require.NoError(t, h.Stop())
 
 	h = sdktest.Start(t, plugin, sdktest.Options{Piped: h.Piped})
-	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "ONE", "{}"), "the same stage after a restart of the plugin")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "ONE", "{}"),
+		"the same stage after a restart of the plugin")
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TWO", "{}"))
 	require.Equal(t, "false 0 [] 0\ntrue 1 [n] 1\n", h.Piped.Log("one"))
 	require.Equal(t, "false 0 [] 2\n", h.Piped.Log("two"))
@@ -65,7 +66,8 @@ func TestMetadataOfAnotherTypeIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	}), sdktest.Options{})
 	h.Piped.SetStageMetadata("test", "place", `{"step":"hush"}`)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
-	require.Equal(t, "metadata place does not hold a sdk_test.place: step must be a whole number, not a string\n", h.Piped.Log("test"))
+	require.Equal(t, "metadata place does not hold a sdk_test.place: step must be a whole number, not a string\n",
+		h.Piped.Log("test"))
 }
 
 func TestTheHarnessPlansWithPositions(t *testing.T) {
@@ -73,7 +75,8 @@ func TestTheHarnessPlansWithPositions(t *testing.T) {
 	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		return sdk.Success, nil
 	}), sdktest.Options{})
-	stages, err := h.Plan(t.Context(), sdk.StageConfig{Name: "TEST"}, sdk.StageConfig{Name: "OTHER", Options: []byte(`{"a":1}`)})
+	stages, err := h.Plan(t.Context(), sdk.StageConfig{Name: "TEST"},
+		sdk.StageConfig{Name: "OTHER", Options: []byte(`{"a":1}`)})
 	require.NoError(t, err)
 	require.Len(t, stages, 2)
 	require.Equal(t, "OTHER", stages[1].GetName())

@@ -36,15 +36,17 @@ func TestDecodeOptions(t *testing.T) {
 		err  string
 	}{
 		"nothing, as in a quick sync": {},
-		"a duration as text":          {with: `{"wait":"1m30s"}`, want: testOptions{Wait: sdk.Duration(90 * time.Second)}},
-		"a duration in nanoseconds":   {with: `{"wait":1000}`, want: testOptions{Wait: 1000}},
-		"unknown keys":                {with: `{"other":1,"count":2}`, want: testOptions{Count: 2}},
-		"a wrong duration":            {with: `{"wait":"soon"}`, err: `"soon" is not a duration`},
-		"a duration of another type":  {with: `{"wait":[]}`, err: `[] is not a duration`},
-		"a wrong number":              {with: `{"count":"2"}`, err: "count must be a whole number, not a string"},
-		"a wrong list":                {with: `{"names":"a"}`, err: "names must be a list, not a string"},
-		"a wrong map":                 {with: `{"env":[]}`, err: "env must be a map, not a list"},
-		"an invalid value":            {with: `{"count":-1}`, err: `the stage's "with" is not valid: count is negative`},
+		"a duration as text": {with: `{"wait":"1m30s"}`,
+			want: testOptions{Wait: sdk.Duration(90 * time.Second)}},
+		"a duration in nanoseconds":  {with: `{"wait":1000}`, want: testOptions{Wait: 1000}},
+		"unknown keys":               {with: `{"other":1,"count":2}`, want: testOptions{Count: 2}},
+		"a wrong duration":           {with: `{"wait":"soon"}`, err: `"soon" is not a duration`},
+		"a duration of another type": {with: `{"wait":[]}`, err: `[] is not a duration`},
+		"a wrong number":             {with: `{"count":"2"}`, err: "count must be a whole number, not a string"},
+		"a wrong list":               {with: `{"names":"a"}`, err: "names must be a list, not a string"},
+		"a wrong map":                {with: `{"env":[]}`, err: "env must be a map, not a list"},
+		"an invalid value": {with: `{"count":-1}`,
+			err: `the stage's "with" is not valid: count is negative`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

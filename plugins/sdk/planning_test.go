@@ -59,7 +59,8 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	require.ErrorContains(t, err, "invalid request: ")
 
-	partial := &deployment.PlanPluginInput{Deployment: &model.Deployment{ApplicationId: "a", ApplicationName: "demo", PipedId: "p"}}
+	partial := &deployment.PlanPluginInput{Deployment: &model.Deployment{ApplicationId: "a", ApplicationName: "demo",
+		PipedId: "p"}}
 	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: partial})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	strategy, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: partial})
@@ -72,22 +73,28 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 
 func TestPipelineStagesFollowTheRulesForIndexes(t *testing.T) {
 	t.Parallel()
-	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{
-		{Name: "TEST", Desc: "first", Index: 1, Config: []byte("{}")}, {Name: "TEST", Index: 4},
-	}}
+	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true,
+		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{
+			{Name: "TEST", Desc: "first", Index: 1, Config: []byte("{}")}, {Name: "TEST", Index: 4},
+		}}
 	for name, tc := range map[string]struct {
 		stages []sdk.Stage
 		err    error
 		want   string
 	}{
-		"a normal and a rollback stage may share one": {stages: []sdk.Stage{{Name: "TEST", Index: 1, Desc: "ignored", Operation: sdk.OperationApprove, Operators: []string{"a"}}, {Name: "TEST_ROLLBACK", Index: 1, Rollback: true}}},
-		"two normal stages may not":                   {stages: []sdk.Stage{{Name: "TEST", Index: 1}, {Name: "TEST", Index: 1}}, want: "the same index 1"},
-		"an index has to be in the request":           {stages: []sdk.Stage{{Name: "TEST", Index: 2}}, want: "index 2, which is not in the request"},
-		"the plugin's error is passed on":             {err: errors.New("no such thing"), want: "no such thing"},
+		"a normal and a rollback stage may share one": {stages: []sdk.Stage{{Name: "TEST", Index: 1, Desc: "ignored",
+			Operation: sdk.OperationApprove, Operators: []string{"a"}},
+			{Name: "TEST_ROLLBACK", Index: 1, Rollback: true}}},
+		"two normal stages may not": {stages: []sdk.Stage{{Name: "TEST", Index: 1},
+			{Name: "TEST", Index: 1}}, want: "the same index 1"},
+		"an index has to be in the request": {stages: []sdk.Stage{{Name: "TEST", Index: 2}},
+			want: "index 2, which is not in the request"},
+		"the plugin's error is passed on": {err: errors.New("no such thing"), want: "no such thing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(*sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+			h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(*sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
+				error) {
 				return tc.stages, tc.err
 			}}), sdktest.Options{})
 			resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), request)
@@ -117,7 +124,9 @@ func TestDeploymentPluginGetsTypedConfigurations(t *testing.T) {
 	request := h.Request("FLEET_SYNC", "")
 	in := request.GetInput()
 	in.Deployment.DeployTargetsByPlugin["fleet"].DeployTargets = []string{"two"}
-	in.TargetDeploymentSource.ApplicationConfig = []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n  plugins:\n    fleet:\n      image: app:v1\n      unknown: {y: [1, true]}\n")
+	in.TargetDeploymentSource.ApplicationConfig = []byte("apiVersion: pipecd.dev/v1beta1\n" +
+		"kind: Application\nspec:\n  name: demo\n  plugins:\n    fleet:\n      image: app:v1\n" +
+		"      unknown: {y: [1, true]}\n")
 	in.TargetDeploymentSource.ApplicationDirectory = "/src/demo"
 
 	resp, err := h.Deployment.ExecuteStage(t.Context(), request)
@@ -125,7 +134,8 @@ func TestDeploymentPluginGetsTypedConfigurations(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, resp.GetStatus())
 	got := <-plugin.executed
 	require.Equal(t, fleetConfig{Region: "north"}, got.Config)
-	require.Equal(t, []sdk.DeployTarget[fleetTarget]{{Name: "two", Labels: map[string]string{"env": "dev"}, Config: fleetTarget{Address: "a:2"}}}, got.Targets)
+	require.Equal(t, []sdk.DeployTarget[fleetTarget]{{Name: "two", Labels: map[string]string{"env": "dev"},
+		Config: fleetTarget{Address: "a:2"}}}, got.Targets)
 	require.Nil(t, got.Running)
 	require.Equal(t, "app:v1", got.Target.App.Image)
 	require.Equal(t, "/src/demo", got.Target.Dir)
@@ -133,9 +143,10 @@ func TestDeploymentPluginGetsTypedConfigurations(t *testing.T) {
 	require.Equal(t, "north", plugin.env.Config.Region)
 	require.Len(t, plugin.env.Targets, 2)
 
-	versions, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{
-		Deployment: in.GetDeployment(), TargetDeploymentSource: in.GetTargetDeploymentSource(),
-	}})
+	versions, err := h.Deployment.DetermineVersions(t.Context(),
+		&deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{
+			Deployment: in.GetDeployment(), TargetDeploymentSource: in.GetTargetDeploymentSource(),
+		}})
 	require.NoError(t, err)
 	require.Equal(t, "app:v1", versions.GetVersions()[0].GetVersion())
 	require.Len(t, (<-plugin.planned).Targets, 1)
@@ -190,7 +201,8 @@ func TestLivestateIsFilledIn(t *testing.T) {
 	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
 	_, err := h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
-	resp, err := h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{DeployTargets: []string{"one"}, DeploySource: &common.DeploymentSource{}})
+	resp, err := h.Livestate.GetLivestate(t.Context(),
+		&livestate.GetLivestateRequest{DeployTargets: []string{"one"}, DeploySource: &common.DeploymentSource{}})
 	require.NoError(t, err)
 	state := resp.GetApplicationLiveState()
 	require.Equal(t, model.ApplicationLiveState_OTHER, state.GetHealthStatus())
@@ -222,9 +234,12 @@ func TestAPlanPreviewHasAnAnswerForEachTarget(t *testing.T) {
 		code    codes.Code
 		says    string
 	}{
-		"no target":       {&planpreview.GetPlanPreviewRequest{TargetDeploymentSource: source("v2")}, codes.InvalidArgument, "no deploy targets provided"},
-		"unknown target":  {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"three"}, TargetDeploymentSource: source("v2")}, codes.Internal, "not configured"},
-		"a stray preview": {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"one"}, TargetDeploymentSource: source("lost")}, codes.Internal, "a mistake in the plugin"},
+		"no target": {&planpreview.GetPlanPreviewRequest{TargetDeploymentSource: source("v2")},
+			codes.InvalidArgument, "no deploy targets provided"},
+		"unknown target": {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"three"},
+			TargetDeploymentSource: source("v2")}, codes.Internal, "not configured"},
+		"a stray preview": {&planpreview.GetPlanPreviewRequest{DeployTargets: []string{"one"},
+			TargetDeploymentSource: source("lost")}, codes.Internal, "a mistake in the plugin"},
 	} {
 		_, err := h.PlanPreview.GetPlanPreview(t.Context(), c.request)
 		require.Equal(t, c.code, status.Code(err), what)
@@ -238,7 +253,8 @@ func TestHealthIsServed(t *testing.T) {
 	client := grpc_health_v1.NewHealthClient(h.Conn)
 	for _, service := range []string{"", "grpc.plugin.deploymentapi.v1alpha1.DeploymentService"} {
 		var trailer metadata.MD
-		resp, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service}, grpc.Trailer(&trailer))
+		resp, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service},
+			grpc.Trailer(&trailer))
 		require.NoError(t, err)
 		require.Regexp(t, `^[1-9][0-9]*$`, strings.Join(trailer.Get("pipedeck-goroutines"), " "))
 		require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, resp.GetStatus())
@@ -252,7 +268,8 @@ func TestHealthIsServed(t *testing.T) {
 
 func TestAPanicWhilePlanningIsAnErrorAndThePluginLivesOn(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
+		error) {
 		return []sdk.Stage{{Name: req.Stages[5].Name}}, nil
 	}}), sdktest.Options{})
 	for range 2 {

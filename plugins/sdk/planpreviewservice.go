@@ -20,7 +20,8 @@ type planPreviewService struct {
 	handlers *handlers
 }
 
-func (s *planPreviewService) GetPlanPreview(ctx context.Context, req *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
+func (s *planPreviewService) GetPlanPreview(ctx context.Context,
+	req *planpreview.GetPlanPreviewRequest) (*planpreview.GetPlanPreviewResponse, error) {
 	previews, err := s.handlers.planPreview(ctx, req)
 	if err != nil {
 		return nil, asStatus(err, "preview the plan of application "+req.GetApplicationName())
@@ -28,14 +29,16 @@ func (s *planPreviewService) GetPlanPreview(ctx context.Context, req *planprevie
 	answer := &planpreview.GetPlanPreviewResponse{}
 	for _, p := range previews {
 		if !slices.Contains(req.GetDeployTargets(), p.Target) {
-			return nil, status.Errorf(codes.Internal, "the plugin made a plan preview for deploy target %q, which it was not asked about: this is a mistake in the plugin", p.Target)
+			return nil, status.Errorf(codes.Internal, "the plugin made a plan preview for deploy target %q, which "+
+				"it was not asked about: this is a mistake in the plugin", p.Target)
 		}
 		language := p.Language
 		if p.Details != "" {
 			language = cmp.Or(language, "diff")
 		}
 		answer.Results = append(answer.Results, &planpreview.PlanPreviewResult{
-			DeployTarget: p.Target, Summary: p.Summary, NoChange: p.NoChange, Details: []byte(p.Details), DiffLanguage: language,
+			DeployTarget: p.Target, Summary: p.Summary, NoChange: p.NoChange, Details: []byte(p.Details),
+			DiffLanguage: language,
 		})
 	}
 	return answer, nil

@@ -98,7 +98,8 @@ func ForDeployment[Config, Target, App any](plugin DeploymentPlugin[Config, Targ
 // PipeCD v1's stage plugins.
 type stagesOnly[Config any] struct{ StagePlugin[Config] }
 
-func (stagesOnly[Config]) DetermineVersions(context.Context, *PlanRequest[Config, None, None]) ([]*model.ArtifactVersion, error) {
+func (stagesOnly[Config]) DetermineVersions(context.Context,
+	*PlanRequest[Config, None, None]) ([]*model.ArtifactVersion, error) {
 	return nil, nil
 }
 

@@ -79,7 +79,8 @@ type fleet struct {
 }
 
 func newFleet() *fleet {
-	return &fleet{executed: make(chan *fleetExecute, 10), planned: make(chan *fleetPlan, 10), closed: make(chan struct{})}
+	return &fleet{executed: make(chan *fleetExecute, 10), planned: make(chan *fleetPlan, 10),
+		closed: make(chan struct{})}
 }
 
 func (f *fleet) Start(_ context.Context, env *sdk.Env[fleetConfig, fleetTarget]) error {
@@ -117,20 +118,23 @@ func (f *fleet) ExecuteStage(_ context.Context, req *fleetExecute) (sdk.Result, 
 	return sdk.Success, nil
 }
 
-func (f *fleet) GetLivestate(_ context.Context, req *sdk.LivestateRequest[fleetConfig, fleetTarget, fleetApp]) (*sdk.Livestate, error) {
+func (f *fleet) GetLivestate(_ context.Context,
+	req *sdk.LivestateRequest[fleetConfig, fleetTarget, fleetApp]) (*sdk.Livestate, error) {
 	return &sdk.Livestate{Resources: []*model.ResourceState{
 		{Id: "1", Name: req.Targets[0].Config.Address, HealthStatus: model.ResourceState_HEALTHY},
 		{Id: "2", Name: "sick", HealthStatus: model.ResourceState_UNHEALTHY},
 	}}, nil
 }
 
-func (f *fleet) GetPlanPreview(_ context.Context, req *sdk.PlanPreviewRequest[fleetConfig, fleetTarget, fleetApp]) ([]sdk.PlanPreview, error) {
+func (f *fleet) GetPlanPreview(_ context.Context,
+	req *sdk.PlanPreviewRequest[fleetConfig, fleetTarget, fleetApp]) ([]sdk.PlanPreview, error) {
 	if req.Target.App.Image == "lost" {
 		return []sdk.PlanPreview{{Target: "three"}}, nil
 	}
 	var previews []sdk.PlanPreview
 	for _, target := range req.Targets {
-		p := sdk.PlanPreview{Target: target.Name, Summary: req.Target.App.Image, NoChange: req.Running != nil && req.Running.App.Image == req.Target.App.Image}
+		p := sdk.PlanPreview{Target: target.Name, Summary: req.Target.App.Image,
+			NoChange: req.Running != nil && req.Running.App.Image == req.Target.App.Image}
 		if !p.NoChange {
 			p.Details = "+" + req.Target.App.Image + "\n"
 		}

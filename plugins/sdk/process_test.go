@@ -111,12 +111,14 @@ func freePort(t *testing.T) int {
 // ready returns when the plugin answers.
 func (p *process) ready(t *testing.T, port int) {
 	t.Helper()
-	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	resp, err := deployment.NewDeploymentServiceClient(conn).FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	resp, err := deployment.NewDeploymentServiceClient(conn).FetchDefinedStages(ctx,
+		&deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
 	require.NoError(t, err, p.stderr)
 	require.NotEmpty(t, resp.GetStages())
 }
@@ -151,13 +153,20 @@ func TestAPluginThatCannotStartSaysWhyAndExits(t *testing.T) {
 		settings map[string]any
 		want     string
 	}{
-		"no deploy target":     {"fleet", map[string]any{"name": "fleet"}, "plugin fleet deploys but has no deploy target; add at least one under deployTargets"},
-		"wrong deploy target":  {"fleet", map[string]any{"name": "fleet", "deployTargets": target}, `deploy target "one": config is not valid: address must be a string, not a number`},
-		"invalid target":       {"fleet", map[string]any{"name": "fleet", "deployTargets": []map[string]any{{"name": "one", "config": nil}}}, "address is required"},
-		"wrong config":         {"fleet", map[string]any{"name": "fleet", "config": map[string]any{"region": true}}, "region must be a string"},
-		"no name":              {"stages", map[string]any{}, "--config has no name"},
-		"port of another":      {"stages", map[string]any{"name": "test", "port": taken.Addr().(*net.TCPAddr).Port}, "is in use by another process"},
-		"port out of range":    {"stages", map[string]any{"name": "test", "port": 70000}, "port 70000 is not between 0 and 65535"},
+		"no deploy target": {"fleet", map[string]any{"name": "fleet"},
+			"plugin fleet deploys but has no deploy target; add at least one under deployTargets"},
+		"wrong deploy target": {"fleet", map[string]any{"name": "fleet", "deployTargets": target},
+			`deploy target "one": config is not valid: address must be a string, not a number`},
+		"invalid target": {"fleet",
+			map[string]any{"name": "fleet", "deployTargets": []map[string]any{{"name": "one", "config": nil}}},
+			"address is required"},
+		"wrong config": {"fleet", map[string]any{"name": "fleet", "config": map[string]any{"region": true}},
+			"region must be a string"},
+		"no name": {"stages", map[string]any{}, "--config has no name"},
+		"port of another": {"stages", map[string]any{"name": "test", "port": taken.Addr().(*net.TCPAddr).Port},
+			"is in use by another process"},
+		"port out of range": {"stages", map[string]any{"name": "test", "port": 70000},
+			"port 70000 is not between 0 and 65535"},
 		"config of wrong type": {"stages", map[string]any{"name": 7}, "name must be a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,9 +223,10 @@ func TestWorkThatCannotBeInterruptedDoesNotKeepAPluginAlive(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	go func() {
-		_, _ = deployment.NewDeploymentServiceClient(conn).BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-			Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: "TEST"}},
-		}, grpc.WaitForReady(true))
+		_, _ = deployment.NewDeploymentServiceClient(conn).BuildPipelineSyncStages(t.Context(),
+			&deployment.BuildPipelineSyncStagesRequest{
+				Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: "TEST"}},
+			}, grpc.WaitForReady(true))
 	}()
 	<-plugin.planning
 	stop()
@@ -227,9 +237,11 @@ func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	start := []string{"start", "--piped-plugin-service", "localhost:1", "--config", `{"name":"test","url":"file:///x","port":0}`}
+	start := []string{"start", "--piped-plugin-service", "localhost:1", "--config",
+		`{"name":"test","url":"file:///x","port":0}`}
 	plugin := sdk.ForStages(stagePlugin{})
-	more := []string{"--grace-period=1s", "--enable-grpc-reflection", "--log-level=debug", "--log-encoding=json", "--metrics=false", "--profile", "--profile-debug-logging", "--profiler-credentials-file=x"}
+	more := []string{"--grace-period=1s", "--enable-grpc-reflection", "--log-level=debug", "--log-encoding=json",
+		"--metrics=false", "--profile", "--profile-debug-logging", "--profiler-credentials-file=x"}
 	require.NoError(t, sdk.Run(ctx, plugin, append(start, more...), io.Discard))
 	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-level=loud"), io.Discard), "--log-level")
 	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-encoding=xml"), io.Discard), "--log-encoding")
@@ -259,7 +271,8 @@ func TestAPluginTakesTheLinkThatItsAgentOffers(t *testing.T) {
 	serve, conn := pair(t)
 	service, called := pair(t)
 	p := &process{
-		Cmd:    exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", `{"name":"public"}`),
+		Cmd: exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config",
+			`{"name":"public"}`),
 		stderr: &lockedBuffer{},
 	}
 	p.Stderr = p.stderr
@@ -276,7 +289,8 @@ func TestAPluginTakesTheLinkThatItsAgentOffers(t *testing.T) {
 	client, err := grpc.NewClient("passthrough:///plugin", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return conn, nil }))
 	require.NoError(t, err)
-	resp, err := deployment.NewDeploymentServiceClient(client).FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	resp, err := deployment.NewDeploymentServiceClient(client).FetchDefinedStages(t.Context(),
+		&deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
 	require.NoError(t, err)
 	require.NotEmpty(t, resp.GetStages())
 	// The plugin speaks HTTP/2 to piped from the start.
@@ -299,7 +313,8 @@ func TestALinkThatIsNoneEndsTheProcess(t *testing.T) {
 		"1,2,3":    "want three descriptors",
 		"90,91,92": "read the configuration from the agent",
 	} {
-		p := &process{Cmd: exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", "{}"), stderr: &lockedBuffer{}}
+		p := &process{Cmd: exec.Command(os.Args[0], "start", "--piped-plugin-service", "localhost:1", "--config", "{}"),
+			stderr: &lockedBuffer{}}
 		p.Stderr = p.stderr
 		p.Env = append(os.Environ(), actAsEnv+"=stages", "PIPEDECK_PLUGIN_LINK_V1="+value)
 		var exit *exec.ExitError
@@ -333,16 +348,19 @@ func TestTheStacksOfStagesAreWrittenAtSIGQUIT(t *testing.T) {
 	port := freePort(t)
 	p := startProcess(t, "busy", map[string]any{"name": "test", "url": "file:///x", "port": port})
 	p.ready(t, port)
-	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	called := make(chan error, 1)
 	go func() {
-		_, err := deployment.NewDeploymentServiceClient(conn).ExecuteStage(t.Context(), standin.ExecuteRequest("test", nil, "TEST", "{}"))
+		_, err := deployment.NewDeploymentServiceClient(conn).ExecuteStage(t.Context(),
+			standin.ExecuteRequest("test", nil, "TEST", "{}"))
 		called <- err
 	}()
 	var exit *exec.ExitError
-	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "the stage is busy") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "the stage is busy") }, time.Minute,
+		time.Millisecond)
 	require.NoError(t, p.Process.Signal(syscall.SIGQUIT))
 	require.ErrorAs(t, p.Wait(), &exit)
 	require.Equal(t, 2, exit.ExitCode())

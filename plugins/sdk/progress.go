@@ -75,8 +75,8 @@ func (c *StageClient) Progress(p Progress) {
 	c.reports.put(ProgressMetadataKey, p, p.String())
 }
 
-// TargetResults shows users how the work goes at each deploy target, like Progress. ForEachTarget does it by itself. Of more
-// than 100, the first are shown.
+// TargetResults shows users how the work goes at each deploy target, like Progress. ForEachTarget does it by itself. Of
+// more than 100, the first are shown.
 func (c *StageClient) TargetResults(results []TargetResult) {
 	shown := make([]TargetResult, 0, min(len(results), maxReportedTargets))
 	for _, result := range results[:min(len(results), maxReportedTargets)] {
@@ -95,8 +95,8 @@ func clip(text string) string {
 	return text
 }
 
-// reports sends what a stage tells of itself, at a bounded rate. The goroutine that sends begins with the first report and
-// ends with close.
+// reports sends what a stage tells of itself, at a bounded rate. The goroutine that sends begins with the first report
+// and ends with close.
 type reports struct {
 	send   func(context.Context, map[string]string) error
 	logger *slog.Logger

@@ -107,5 +107,6 @@ func TestResultsAtTargetsAreShown(t *testing.T) {
 	})
 	close(atWork)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, <-ended)
-	require.Equal(t, one+`"FAILURE","detail":"no route"}`+two+`"SUCCESS"}]`, h.Piped.StageMetadata("fleet_sync")[sdk.TargetsMetadataKey])
+	require.Equal(t, one+`"FAILURE","detail":"no route"}`+two+`"SUCCESS"}]`,
+		h.Piped.StageMetadata("fleet_sync")[sdk.TargetsMetadataKey])
 }

@@ -128,6 +128,7 @@ type PlanPreview struct {
 	NoChange bool
 	// Details show the changes, mostly as a unified diff. They must not hold secrets.
 	Details string
-	// Language is that of Details for those who colour them: "diff" (when empty and there are details), "hcl" and the like.
+	// Language is that of Details for those who colour them: "diff" (when empty and there are details), "hcl" and the
+	// like.
 	Language string
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // Main serves a plugin as piped starts it, until piped stops it, and ends the process: exit code 0 after
-// SIGTERM, SIGINT or the end of the agent, 1 on an error, which it prints to stderr, 2 after SIGQUIT, at which it prints
-// the stacks of its stages and goroutines.
+// SIGTERM, SIGINT or the end of the agent, 1 on an error, which it prints to stderr, 2 after SIGQUIT, at which it
+// prints the stacks of its stages and goroutines.
 func Main(plugin Plugin) {
 	dumpOnQuit(os.Stderr)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -170,7 +170,8 @@ func listen(ctx context.Context, settings Settings) (net.Listener, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(settings.Port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("plugin %s: port %d is in use by another process, perhaps a plugin that outlived its piped; stop it or change the plugin's port in the piped configuration: %w", settings.Name, settings.Port, err)
+		return nil, fmt.Errorf("plugin %s: port %d is in use by another process, perhaps a plugin that outlived "+
+			"its piped; stop it or change the plugin's port in the piped configuration: %w", settings.Name, settings.Port, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: listen on %s: %w", settings.Name, address, err)

@@ -59,8 +59,8 @@ type ServeOptions struct {
 }
 
 // Serve answers piped until ctx ends; then it cancels the running stages with ErrShuttingDown, waits for
-// them for at most the grace period, and returns nil; an error says that some go on nevertheless. Programs use Main; this
-// is for tests.
+// them for at most the grace period, and returns nil; an error says that some go on nevertheless. Programs use Main;
+// this is for tests.
 func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 	defer func() { _ = opts.Listener.Close() }()
 	conn, err := dialPiped(opts)
@@ -116,7 +116,8 @@ func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
 		server.Stop() // cancels the requests
 		if !within(cancelledPeriod, stopped) {
 			// Work that cannot be interrupted ends with the process, which must not outlive its agent for it.
-			return fmt.Errorf("plugin %s: requests go on after they were cancelled; they end with the process", opts.Settings.Name)
+			return fmt.Errorf("plugin %s: requests go on after they were cancelled; they end with the process",
+				opts.Settings.Name)
 		}
 	}
 	<-failed
@@ -151,10 +152,12 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 		schema.RegisterSchemaServiceServer(server, &schemaService{document: h.schema})
 	}
 	if h.livestate != nil {
-		livestate.RegisterLivestateServiceServer(server, &livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
+		livestate.RegisterLivestateServiceServer(server,
+			&livestateService{handlers: h, name: opts.Settings.Name, now: time.Now})
 	}
 	if h.changes != nil {
-		livestate.RegisterLivestateChangeServiceServer(server, &livestateChangeService{changes: h.changes, stopping: ctx})
+		livestate.RegisterLivestateChangeServiceServer(server,
+			&livestateChangeService{changes: h.changes, stopping: ctx})
 	}
 	if h.planPreview != nil {
 		planpreview.RegisterPlanPreviewServiceServer(server, &planPreviewService{handlers: h})
@@ -178,7 +181,8 @@ func dialPiped(opts ServeOptions) (*grpc.ClientConn, error) {
 		grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+				MaxDelay: time.Second},
 			MinConnectTimeout: 2 * time.Second,
 		}),
 	}

@@ -77,7 +77,8 @@ func pickTargets[Target any](all []DeployTarget[Target], names []string) ([]Depl
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(t DeployTarget[Target]) bool { return t.Name == name })
 		if i < 0 {
-			return nil, status.Errorf(codes.Internal, "deploy target %q is not configured for this plugin; add it to deployTargets in the piped configuration", name)
+			return nil, status.Errorf(codes.Internal, "deploy target %q is not configured for this plugin; add it "+
+				"to deployTargets in the piped configuration", name)
 		}
 		picked = append(picked, all[i])
 	}

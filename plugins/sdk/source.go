@@ -32,7 +32,8 @@ func decodeSource[App any](source *common.DeploymentSource, name string) (*Sourc
 		return nil, fmt.Errorf("read %s at commit %s: %w", decoded.ConfigFilename, decoded.CommitHash, err)
 	}
 	if err := decodeInto(part, &decoded.App); err != nil {
-		return nil, fmt.Errorf("%s at commit %s: spec.plugins.%s is not valid: %w", decoded.ConfigFilename, decoded.CommitHash, name, err)
+		return nil, fmt.Errorf("%s at commit %s: spec.plugins.%s is not valid: %w", decoded.ConfigFilename,
+			decoded.CommitHash, name, err)
 	}
 	return decoded, nil
 }

@@ -42,7 +42,8 @@ type sourceUseService struct {
 	handlers *handlers
 }
 
-func (s *sourceUseService) GetSourceUse(context.Context, *deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
+func (s *sourceUseService) GetSourceUse(context.Context,
+	*deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
 	answer := &deployment.GetSourceUseResponse{Stages: map[string]deployment.SourceUse{}}
 	if !s.handlers.plans {
 		answer.Planning = deployment.SourceUse_SOURCE_USE_NONE

@@ -29,7 +29,8 @@ func TestPluginsTellWhichDirectoriesTheyLookInto(t *testing.T) {
 			},
 		},
 		"a stage that runs once": {
-			handlers{stages: stages, plans: true, sources: func(string) Sources { return AllSources }, once: func(stage string) bool { return stage == "B" }},
+			handlers{stages: stages, plans: true, sources: func(string) Sources { return AllSources },
+				once: func(stage string) bool { return stage == "B" }},
 			&deployment.GetSourceUseResponse{Once: []string{"B"}},
 		},
 		"all of them unless told": {

@@ -48,7 +48,8 @@ func writeStacks(w io.Writer) {
 	var profile bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&profile, 1)
 	for _, stage := range stageStacks(&profile) {
-		fmt.Fprintf(w, "stack of stage %s:\n%s\nend of the stack of stage %s\n", stage.id, strings.Join(stage.lines, "\n"), stage.id)
+		fmt.Fprintf(w, "stack of stage %s:\n%s\nend of the stack of stage %s\n", stage.id,
+			strings.Join(stage.lines, "\n"), stage.id)
 	}
 	all := make([]byte, maxDump)
 	fmt.Fprintf(w, "SIGQUIT: all goroutines:\n%s\n", all[:runtime.Stack(all, true)])

@@ -114,7 +114,8 @@ func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
 	for name, old := range map[string]bool{"push": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
+				error) {
 				commands := req.Client.Commands(ctx)
 				for range 3 {
 					command := <-commands
@@ -175,16 +176,19 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 		reason error
 		says   string
 	}{
-		"a user":             {"cancelled Cancelled by ada", sdk.ErrCancelled, "the stage was cancelled: Cancelled by ada"},
-		"time":               {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
-		"the end of piped":   {"stopping piped is stopping", sdk.ErrShuttingDown, "piped is stopping"},
-		"another stage":      {"halted Stopped because stage B failed", sdk.ErrCancelled, "Stopped because stage B failed"},
+		"a user": {"cancelled Cancelled by ada", sdk.ErrCancelled,
+			"the stage was cancelled: Cancelled by ada"},
+		"time":             {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
+		"the end of piped": {"stopping piped is stopping", sdk.ErrShuttingDown, "piped is stopping"},
+		"another stage": {"halted Stopped because stage B failed", sdk.ErrCancelled,
+			"Stopped because stage B failed"},
 		"PipeCD's own piped": {"", sdk.ErrCancelled, "the stage was cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			causes := make(chan error, 1)
-			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
+				error) {
 				req.Log.Info("running")
 				<-ctx.Done()
 				causes <- sdk.StopCause(ctx)

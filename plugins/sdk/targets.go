@@ -11,10 +11,9 @@ import (
 )
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
-// (1 is one after the other, in their order), and waits for all. The log tells of each target how it ended, and UIs show
-// how it goes at each (TargetResults). One
-// that fails does not stop the others; the error names each that failed. Targets that were not begun when ctx
-// ended are not begun.
+// (1 is one after the other, in their order), and waits for all. The log tells of each target how it ended, and UIs
+// show how it goes at each (TargetResults). One that fails does not stop the others; the error names each that failed.
+// Targets that were not begun when ctx ended are not begun.
 func ForEachTarget[Config, Target, App any](
 	ctx context.Context,
 	req *ExecuteRequest[Config, Target, App],
@@ -92,7 +91,8 @@ func countErrors(list []error) (n int) {
 }
 
 // atTarget makes an error of a panic, which would end the process in a goroutine.
-func atTarget[Target any](ctx context.Context, target DeployTarget[Target], work func(context.Context, DeployTarget[Target]) error) (err error) {
+func atTarget[Target any](ctx context.Context, target DeployTarget[Target],
+	work func(context.Context, DeployTarget[Target]) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)

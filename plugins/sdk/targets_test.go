@@ -26,9 +26,11 @@ func (e *everywhere) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.R
 	return sdk.Success, sdk.ForEachTarget(ctx, req, e.limit, e.work)
 }
 
-func startEverywhere(t *testing.T, limit int, work func(context.Context, sdk.DeployTarget[fleetTarget]) error) *sdktest.Harness {
+func startEverywhere(t *testing.T, limit int,
+	work func(context.Context, sdk.DeployTarget[fleetTarget]) error) *sdktest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&everywhere{newFleet(), limit, work}), fleetOptions())
+	return sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&everywhere{newFleet(), limit, work}),
+		fleetOptions())
 }
 
 func TestTargetsAreServedTogetherAsFarAsTheLimitGoes(t *testing.T) {
@@ -113,14 +115,15 @@ func TestTheLogOfATargetTellsItsName(t *testing.T) {
 type apart struct{ *fleet }
 
 func (a *apart) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.Result, error) {
-	return sdk.Success, sdk.ForEachTarget(ctx, req, 1, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
-		at := req.At(target)
-		if len(at.Targets) != 1 || at.Targets[0].Name != target.Name || len(req.Targets) != 2 {
-			return errors.New("the request is not for one target")
-		}
-		at.Log.Infof("a line\nand %s", "another")
-		_, err := at.Log.Write([]byte("of a program\nwithout an end"))
-		at.Log.Success("done")
-		return err
-	})
+	return sdk.Success, sdk.ForEachTarget(ctx, req, 1,
+		func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
+			at := req.At(target)
+			if len(at.Targets) != 1 || at.Targets[0].Name != target.Name || len(req.Targets) != 2 {
+				return errors.New("the request is not for one target")
+			}
+			at.Log.Infof("a line\nand %s", "another")
+			_, err := at.Log.Write([]byte("of a program\nwithout an end"))
+			at.Log.Success("done")
+			return err
+		})
 }

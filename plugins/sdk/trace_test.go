@@ -24,12 +24,14 @@ func TestAStageBelongsToTheTraceThatPipedTells(t *testing.T) {
 		return sdk.Success, nil
 	}), sdktest.Options{})
 	for given, says := range map[string]string{
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": "true 0af7651916cd43dd8448eb211c80319c b7ad6b7169203331\n",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": "true 0af7651916cd43dd8448eb211c80319c " +
+			"b7ad6b7169203331\n",
 		"nonsense": "false 00000000000000000000000000000000 0000000000000000\n",
 	} {
 		request := h.Request("TEST", "{}")
 		request.Input.Stage.Id = given
-		resp, err := h.Deployment.ExecuteStage(metadata.AppendToOutgoingContext(t.Context(), "traceparent", given), request)
+		resp, err := h.Deployment.ExecuteStage(metadata.AppendToOutgoingContext(t.Context(), "traceparent", given),
+			request)
 		require.NoError(t, err)
 		require.Equal(t, model.StageStatus_STAGE_SUCCESS, resp.GetStatus())
 		require.Equal(t, says, h.Piped.Log(given))

@@ -14,12 +14,14 @@ import (
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a4-cancel", "a5-stage-timeout", "a7b-livestate-stage-only", "b4-k8s-canary",
+		"a0-start-up", "a1-wait-script", "a1b-sync-command", "a4-cancel", "a5-stage-timeout",
+		"a7b-livestate-stage-only", "b4-k8s-canary",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			wait := &plugin{clock: clock{now: time.Now, after: time.After}}
-			sdktest.Start(t, sdk.ForStages(wait), sdktest.Options{Name: "wait"}).Replay(t, "../../api/testdata/recordings/"+name+".jsonl", t.TempDir())
+			sdktest.Start(t, sdk.ForStages(wait), sdktest.Options{Name: "wait"}).Replay(t,
+				"../../api/testdata/recordings/"+name+".jsonl", t.TempDir())
 		})
 	}
 }

@@ -92,7 +92,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]
 		req.Log.Infof("Going on with the wait of %s that began at %s", duration, start.UTC().Format(time.RFC3339))
 	} else {
 		req.Log.Infof("Waiting for %s, until %s", duration, end.UTC().Format(time.RFC3339))
-		if err := req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, "Until "+end.UTC().Format("15:04:05 MST")); err != nil {
+		if err := req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey,
+			"Until "+end.UTC().Format("15:04:05 MST")); err != nil {
 			return sdk.Failure, err
 		}
 	}
@@ -100,7 +101,8 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]
 }
 
 // wait returns at the end of the time, of the context, or at a skip.
-func (p *plugin) wait(ctx context.Context, req *sdk.StageRequest[config], start time.Time, duration time.Duration) (sdk.Result, error) {
+func (p *plugin) wait(ctx context.Context, req *sdk.StageRequest[config], start time.Time,
+	duration time.Duration) (sdk.Result, error) {
 	commands := req.Client.Commands(ctx)
 	step := max(duration/10, minProgress)
 	for {
@@ -130,7 +132,8 @@ func (p *plugin) wait(ctx context.Context, req *sdk.StageRequest[config], start 
 	}
 }
 
-func (p *plugin) skipped(ctx context.Context, req *sdk.StageRequest[config], commander string, elapsed time.Duration) error {
+func (p *plugin) skipped(ctx context.Context, req *sdk.StageRequest[config], commander string,
+	elapsed time.Duration) error {
 	req.Log.Infof("%s skipped the rest of the wait after %s", commander, elapsed.Round(time.Second))
 	return req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, "Skipped by "+commander)
 }

@@ -160,7 +160,8 @@ func TestASkipIsOfferedOnlyWhenConfigured(t *testing.T) {
 	stages, err := build(t, start(t, newManualClock(), sdktest.Options{}), `{"duration":"1s"}`)
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_NONE, stages[0].GetAvailableOperation(), "PipeCD v1")
-	stages, err = build(t, start(t, newManualClock(), sdktest.Options{Config: config{AllowSkip: true}}), `{"duration":"1s"}`)
+	stages, err = build(t, start(t, newManualClock(), sdktest.Options{Config: config{AllowSkip: true}}),
+		`{"duration":"1s"}`)
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_SKIP, stages[0].GetAvailableOperation())
 }
@@ -168,7 +169,8 @@ func TestASkipIsOfferedOnlyWhenConfigured(t *testing.T) {
 func build(t *testing.T, h *sdktest.Harness, with string) ([]*model.PipelineStage, error) {
 	t.Helper()
 	resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageWait, Index: 2, Config: []byte(with)}},
+		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageWait, Index: 2,
+			Config: []byte(with)}},
 	})
 	return resp.GetStages(), err
 }

@@ -40,7 +40,8 @@ func (o *options) Validate() error {
 		return fmt.Errorf("approvers holds an empty name")
 	}
 	if len(distinct) > 0 && o.needed() > len(distinct) {
-		return fmt.Errorf("minApproverNum is %d but approvers names only %d, so the stage could never be approved", o.needed(), len(distinct))
+		return fmt.Errorf("minApproverNum is %d but approvers names only %d, so the stage could never be approved",
+			o.needed(), len(distinct))
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func TestApprovalsOutlastARestart(t *testing.T) {
 	h.Piped.Approve(stageID, "bob")
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended)
 
-	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, stageWaitApproval, with), "a stage that was approved stays so")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, stageWaitApproval, with),
+		"a stage that was approved stays so")
 }
 
 func TestBuildOffersApprovalToTheApprovers(t *testing.T) {
@@ -86,14 +87,16 @@ func TestBuildOffersApprovalToTheApprovers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
-				Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageWaitApproval, Config: []byte(tc.with)}},
+				Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageWaitApproval,
+					Config: []byte(tc.with)}},
 			})
 			if tc.err != "" {
 				require.ErrorContains(t, err, tc.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, model.ManualOperation_MANUAL_OPERATION_APPROVE, resp.GetStages()[0].GetAvailableOperation())
+			require.Equal(t, model.ManualOperation_MANUAL_OPERATION_APPROVE,
+				resp.GetStages()[0].GetAvailableOperation())
 			require.Equal(t, []string{"alice", "bob"}, resp.GetStages()[0].GetAuthorizedOperators())
 		})
 	}

@@ -56,7 +56,8 @@ func (m *model) startApproval() tea.Cmd {
 // approval asks to approve the selected stage in the user's own name.
 func (m *model) approval() *deckv1.ApproveStageRequest {
 	return &deckv1.ApproveStageRequest{
-		DeploymentId: m.deployment().GetId(), StageId: m.stage().GetId(), Commander: m.cfg.Commander, User: m.cfg.Commander,
+		DeploymentId: m.deployment().GetId(), StageId: m.stage().GetId(), Commander: m.cfg.Commander,
+		User: m.cfg.Commander,
 	}
 }
 
@@ -76,36 +77,40 @@ func (m *model) skip() tea.Cmd {
 		DeploymentId: m.deployment().GetId(), StageId: m.stage().GetId(), Commander: m.cfg.Commander,
 	}
 	name := m.stage().GetName()
-	return m.call("asked to skip "+name, "skip "+name, func(ctx context.Context, client deckv1.DeckServiceClient) error {
-		_, err := client.SkipStage(ctx, request)
-		return err
-	})
+	return m.call("asked to skip "+name, "skip "+name,
+		func(ctx context.Context, client deckv1.DeckServiceClient) error {
+			_, err := client.SkipStage(ctx, request)
+			return err
+		})
 }
 
 func (m *model) sync() tea.Cmd {
 	app := m.application()
 	request := &deckv1.SyncApplicationRequest{ApplicationId: app.GetId()}
-	return m.call("asked to deploy "+app.GetName(), "deploy "+app.GetName(), func(ctx context.Context, client deckv1.DeckServiceClient) error {
-		_, err := client.SyncApplication(ctx, request)
-		return err
-	})
+	return m.call("asked to deploy "+app.GetName(), "deploy "+app.GetName(),
+		func(ctx context.Context, client deckv1.DeckServiceClient) error {
+			_, err := client.SyncApplication(ctx, request)
+			return err
+		})
 }
 
 func (m *model) cancel(deployment string, rollback deckv1.CancelDeploymentRequest_Rollback) tea.Cmd {
 	request := &deckv1.CancelDeploymentRequest{DeploymentId: deployment, Commander: m.cfg.Commander, Rollback: rollback}
-	return m.call("asked to cancel the deployment", "cancel the deployment", func(ctx context.Context, client deckv1.DeckServiceClient) error {
-		_, err := client.CancelDeployment(ctx, request)
-		return err
-	})
+	return m.call("asked to cancel the deployment", "cancel the deployment",
+		func(ctx context.Context, client deckv1.DeckServiceClient) error {
+			_, err := client.CancelDeployment(ctx, request)
+			return err
+		})
 }
 
 func (m *model) restart() tea.Cmd {
 	name := m.deck.PluginName(m.plugin())
 	request := &deckv1.RestartPluginRequest{Name: m.plugin().GetName(), PipedId: m.plugin().GetPipedId()}
-	return m.call("restarting "+name, "restart "+name, func(ctx context.Context, client deckv1.DeckServiceClient) error {
-		_, err := client.RestartPlugin(ctx, request)
-		return err
-	})
+	return m.call("restarting "+name, "restart "+name,
+		func(ctx context.Context, client deckv1.DeckServiceClient) error {
+			_, err := client.RestartPlugin(ctx, request)
+			return err
+		})
 }
 
 // reach makes the application reachable, says its address, and shows it in a browser where one can
@@ -157,7 +162,8 @@ func (m *model) reasons() keymap.Reasons {
 		reasons[keymap.StartAgain] = "it is running"
 	}
 	if m.client == nil || m.trouble != nil {
-		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart, keymap.Reach} {
+		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
+			keymap.Reach} {
 			reasons[action] = "not connected"
 		}
 		return reasons

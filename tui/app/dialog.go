@@ -49,7 +49,8 @@ func (m *model) askTearDown() tea.Cmd {
 	m.dialog = &dialog{
 		scope: keymap.ConfirmDialog,
 		title: "Tear down " + m.cfg.Name + "?",
-		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is left as it is."},
+		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is " +
+			"left as it is."},
 		choices: []choice{
 			{"y", "yes, tear it down", func() tea.Cmd { return m.leave(TearDown) }},
 			{"n", "no", m.closeDialog},
@@ -69,7 +70,8 @@ func (m *model) askApprover() {
 	d := &dialog{
 		scope: keymap.ChoiceDialog,
 		title: "Approve " + text.Line(stage.GetName()) + " as",
-		lines: []string{"It needs an approval of one of these users. The stage keeps that " + m.cfg.Commander + " gave it."},
+		lines: []string{"It needs an approval of one of these users. The stage keeps that " + m.cfg.Commander +
+			" gave it."},
 	}
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
@@ -99,10 +101,12 @@ func (m *model) askCancel() {
 	switch {
 	case slices.ContainsFunc(deployment.GetStages(), (*deckv1.Stage).GetRollback):
 		line = "A running stage is stopped, then the application is rolled back."
-		choices = append(choices, choice{"r", "yes, but without the rollback", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)})
+		choices = append(choices, choice{"r", "yes, but without the rollback",
+			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)})
 	case deployment.GetRollbackOnRequest():
 		line = "A running stage is stopped. The application is left as it is then."
-		choices = append(choices, choice{"r", "yes, and roll it back", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)})
+		choices = append(choices, choice{"r", "yes, and roll it back",
+			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)})
 	}
 	m.dialog = &dialog{
 		scope:    keymap.ConfirmDialog,

@@ -136,7 +136,8 @@ func (m *model) navigate(action keymap.Action) {
 		m.toggle(keymap.Environment)
 	case keymap.ShowHistory:
 		m.toggle(keymap.History)
-		m.historyAt = index(m.deck.Deployments(m.app), func(d *deckv1.Deployment) bool { return d.GetId() == m.deployment().GetId() })
+		m.historyAt = index(m.deck.Deployments(m.app),
+			func(d *deckv1.Deployment) bool { return d.GetId() == m.deployment().GetId() })
 	case keymap.ShowResources:
 		m.toggle(keymap.Resources)
 	case keymap.Open:
@@ -203,7 +204,8 @@ func (m *model) sideways(n int) {
 	switch {
 	case m.focus == keymap.Log && !m.log.Wrap:
 		m.log.Slide(n * slideStep)
-	case n < 0 && (m.focus == keymap.Deployment || m.focus == keymap.Log || m.focus == keymap.History || m.focus == keymap.Resources):
+	case n < 0 && (m.focus == keymap.Deployment || m.focus == keymap.Log || m.focus == keymap.History ||
+		m.focus == keymap.Resources):
 		m.focus = keymap.Applications
 	case n > 0 && m.focus == keymap.Applications:
 		m.focus = keymap.Deployment

@@ -97,7 +97,8 @@ func (m *model) drawLeft(width, height int) string {
 			apps.Selected = i
 		}
 	}
-	list := view.Plugins{Theme: m.theme, List: plugins, Name: m.deck.PluginName, Selected: m.pluginAt(plugins), Focused: m.focus == keymap.Plugins}
+	list := view.Plugins{Theme: m.theme, List: plugins, Name: m.deck.PluginName, Selected: m.pluginAt(plugins),
+		Focused: m.focus == keymap.Plugins}
 	return apps.Draw(width, height-below) + "\n" + list.Draw(width, below)
 }
 
@@ -117,7 +118,8 @@ func (m *model) drawRight(width, height int) string {
 	case keymap.Environment:
 		return view.Components{
 			Theme: m.theme, Title: "Environment " + m.cfg.Name, List: m.deck.Components(),
-			Problems: m.deck.Problems(), Pipeds: m.deck.Pipeds(), Environment: m.deck.Environment(), Now: m.now, Frame: m.frame, Focused: true, Up: m.environmentUp,
+			Problems: m.deck.Problems(), Pipeds: m.deck.Pipeds(), Environment: m.deck.Environment(), Now: m.now,
+			Frame: m.frame, Focused: true, Up: m.environmentUp,
 		}.Draw(width, height)
 	case keymap.Resources:
 		return m.drawResources(width, height)
@@ -131,7 +133,8 @@ func (m *model) drawRight(width, height int) string {
 }
 
 func (m *model) drawResources(width, height int) string {
-	v := view.Resources{Theme: m.theme, Application: m.application(), Selected: m.resources.at, Now: m.now, Trouble: m.resources.trouble}
+	v := view.Resources{Theme: m.theme, Application: m.application(), Selected: m.resources.at, Now: m.now,
+		Trouble: m.resources.trouble}
 	switch tree := m.resources.tree; {
 	case m.application() == nil:
 		v.Waiting = "No application is selected."
@@ -206,7 +209,8 @@ func (m *model) drawHeader() string {
 			header.Ready++
 		}
 		if m.main && c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
-			header.Starting = fmt.Sprintf("%s: %s %d%%", text.Line(c.GetName()), text.FirstLine(c.GetDetail()), 100*c.GetDone()/c.GetTotal())
+			header.Starting = fmt.Sprintf("%s: %s %d%%", text.Line(c.GetName()), text.FirstLine(c.GetDetail()),
+				100*c.GetDone()/c.GetTotal())
 		}
 	}
 	return header.Draw(m.width)
@@ -222,7 +226,8 @@ func (m *model) drawStatus() string {
 	case m.stopped():
 		status.Banner = "The environment has stopped: its process was killed. Press u to start it again, q to leave."
 	case m.trouble != nil && m.client != nil:
-		status.Banner = "The environment is not answering, reconnecting" + m.theme.Ellipsis + "  (" + plain(m.trouble) + ")"
+		status.Banner = "The environment is not answering, reconnecting" + m.theme.Ellipsis + "  (" + plain(m.trouble) +
+			")"
 	}
 	return status.Draw(m.width)
 }

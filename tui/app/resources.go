@@ -48,7 +48,8 @@ type resources struct {
 
 // run reads until cancel; the model is told of each response.
 func (w *resourceWatch) run(client deckv1.DeckServiceClient, send func(tea.Msg)) {
-	stream, err := client.WatchResources(w.ctx, &deckv1.WatchResourcesRequest{ApplicationId: w.application}, grpc.MaxCallRecvMsgSize(maxMessage))
+	stream, err := client.WatchResources(w.ctx, &deckv1.WatchResourcesRequest{ApplicationId: w.application},
+		grpc.MaxCallRecvMsgSize(maxMessage))
 	for err == nil {
 		var response *deckv1.WatchResourcesResponse
 		if response, err = stream.Recv(); err == nil {
@@ -63,7 +64,8 @@ func (w *resourceWatch) run(client deckv1.DeckServiceClient, send func(tea.Msg))
 
 // settleResources opens the watch of what is on the screen, and ends any other.
 func (m *model) settleResources() tea.Cmd {
-	if m.resources.watch != nil && (m.focus != keymap.Resources || m.resources.watch.application != m.app || m.client == nil) {
+	if m.resources.watch != nil && (m.focus != keymap.Resources || m.resources.watch.application != m.app ||
+		m.client == nil) {
 		m.closeResources()
 	}
 	if m.focus != keymap.Resources || m.app == "" || m.client == nil || m.resources.watch != nil {

@@ -25,13 +25,15 @@ func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
 	s.types("t")
 	s.seesText("Resources of hello-world", "asking")
 	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true})
-	s.seesText("Deployment hello-world", "ReplicaSet hello-world-7d4b9", "spec.replicas: 1 in Git", "ConfigMap default/settings")
+	s.seesText("Deployment hello-world", "ReplicaSet hello-world-7d4b9", "spec.replicas: 1 in Git",
+		"ConfigMap default/settings")
 	s.types("n")
 	s.seesText("Deployment default/hello-world", "not as in Git: spec.replicas: 1 in Git, 2 live")
 
 	mended := decktest.Resources()[0]
 	mended.Health, mended.HealthReason, mended.Drift = deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, "", ""
-	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{mended}, Removed: []string{"missing"}, Complete: true})
+	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{mended},
+		Removed: []string{"missing"}, Complete: true})
 	s.losesText("is missing in the cluster")
 	s.seesText("Deployment default/hello-world", "healthy  at kubernetes/local")
 
@@ -53,10 +55,13 @@ func TestAChosenResourceStaysChosen(t *testing.T) {
 	require.Equal(t, 5, m.resources.at)
 	m.key("k", "k", "k")
 	require.Equal(t, "hello-world-7d4b9", chosen())
-	more := &deckv1.Resource{Id: "a", Kind: "ConfigMap", Name: "first", Namespace: "default", DeployTarget: "kubernetes/local", Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY}
-	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
+	more := &deckv1.Resource{Id: "a", Kind: "ConfigMap", Name: "first", Namespace: "default",
+		DeployTarget: "kubernetes/local", Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY}
+	m.Update(resourcesMsg{watch: m.resources.watch,
+		response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
 	require.Equal(t, "hello-world-7d4b9", chosen(), "others came before it")
-	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Removed: []string{"r"}, Complete: true}})
+	m.Update(resourcesMsg{watch: m.resources.watch,
+		response: &deckv1.WatchResourcesResponse{Removed: []string{"r"}, Complete: true}})
 	require.Equal(t, "hello-world-7d4b9-f00ba", chosen(), "what is at its place now")
 }
 
@@ -79,7 +84,8 @@ func TestManyResourcesAreScrolled(t *testing.T) {
 	response := &deckv1.WatchResourcesResponse{Complete: true}
 	for i := range 2000 {
 		response.Resources = append(response.Resources, &deckv1.Resource{
-			Id: fmt.Sprint(i), Kind: "ConfigMap", Name: fmt.Sprintf("c%04d", i), Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY,
+			Id: fmt.Sprint(i), Kind: "ConfigMap", Name: fmt.Sprintf("c%04d", i),
+			Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY,
 		})
 	}
 	response.Resources[1234].Drift = "data.a: \"1\" in Git, \"2\" live"
@@ -96,13 +102,15 @@ func BenchmarkDrawManyResources(b *testing.B) {
 	work := newWork(b.Context())
 	defer work.stop()
 	never := make(chan time.Time)
-	m := newModel(Config{Name: "default"}, work, clock{now: decktest.Now, after: func(time.Duration) <-chan time.Time { return never }})
+	m := newModel(Config{Name: "default"}, work, clock{now: decktest.Now,
+		after: func(time.Duration) <-chan time.Time { return never }})
 	m.see(decktest.Running()...)
 	m.size(120, 40)
 	m.key("t")
 	response := &deckv1.WatchResourcesResponse{Complete: true}
 	for i := range 2000 {
-		response.Resources = append(response.Resources, &deckv1.Resource{Id: fmt.Sprint(i), Kind: "ConfigMap", Name: fmt.Sprintf("c%04d", i)})
+		response.Resources = append(response.Resources,
+			&deckv1.Resource{Id: fmt.Sprint(i), Kind: "ConfigMap", Name: fmt.Sprintf("c%04d", i)})
 	}
 	m.Update(resourcesMsg{watch: m.resources.watch, response: response})
 	for b.Loop() {
@@ -126,8 +134,10 @@ func TestResourcesOfSeveralTargetsNameTheirOwn(t *testing.T) {
 	t.Parallel()
 	m := withResources(t, 100, 30)
 	require.NotContains(t, ansi.Strip(m.View().Content), "settings at", "there is one only")
-	more := &deckv1.Resource{Id: "z", Kind: "ConfigMap", Name: "settings", Namespace: "default", DeployTarget: "kubernetes/tokyo"}
-	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
+	more := &deckv1.Resource{Id: "z", Kind: "ConfigMap", Name: "settings", Namespace: "default",
+		DeployTarget: "kubernetes/tokyo"}
+	m.Update(resourcesMsg{watch: m.resources.watch,
+		response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
 	screen := ansi.Strip(m.View().Content)
 	require.Contains(t, screen, "ConfigMap settings at local ")
 	require.Contains(t, screen, "ConfigMap settings at tokyo ")

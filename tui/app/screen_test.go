@@ -134,7 +134,8 @@ func waiting(t *testing.T, width, height int, environ ...string) *model {
 	m := still(t, environ...)
 	m.size(width, height)
 	m.see(decktest.Running()...)
-	m.hear(logbuf.Info, "Waiting for approval by one of: ada, grace", "Approve with a, or: pipedeck approve WAIT_APPROVAL")
+	m.hear(logbuf.Info, "Waiting for approval by one of: ada, grace",
+		"Approve with a, or: pipedeck approve WAIT_APPROVAL")
 	return m
 }
 
@@ -146,7 +147,8 @@ func failed(t *testing.T, width, height int) *model {
 	app.Deploying, app.Sync = false, deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
 	m.see(append(decktest.Running(), app, decktest.Failed())...)
 	m.hear(logbuf.Info, "Applying 3 objects", "Waiting for rollout: 0 of 2 updated replicas are available")
-	m.hear(logbuf.Error, `Deployment hello-world exceeded its progress deadline: pod hello-world-7d4b9 is in ImagePullBackOff: image "helloworld:v9" not found`)
+	m.hear(logbuf.Error,
+		`Deployment hello-world exceeded its progress deadline: pod hello-world-7d4b9 is in ImagePullBackOff: image "helloworld:v9" not found`)
 	return m
 }
 
@@ -163,8 +165,10 @@ func TestScreens(t *testing.T) {
 		"startup-failed-80x24": func(t *testing.T) *model {
 			m := still(t)
 			m.size(80, 24)
-			failed := decktest.Component(2, "Kubernetes", "listen on 127.0.0.1:6443: address already in use by process 4711 (kind-control-plane)")
-			failed.State, failed.Hint = deckv1.Component_STATE_FAILED, "stop that process, or let pipedeck choose a port: pipedeck up --api-port 0"
+			failed := decktest.Component(2, "Kubernetes",
+				"listen on 127.0.0.1:6443: address already in use by process 4711 (kind-control-plane)")
+			failed.State, failed.Hint = deckv1.Component_STATE_FAILED, "stop that process, or let pipedeck choose "+
+				"a port: pipedeck up --api-port 0"
 			m.see(append(starting(), failed)...)
 			return m
 		},
@@ -178,27 +182,35 @@ func TestScreens(t *testing.T) {
 			m.see(append(starting(), healthless)...)
 			return m
 		},
-		"main-100x30":           func(t *testing.T) *model { return waiting(t, 100, 30) },
-		"main-120x40":           func(t *testing.T) *model { return waiting(t, 120, 40) },
-		"main-180x45":           func(t *testing.T) *model { return waiting(t, 180, 45) },
-		"ascii-80x24":           func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_ASCII=1") },
-		"no-color-80x24":        func(t *testing.T) *model { return waiting(t, 80, 24, "NO_COLOR=1") },
-		"contrast-80x24":        func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_THEME=high-contrast") },
-		"failed-80x24":          func(t *testing.T) *model { return failed(t, 80, 24) },
-		"failed-120x40":         func(t *testing.T) *model { return failed(t, 120, 40) },
-		"small-60x10":           func(t *testing.T) *model { return waiting(t, 60, 10) },
-		"small-9x3":             func(t *testing.T) *model { return waiting(t, 9, 3) },
-		"help-80x24":            func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
-		"help-120x40":           func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
-		"quit-80x24":            func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
-		"cancel-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
-		"refused-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
-		"environment":           func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
-		"degraded-80x24":        func(t *testing.T) *model { return degraded(t, 80, 24) },
-		"degraded-120x40":       func(t *testing.T) *model { return degraded(t, 120, 40) },
-		"degraded-ascii-80x24":  func(t *testing.T) *model { return degraded(t, 80, 24, "PIPEDECK_ASCII=1") },
-		"degraded-environment":  func(t *testing.T) *model { m := degraded(t, 100, 30); m.key("e"); return m },
-		"search-80x24":          func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("3", "/", "a", "p", "p"); return m },
+		"main-100x30":    func(t *testing.T) *model { return waiting(t, 100, 30) },
+		"main-120x40":    func(t *testing.T) *model { return waiting(t, 120, 40) },
+		"main-180x45":    func(t *testing.T) *model { return waiting(t, 180, 45) },
+		"ascii-80x24":    func(t *testing.T) *model { return waiting(t, 80, 24, "PIPEDECK_ASCII=1") },
+		"no-color-80x24": func(t *testing.T) *model { return waiting(t, 80, 24, "NO_COLOR=1") },
+		"contrast-80x24": func(t *testing.T) *model {
+			return waiting(t, 80, 24,
+				"PIPEDECK_THEME=high-contrast")
+		},
+		"failed-80x24":         func(t *testing.T) *model { return failed(t, 80, 24) },
+		"failed-120x40":        func(t *testing.T) *model { return failed(t, 120, 40) },
+		"small-60x10":          func(t *testing.T) *model { return waiting(t, 60, 10) },
+		"small-9x3":            func(t *testing.T) *model { return waiting(t, 9, 3) },
+		"help-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
+		"help-120x40":          func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
+		"quit-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
+		"cancel-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
+		"refused-80x24":        func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
+		"environment":          func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
+		"degraded-80x24":       func(t *testing.T) *model { return degraded(t, 80, 24) },
+		"degraded-120x40":      func(t *testing.T) *model { return degraded(t, 120, 40) },
+		"degraded-ascii-80x24": func(t *testing.T) *model { return degraded(t, 80, 24, "PIPEDECK_ASCII=1") },
+		"degraded-environment": func(t *testing.T) *model { m := degraded(t, 100, 30); m.key("e"); return m },
+		"search-80x24": func(t *testing.T) *model {
+			m := waiting(t, 80, 24)
+			m.key("3", "/", "a", "p",
+				"p")
+			return m
+		},
 		"plugins-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("4"); return m },
 		"plugins-120x40":        func(t *testing.T) *model { return failedPlugin(t) },
 		"history-80x24":         func(t *testing.T) *model { return withHistory(t) },
@@ -258,7 +270,8 @@ func failedPlugin(t *testing.T) *model {
 	crashed := decktest.Plugins()[1]
 	crashed.State, crashed.Pid, crashed.Restarts, crashed.RssBytes = deckv1.Plugin_STATE_FAILED, 0, 3, 0
 	crashed.Detail = "exited with status 2 three times within a minute and is not started again"
-	crashed.LastOutput = []string{"panic: runtime error: invalid memory address or nil pointer dereference", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:12 +0x1d", "exit status 2"}
+	crashed.LastOutput = []string{"panic: runtime error: invalid memory address or nil pointer dereference", "",
+		"goroutine 1 [running]:", "main.main()", "\t/src/main.go:12 +0x1d", "exit status 2"}
 	m.told(crashed)
 	m.key("4", "down")
 	return m
@@ -270,7 +283,8 @@ func withResources(t *testing.T, width, height int, environ ...string) *model {
 	app.Resources = &deckv1.ResourceCounts{Total: 6, Unhealthy: 3, Drifted: 2}
 	m.told(app)
 	m.key("t")
-	m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true}})
+	m.Update(resourcesMsg{watch: m.resources.watch,
+		response: &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true}})
 	m.key("n")
 	return m
 }
@@ -303,7 +317,8 @@ func parallel(t *testing.T) *model {
 	names := []string{"SCRIPT_RUN", "TEST_UNIT", "TEST_BROWSER", "LINT", "K8S_SYNC"}
 	d.Stages = nil
 	for i, name := range names {
-		d.Stages = append(d.Stages, &deckv1.Stage{Id: name, Name: name, Index: int32(i), Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED})
+		d.Stages = append(d.Stages, &deckv1.Stage{Id: name, Name: name, Index: int32(i),
+			Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED})
 	}
 	for _, s := range d.Stages[1:4] {
 		s.Requires, s.Status, s.StartedAt = []string{"SCRIPT_RUN"}, deckv1.StageStatus_STAGE_STATUS_RUNNING, decktest.At(33)

@@ -79,7 +79,8 @@ func (m *model) settleApplication() {
 	}
 	var latest *deckv1.Deployment
 	for _, app := range apps {
-		if d := m.deck.Newest(app.GetId()); running(d) && (latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
+		if d := m.deck.Newest(app.GetId()); running(d) &&
+			(latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
 			latest = d
 		}
 	}

@@ -151,7 +151,8 @@ func TestEveryPaneIsReachedByTabAndByNumber(t *testing.T) {
 		require.Equal(t, want, m.focus)
 	}
 	for key, want := range map[string]keymap.Scope{
-		"1": keymap.Applications, "2": keymap.Deployment, "3": keymap.Log, "4": keymap.Plugins, "e": keymap.Environment, "d": keymap.History,
+		"1": keymap.Applications, "2": keymap.Deployment, "3": keymap.Log, "4": keymap.Plugins, "e": keymap.Environment,
+		"d": keymap.History,
 	} {
 		m.key("2", key)
 		require.Equal(t, want, m.focus)

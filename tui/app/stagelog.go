@@ -75,7 +75,8 @@ func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) erro
 
 func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {
 	msg := logMsg{log: l}
-	stream, err := client.WatchStageLog(l.ctx, &deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage},
+	stream, err := client.WatchStageLog(l.ctx,
+		&deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage},
 		grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		msg.err = err

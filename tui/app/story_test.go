@@ -110,7 +110,8 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		asks   string
 		want   deckv1.CancelDeploymentRequest_Rollback
 	}{
-		"one that would be rolled back": {func(*deckv1.Deployment) {}, "but without the rollback", deckv1.CancelDeploymentRequest_ROLLBACK_NONE},
+		"one that would be rolled back": {func(*deckv1.Deployment) {}, "but without the rollback",
+			deckv1.CancelDeploymentRequest_ROLLBACK_NONE},
 		"one that would not": {func(d *deckv1.Deployment) {
 			d.Stages, d.RollbackOnRequest = d.Stages[:5], true
 		}, "and roll it back", deckv1.CancelDeploymentRequest_ROLLBACK_FORCED},
@@ -178,7 +179,8 @@ func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
 	environment.Clusters = []*deckv1.Cluster{{Name: "dev", Simulated: true}, {Name: "prod"}}
 	m.told(environment)
 	app := decktest.Application()
-	for target, simulated := range map[string]bool{"kubernetes/dev": true, "kubernetes/prod": false, "elsewhere/x": true} {
+	for target, simulated := range map[string]bool{"kubernetes/dev": true, "kubernetes/prod": false,
+		"elsewhere/x": true} {
 		app.DeployTargets = []string{target, "kubernetes/dev"}
 		m.told(app)
 		require.Equal(t, simulated, m.reasons()[keymap.Reach] != "", target)
@@ -371,12 +373,13 @@ func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {
 	server.Tell(decktest.Running()...)
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "first line")
 	retry := make(chan time.Time)
-	s := play(t, dial(t, server), 80, 24, seams{clock: clock{now: time.Now, after: func(d time.Duration) <-chan time.Time {
-		if d == logRetry {
-			return retry
-		}
-		return time.After(d)
-	}}})
+	s := play(t, dial(t, server), 80, 24, seams{clock: clock{now: time.Now,
+		after: func(d time.Duration) <-chan time.Time {
+			if d == logRetry {
+				return retry
+			}
+			return time.After(d)
+		}}})
 	s.seesText("first line")
 	server.RefuseLogs(status.Error(codes.Internal, "the disk is gone"))
 	s.seesText("first line", "cannot read the log: the disk is gone")

@@ -46,13 +46,15 @@ type terminal struct {
 }
 
 // play starts the UI.
-func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams, environ ...string) *terminal {
+func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams,
+	environ ...string) *terminal {
 	t.Helper()
 	return playUntil(t, context.Background(), client, width, height, seams, environ...)
 }
 
 // playUntil starts the UI with a context.
-func playUntil(t *testing.T, ctx context.Context, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams, environ ...string) *terminal {
+func playUntil(t *testing.T, ctx context.Context, client func(context.Context) (deckv1.DeckServiceClient, error),
+	width, height int, seams seams, environ ...string) *terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	require.NoError(t, err)

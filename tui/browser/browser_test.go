@@ -21,12 +21,15 @@ func TestTheBrowserIsStartedAndNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	seen, end := filepath.Join(dir, "seen"), filepath.Join(dir, "end")
-	script := "#!/bin/sh\necho \"$@\" >" + seen + ".new && /bin/mv " + seen + ".new " + seen + "\nuntil [ -e " + end + " ]; do /bin/sleep 0.05; done\n/bin/rm " + end + "\n"
+	script := "#!/bin/sh\necho \"$@\" >" + seen + ".new && /bin/mv " + seen + ".new " + seen + "\nuntil [ -e " + end +
+		" ]; do /bin/sleep 0.05; done\n/bin/rm " + end + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, command), []byte(script), 0o700))
 	require.NoError(t, Open(t.Context(), onScreen(dir), page))
-	require.Eventually(t, func() bool { got, err := os.ReadFile(seen); return err == nil && string(got) == page+"\n" }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { got, err := os.ReadFile(seen); return err == nil && string(got) == page+"\n" },
+		10*time.Second, 5*time.Millisecond)
 	require.NoError(t, os.WriteFile(end, nil, 0o600), "it still runs; this ends it")
-	require.Eventually(t, func() bool { _, err := os.Stat(end); return os.IsNotExist(err) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(end); return os.IsNotExist(err) }, 10*time.Second,
+		5*time.Millisecond)
 }
 
 func TestWhatCannotBeShownIsNotStarted(t *testing.T) {
@@ -36,5 +39,6 @@ func TestWhatCannotBeShownIsNotStarted(t *testing.T) {
 	for _, url := range []string{"127.0.0.1:34567", "--help", "file:///etc/passwd", ""} {
 		require.ErrorIs(t, Open(t.Context(), onScreen(none), url), ErrNoPage, url)
 	}
-	require.ErrorIs(t, Open(t.Context(), []string{"PATH=" + none, "DISPLAY=", "SSH_CONNECTION=10.0.0.1 5 10.0.0.2 22"}, page), ErrNoDisplay)
+	require.ErrorIs(t, Open(t.Context(), []string{"PATH=" + none, "DISPLAY=", "SSH_CONNECTION=10.0.0.1 5 10.0.0.2 22"},
+		page), ErrNoDisplay)
 }

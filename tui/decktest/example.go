@@ -30,7 +30,8 @@ func Environment() *deckv1.Environment {
 		EditHint: "hello-world/deployment.yaml", Address: "127.0.0.1:41327",
 		StateDir: "/home/ada/.local/state/pipedeck/default", StartedAt: At(-3),
 		Clusters: []*deckv1.Cluster{{
-			Name: "local", Kind: "embedded", Simulated: true, Kubeconfig: "/home/ada/.local/state/pipedeck/default/kubeconfig",
+			Name: "local", Kind: "embedded", Simulated: true,
+			Kubeconfig: "/home/ada/.local/state/pipedeck/default/kubeconfig",
 		}},
 	}
 }
@@ -59,13 +60,15 @@ func Application() *deckv1.Application {
 	return &deckv1.Application{
 		Id: "app-1", Name: "hello-world", Path: "hello-world", ConfigFilename: "app.pipecd.yaml",
 		Sync: deckv1.SyncStatus_SYNC_STATUS_DEPLOYING, Deploying: true,
-		Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, RunningCommit: "3f2a1c9b0a7d", RunningVersions: []string{"helloworld v0.1"},
+		Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, RunningCommit: "3f2a1c9b0a7d",
+		RunningVersions: []string{"helloworld v0.1"},
 	}
 }
 
 // Canary is an example deployment: a canary pipeline that waits for approval.
 func Canary() *deckv1.Deployment {
-	stage := func(id, name, desc string, index int32, status deckv1.StageStatus, started, completed float64, requires ...string) *deckv1.Stage {
+	stage := func(id, name, desc string, index int32, status deckv1.StageStatus, started, completed float64,
+		requires ...string) *deckv1.Stage {
 		s := &deckv1.Stage{Id: id, Name: name, Desc: desc, Index: index, Status: status, Requires: requires}
 		if status > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			s.StartedAt = At(started)
@@ -77,20 +80,25 @@ func Canary() *deckv1.Deployment {
 	}
 	waiting := stage("s3", "WAIT_APPROVAL", "Ask a person", 2, deckv1.StageStatus_STAGE_STATUS_RUNNING, 12, 0, "s2")
 	waiting.CanApprove, waiting.CanSkip = true, true
-	rollback := stage("s6", "K8S_ROLLBACK", "Return to the running version", 5, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, 0, 0)
+	rollback := stage("s6", "K8S_ROLLBACK", "Return to the running version", 5,
+		deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, 0, 0)
 	rollback.Rollback = true
 	return &deckv1.Deployment{
 		Id: "dep-1", ApplicationId: "app-1", ApplicationName: "hello-world",
 		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, Strategy: "PIPELINE",
-		Summary:       "the image changed: helloworld v0.1 -> v0.2",
-		Commit:        &deckv1.Commit{Hash: "8b21f00cafe5", Message: "Greet the world in Welsh\n\nBecause we can.", Author: "Ada", Branch: "main"},
+		Summary: "the image changed: helloworld v0.1 -> v0.2",
+		Commit: &deckv1.Commit{Hash: "8b21f00cafe5", Message: "Greet the world in Welsh\n\nBecause we can.",
+			Author: "Ada", Branch: "main"},
 		RunningCommit: "3f2a1c9b0a7d", Versions: []string{"helloworld v0.2"}, CreatedAt: At(0),
 		Stages: []*deckv1.Stage{
-			stage("s1", "K8S_CANARY_ROLLOUT", "Roll out the canary", 0, deckv1.StageStatus_STAGE_STATUS_SUCCESS, 0.2, 1.8),
+			stage("s1", "K8S_CANARY_ROLLOUT", "Roll out the canary", 0, deckv1.StageStatus_STAGE_STATUS_SUCCESS, 0.2,
+				1.8),
 			stage("s2", "WAIT", "Watch the canary", 1, deckv1.StageStatus_STAGE_STATUS_SUCCESS, 1.9, 11.9, "s1"),
 			waiting,
-			stage("s4", "K8S_PRIMARY_ROLLOUT", "Roll out the primary", 3, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, 0, 0, "s3"),
-			stage("s5", "K8S_CANARY_CLEAN", "Remove the canary", 4, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, 0, 0, "s4"),
+			stage("s4", "K8S_PRIMARY_ROLLOUT", "Roll out the primary", 3, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED,
+				0, 0, "s3"),
+			stage("s5", "K8S_CANARY_CLEAN", "Remove the canary", 4, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, 0, 0,
+				"s4"),
 			rollback,
 		},
 	}
@@ -100,7 +108,8 @@ func Canary() *deckv1.Deployment {
 func Failed() *deckv1.Deployment {
 	d := Canary()
 	d.Status, d.CompletedAt = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, At(38)
-	d.StatusReason = "stage K8S_PRIMARY_ROLLOUT failed: deployment hello-world exceeded its progress deadline; pod hello-world-7d4b9: ImagePullBackOff"
+	d.StatusReason = "stage K8S_PRIMARY_ROLLOUT failed: deployment hello-world exceeded its progress deadline; " +
+		"pod hello-world-7d4b9: ImagePullBackOff"
 	approved, primary, clean, rollback := d.Stages[2], d.Stages[3], d.Stages[4], d.Stages[5]
 	approved.Status, approved.CompletedAt, approved.Display = deckv1.StageStatus_STAGE_STATUS_SUCCESS, At(20), "Approved by: ada"
 	approved.CanApprove, approved.CanSkip = false, false
@@ -122,7 +131,8 @@ func Resources() []*deckv1.Resource {
 	web, pod := made("d", "Deployment", "hello-world"), made("p2", "Pod", "hello-world-7d4b9-x2x4z", "r")
 	web.Health, web.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "Ready: 1/2"
 	web.Drift = "spec.replicas: 1 in Git, 2 live"
-	pod.Health, pod.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "container main: ImagePullBackOff: image \"helloworld:v9\" not found"
+	pod.Health, pod.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "container main: ImagePullBackOff: "+
+		"image \"helloworld:v9\" not found"
 	gone := made("missing", "Service", "hello-world")
 	gone.Health, gone.HealthReason, gone.Drift = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "is missing in the cluster", "is missing in the cluster"
 	return []*deckv1.Resource{
@@ -136,11 +146,13 @@ func Plugins() []*deckv1.Plugin {
 	plugin := func(i int, name string, stages ...string) *deckv1.Plugin {
 		return &deckv1.Plugin{
 			Name: name, State: deckv1.Plugin_STATE_RUNNING, Pid: int32(20120 + i), StartedAt: At(-2),
-			RssBytes: uint64(31-4*i) << 20, CpuPercent: float64(4 - i), Stages: stages, LastOutput: []string{"listening on 127.0.0.1:7001"},
+			RssBytes: uint64(31-4*i) << 20, CpuPercent: float64(4 - i), Stages: stages,
+			LastOutput: []string{"listening on 127.0.0.1:7001"},
 		}
 	}
 	return []*deckv1.Plugin{
-		plugin(0, "kubernetes", "K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN", "K8S_ROLLBACK"),
+		plugin(0, "kubernetes", "K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN",
+			"K8S_ROLLBACK"),
 		plugin(1, "scriptrun", "SCRIPT_RUN"),
 		plugin(2, "wait", "WAIT"),
 		plugin(3, "waitapproval", "WAIT_APPROVAL"),
@@ -157,7 +169,8 @@ func Problems() []*deckv1.Problem {
 		},
 		{
 			Id: "piped/1/plugin wait", Part: "plugin wait", Component: "piped", Since: At(-2),
-			Reason: "quarantined: it ended 5 times within a minute: exit status 2", NextStep: "fix the binary, or run: pipedeck restart wait",
+			Reason:   "quarantined: it ended 5 times within a minute: exit status 2",
+			NextStep: "fix the binary, or run: pipedeck restart wait",
 		},
 	}
 }

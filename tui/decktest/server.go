@@ -92,7 +92,8 @@ func (s *Server) Log(stage string, severity deckv1.Severity, texts ...string) {
 	s.change(func() {
 		l := s.log(stage)
 		for _, text := range texts {
-			l.blocks = append(l.blocks, &deckv1.LogBlock{StageId: stage, Text: text, Severity: severity, Index: int64(len(l.blocks))})
+			l.blocks = append(l.blocks, &deckv1.LogBlock{StageId: stage, Text: text, Severity: severity,
+				Index: int64(len(l.blocks))})
 		}
 	})
 }
@@ -191,7 +192,8 @@ func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer
 }
 
 // WatchStageLog sends the log of a stage by its id, whatever the deployment.
-func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
+func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
+	stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
 	sent := 0
 	s.mu.Lock()
 	breaking := s.breaking
@@ -211,7 +213,8 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest, stream grpc
 		}
 		sent += len(blocks)
 		if len(blocks) > 0 || complete {
-			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete, Last: true}); err != nil {
+			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete,
+				Last: true}); err != nil {
 				return err
 			}
 		}
@@ -232,7 +235,8 @@ func (s *Server) Resources(application string, response *deckv1.WatchResourcesRe
 }
 
 // WatchResources sends what was told by Resources, and then what is told.
-func (s *Server) WatchResources(request *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
+func (s *Server) WatchResources(request *deckv1.WatchResourcesRequest,
+	stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
 	sent := 0
 	s.mu.Lock()
 	breaking := s.breaking
@@ -271,7 +275,8 @@ func (s *Server) called(request proto.Message) error {
 }
 
 // SyncApplication notes the call.
-func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
+func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse,
+	error) {
 	return &deckv1.SyncApplicationResponse{}, s.called(r)
 }
 
@@ -286,16 +291,20 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 }
 
 // CancelDeployment notes the call.
-func (s *Server) CancelDeployment(_ context.Context, r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
+func (s *Server) CancelDeployment(_ context.Context,
+	r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
 	return &deckv1.CancelDeploymentResponse{}, s.called(r)
 }
 
 // RestartPlugin notes the call.
-func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse, error) {
+func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse,
+	error) {
 	return &deckv1.RestartPluginResponse{}, s.called(r)
 }
 
 // OpenApplication notes the call.
-func (s *Server) OpenApplication(_ context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
-	return &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567", Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(r)
+func (s *Server) OpenApplication(_ context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse,
+	error) {
+	return &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567",
+		Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(r)
 }

@@ -12,7 +12,8 @@ import (
 func (m Map) Page() string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from tui/keymap by make generate. Do not edit. -->\n\n# Keys\n\n" +
-		"The keys of the terminal UI, for its users. `?` shows the same list in the UI; the bottom line shows the most useful keys\n" +
+		"The keys of the terminal UI, for its users. `?` shows the same list in the UI; the bottom line shows the " +
+		"most useful keys\n" +
 		"of the focused pane. A key that cannot act now says why in the bottom line.\n")
 	for _, group := range m.Help() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | action | where |\n|---|---|---|\n", group.Name)

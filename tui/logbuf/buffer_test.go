@@ -18,7 +18,8 @@ import (
 )
 
 func numbered(i int) logbuf.Line {
-	return logbuf.Line{Time: time.Unix(int64(i), 5), Severity: logbuf.Severity(i % 4), Text: fmt.Sprintf("line %d %s", i, strings.Repeat("x", i%90))}
+	return logbuf.Line{Time: time.Unix(int64(i), 5), Severity: logbuf.Severity(i % 4),
+		Text: fmt.Sprintf("line %d %s", i, strings.Repeat("x", i%90))}
 }
 
 func open(t *testing.T, limits logbuf.Limits) *logbuf.Buffer {

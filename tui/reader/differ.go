@@ -58,7 +58,8 @@ type Change struct {
 // Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
 func Name(value fmt.Stringer) string {
 	name := value.String()
-	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "SYNC_STATUS_", "HEALTH_STATUS_", "SEVERITY_", "STATE_"} {
+	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "SYNC_STATUS_", "HEALTH_STATUS_",
+		"SEVERITY_", "STATE_"} {
 		if rest, found := strings.CutPrefix(name, prefix); found {
 			return rest
 		}
@@ -83,7 +84,8 @@ type saying struct{ facts, name string }
 
 // NewDiffer returns a Differ that knows nothing.
 func NewDiffer() *Differ {
-	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{}, problems: map[string]*deckv1.Problem{}}
+	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{},
+		problems: map[string]*deckv1.Problem{}}
 }
 
 // Deck is the state after the events applied so far.
@@ -155,7 +157,8 @@ func (d *Differ) component(at time.Time, c *deckv1.Component) []Change {
 }
 
 func (d *Differ) application(at time.Time, a *deckv1.Application) []Change {
-	was, changed := d.news("application "+a.GetId(), Name(a.GetSync()), a.GetHealth(), a.GetSyncShortReason(), a.GetName(), a.GetDisabled())
+	was, changed := d.news("application "+a.GetId(), Name(a.GetSync()), a.GetHealth(), a.GetSyncShortReason(),
+		a.GetName(), a.GetDisabled())
 	if !changed {
 		return nil
 	}
@@ -191,7 +194,8 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 }
 
 func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
-	was, changed := d.news(pluginSaying(p.GetPipedId(), p.GetName()), Name(p.GetState()), p.GetPid(), p.GetRestarts(), p.GetDetail())
+	was, changed := d.news(pluginSaying(p.GetPipedId(), p.GetName()), Name(p.GetState()), p.GetPid(), p.GetRestarts(),
+		p.GetDetail())
 	if !changed {
 		return nil
 	}
@@ -229,7 +233,8 @@ func (d *Differ) forget() {
 	}
 	for key := range d.told {
 		fields := strings.Fields(strings.TrimPrefix(key, "approval "))
-		if (fields[0] == "stage" || fields[0] == "deployment") && len(fields) > 1 && d.deck.Deployment(fields[1]) == nil {
+		if (fields[0] == "stage" || fields[0] == "deployment") && len(fields) > 1 &&
+			d.deck.Deployment(fields[1]) == nil {
 			delete(d.told, key)
 		}
 	}

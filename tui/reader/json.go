@@ -181,7 +181,8 @@ func jsonLine(c Change) any {
 	case Log:
 		x := c.Log
 		return jsonLog{
-			head(c.Time, "log"), x.GetDeploymentId(), x.GetStageId(), c.Stage.GetName(), Name(x.GetSeverity()), x.GetText(),
+			head(c.Time, "log"), x.GetDeploymentId(), x.GetStageId(), c.Stage.GetName(), Name(x.GetSeverity()),
+			x.GetText(),
 		}
 	case Problem, ProblemCleared:
 		x, state := c.Problem, problemPresent
@@ -189,7 +190,8 @@ func jsonLine(c Change) any {
 			state = problemCleared
 		}
 		return jsonProblem{
-			head(c.Time, "problem"), x.GetPart(), state, x.GetReason(), x.GetNextStep(), x.GetSince().AsTime().Format(time.RFC3339Nano),
+			head(c.Time, "problem"), x.GetPart(), state, x.GetReason(), x.GetNextStep(),
+			x.GetSince().AsTime().Format(time.RFC3339Nano),
 		}
 	case Plugin:
 		x := c.Plugin

@@ -31,15 +31,6 @@ func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, op
 }
 
 func plainLines(c Change, flags string) []string {
-	line := func(kind string, parts ...string) []string {
-		shown := []string{fmt.Sprintf("%-11s", kind)}
-		for _, part := range parts {
-			if part = text.Line(part); part != "" {
-				shown = append(shown, part)
-			}
-		}
-		return []string{strings.TrimRight(strings.Join(shown, "  "), " ")}
-	}
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
@@ -48,9 +39,11 @@ func plainLines(c Change, flags string) []string {
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
 			return nil // its problem has a line of its own
 		}
-		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(), arrow(c.Component.GetHint()))
+		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(),
+			arrow(c.Component.GetHint()))
 	case Application:
-		return line("application", c.Application.GetName(), Name(c.Application.GetSync()), Name(c.Application.GetHealth()), c.Application.GetSyncShortReason())
+		return line("application", c.Application.GetName(), Name(c.Application.GetSync()),
+			Name(c.Application.GetHealth()), c.Application.GetSyncShortReason())
 	case Deployment:
 		d := c.Deployment
 		about := text.FirstLine(d.GetCommit().GetMessage())
@@ -62,9 +55,11 @@ func plainLines(c Change, flags string) []string {
 		if c.Was == "" && c.Stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			return nil // the plan is not news yet
 		}
-		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), Name(c.Stage.GetStatus()), attempt(c.Stage), c.Stage.GetStatusReason())
+		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), Name(c.Stage.GetStatus()),
+			attempt(c.Stage), c.Stage.GetStatusReason())
 	case StageWaits:
-		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), "WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
+		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(),
+			"WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()
@@ -76,18 +71,34 @@ func plainLines(c Change, flags string) []string {
 		if shownByComponent(c) {
 			return nil
 		}
-		return line("problem", c.Problem.GetPart(), problemPresent, c.Problem.GetReason(), arrow(c.Problem.GetNextStep()))
+		return line("problem", c.Problem.GetPart(), problemPresent, c.Problem.GetReason(),
+			arrow(c.Problem.GetNextStep()))
 	case ProblemCleared:
 		return line("problem", c.Problem.GetPart(), problemCleared)
 	case Log:
-		var lines []string
-		whose := text.Line(c.Deployment.GetApplicationName() + " " + c.Stage.GetName())
-		for part := range strings.SplitSeq(strings.TrimRight(text.Clean(c.Log.GetText()), "\n"), "\n") {
-			lines = append(lines, fmt.Sprintf("%-11s  %s  %s%s", "log", whose, severity(c.Log), part))
-		}
-		return lines
+		return logLines(c)
 	}
 	return nil
+}
+
+// line is one line of parts, of which empty ones are left out.
+func line(kind string, parts ...string) []string {
+	shown := []string{fmt.Sprintf("%-11s", kind)}
+	for _, part := range parts {
+		if part = text.Line(part); part != "" {
+			shown = append(shown, part)
+		}
+	}
+	return []string{strings.TrimRight(strings.Join(shown, "  "), " ")}
+}
+
+func logLines(c Change) []string {
+	var lines []string
+	whose := text.Line(c.Deployment.GetApplicationName() + " " + c.Stage.GetName())
+	for part := range strings.SplitSeq(strings.TrimRight(text.Clean(c.Log.GetText()), "\n"), "\n") {
+		lines = append(lines, fmt.Sprintf("%-11s  %s  %s%s", "log", whose, severity(c.Log), part))
+	}
+	return lines
 }
 
 func failing(status deckv1.DeploymentStatus) bool {

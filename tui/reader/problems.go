@@ -58,5 +58,6 @@ func shownByComponent(c Change) bool {
 }
 
 func problemSentence(p *deckv1.Problem) string {
-	return strings.TrimSpace(sentence("The environment is degraded, "+p.GetPart(), p.GetReason()) + " Next step: " + strings.TrimRight(p.GetNextStep(), ".") + ".")
+	return strings.TrimSpace(sentence("The environment is degraded, "+p.GetPart(), p.GetReason()) + " Next step: " +
+		strings.TrimRight(p.GetNextStep(), ".") + ".")
 }

@@ -21,14 +21,16 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	changes := d.Apply(came)
 	require.Len(t, changes, 1)
 	require.Empty(t, d.Apply(came), "the same again is no news")
-	require.Equal(t, []string{"problem      plugin wait  DEGRADED  " + p.GetReason() + "  -> " + p.GetNextStep()}, plainLines(changes[0], ""))
+	require.Equal(t, []string{"problem      plugin wait  DEGRADED  " + p.GetReason() + "  -> " + p.GetNextStep()},
+		plainLines(changes[0], ""))
 	require.Equal(t, []string{
 		"The environment is degraded, plugin wait: " + p.GetReason() + ". Next step: " + p.GetNextStep() + ".",
 	}, sentences(changes[0], ""))
 	line, err := json.Marshal(jsonLine(changes[0]))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"time":"2026-08-20T12:00:01Z","type":"problem","part":"plugin wait","state":"DEGRADED","reason":"`+p.GetReason()+
-		`","next_step":"`+p.GetNextStep()+`","since":"2026-08-20T11:59:58Z"}`, string(line))
+	require.JSONEq(t,
+		`{"time":"2026-08-20T12:00:01Z","type":"problem","part":"plugin wait","state":"DEGRADED","reason":"`+p.GetReason()+
+			`","next_step":"`+p.GetNextStep()+`","since":"2026-08-20T11:59:58Z"}`, string(line))
 
 	d.Apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
 	changes = d.Apply(&deckv1.Event{Kind: &deckv1.Event_Synced{Synced: &deckv1.Synced{}}})
@@ -49,7 +51,8 @@ func TestTheFailureOfAComponentIsToldOnce(t *testing.T) {
 	failed.State, failed.Hint = deckv1.Component_STATE_FAILED, "free it"
 	require.Len(t, d.Apply(&deckv1.Event{Kind: &deckv1.Event_Component{Component: failed}}), 1)
 	changes := d.Apply(&deckv1.Event{Kind: &deckv1.Event_Problem{Problem: &deckv1.Problem{
-		Id: "component/kubernetes", Part: "kubernetes", Component: "kubernetes", Reason: "port in use", NextStep: "free it",
+		Id: "component/kubernetes", Part: "kubernetes", Component: "kubernetes", Reason: "port in use",
+		NextStep: "free it",
 	}}})
 	require.Len(t, changes, 1)
 	require.Empty(t, plainLines(changes[0], ""))

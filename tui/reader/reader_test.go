@@ -27,9 +27,12 @@ type read func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Opti
 func story(t *testing.T, to read, opts reader.Options) string {
 	t.Helper()
 	server := decktest.Start(t)
-	server.Tell(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(), decktest.Canary())
-	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n", Severity: deckv1.Severity_SEVERITY_INFO})
-	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image", Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
+	server.Tell(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(),
+		decktest.Canary())
+	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n",
+		Severity: deckv1.Severity_SEVERITY_INFO})
+	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image",
+		Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
 	server.Tell(decktest.Failed())
 	opts.Until = func(d *state.Deck) bool {
 		settled, failed, _ := d.SettledAt("8b21f00cafe5")
@@ -51,7 +54,8 @@ func withoutTimes(text string) []string {
 func TestPlainIsOneLineForEachChange(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
-		"environment  default  embedded cluster  simulated: no container runs  /home/ada/.local/state/pipedeck/default/repo  -> edit hello-world/deployment.yaml there and commit",
+		"environment  default  embedded cluster  simulated: no container runs  " +
+			"/home/ada/.local/state/pipedeck/default/repo  -> edit hello-world/deployment.yaml there and commit",
 		"component    piped  READY  pid 20114, 4 plugins",
 		"plugin       kubernetes  RUNNING  pid 20120",
 		"application  hello-world  DEPLOYING  HEALTHY",
@@ -74,11 +78,15 @@ func TestPlainIsOneLineForEachChange(t *testing.T) {
 func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")
-	require.Contains(t, lines, "Environment default watches the repository /home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs. To see a deployment, edit hello-world/deployment.yaml there and commit.")
-	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: pipedeck approve hello-world WAIT_APPROVAL")
+	require.Contains(t, lines, "Environment default watches the repository "+
+		"/home/ada/.local/state/pipedeck/default/repo. Its cluster is simulated: no container runs. To see a "+
+		"deployment, edit hello-world/deployment.yaml there and commit.")
+	require.Contains(t, lines, "Stage WAIT_APPROVAL of hello-world waits for approval. To approve it, run: "+
+		"pipedeck approve hello-world WAIT_APPROVAL")
 	require.Contains(t, lines, "Stage K8S_CANARY_ROLLOUT of hello-world has succeeded after 1.6 seconds.")
 	require.Contains(t, lines, "WAIT_APPROVAL, error: no such image")
-	require.Equal(t, "Deployment of hello-world has failed: "+decktest.Failed().GetStatusReason()+".", lines[len(lines)-1])
+	require.Equal(t, "Deployment of hello-world has failed: "+decktest.Failed().GetStatusReason()+".",
+		lines[len(lines)-1])
 }
 
 func TestJSONKeepsTheContract(t *testing.T) {
@@ -121,7 +129,8 @@ func TestResultIsTheLastLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, reader.Result(&out, 1, "the deployment of hello-world failed"))
-	require.Regexp(t, `^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`, out.String())
+	require.Regexp(t,
+		`^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`, out.String())
 }
 
 func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
@@ -136,7 +145,8 @@ func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
 	block := &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "a", Index: 0}
 	require.NotEmpty(t, tell(decktest.Running()...))
 	require.Len(t, tell(block, &deckv1.Synced{}), 1)
-	require.Empty(t, tell(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), block, &deckv1.Synced{})...))
+	require.Empty(t, tell(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), block,
+		&deckv1.Synced{})...))
 
 	busy := decktest.Plugins()[0]
 	busy.CpuPercent, busy.RssBytes = 99, 1<<30
@@ -163,7 +173,8 @@ func TestReadingEndsWithTheEnvironment(t *testing.T) {
 	server := decktest.Start(t)
 	server.Tell(decktest.Environment())
 	server.End()
-	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), io.Discard, reader.Options{}), reader.ErrEnded)
+	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), io.Discard, reader.Options{}),
+		reader.ErrEnded)
 }
 
 func TestReadingEndsWithItsContext(t *testing.T) {
@@ -195,7 +206,8 @@ func TestNamesCannotSteerTheTerminal(t *testing.T) {
 			d.Commit.Message = "\x1bcmessage"
 			server.Tell(d, &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "x\x1b[31my"})
 			var out bytes.Buffer
-			err := to(context.Background(), server.Dial(t), &out, reader.Options{Until: func(*state.Deck) bool { return true }})
+			err := to(context.Background(), server.Dial(t), &out,
+				reader.Options{Until: func(*state.Deck) bool { return true }})
 			require.NoError(t, err)
 			require.NotContains(t, out.String(), "\x1b")
 			require.NotContains(t, out.String(), "\r")
@@ -211,7 +223,8 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 	running := proto.Clone(canary).(*deckv1.Deployment)
 	stage := running.GetStages()[0]
 	stage.Progress = &deckv1.StageProgress{Done: 3, Total: 10, Text: "pods"}
-	stage.Targets = []*deckv1.StageTarget{{Name: "east", Status: deckv1.StageStatus_STAGE_STATUS_FAILURE, Detail: "no route"}}
+	stage.Targets = []*deckv1.StageTarget{{Name: "east", Status: deckv1.StageStatus_STAGE_STATUS_FAILURE,
+		Detail: "no route"}}
 	server.Tell(decktest.Environment(), decktest.Application(), canary)
 	server.Tell(running)
 	server.Tell(decktest.Failed())
@@ -225,7 +238,8 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 		if strings.Contains(line, `"progress"`) {
 			found++
 			require.Contains(t, line, `"type":"stage"`)
-			require.Contains(t, line, `"progress":{"done":3,"total":10,"text":"pods"},"targets":[{"name":"east","status":"FAILURE","detail":"no route"}]`)
+			require.Contains(t, line,
+				`"progress":{"done":3,"total":10,"text":"pods"},"targets":[{"name":"east","status":"FAILURE","detail":"no route"}]`)
 		}
 	}
 	require.Equal(t, 1, found, out.String())
@@ -237,9 +251,12 @@ func TestTheNamedApproversAreSaidWithTheCommand(t *testing.T) {
 	d := decktest.Canary()
 	d.Stages[2].Approvers = []string{"alice", "bob"}
 	server.Tell(decktest.Environment(), decktest.Application(), d)
-	for want, follow := range map[string]func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Options) error{
-		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL by alice or bob  -> pipedeck approve hello-world WAIT_APPROVAL --as alice --name demo":             reader.Plain,
-		"Stage WAIT_APPROVAL of hello-world waits for approval by alice or bob. To approve it, run: pipedeck approve hello-world WAIT_APPROVAL --as alice --name demo": reader.Sentences,
+	for want, follow := range map[string]func(context.Context, deckv1.DeckServiceClient, io.Writer,
+		reader.Options) error{
+		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL by alice or bob  -> pipedeck approve " +
+			"hello-world WAIT_APPROVAL --as alice --name demo": reader.Plain,
+		"Stage WAIT_APPROVAL of hello-world waits for approval by alice or bob. To approve it, run: pipedeck " +
+			"approve hello-world WAIT_APPROVAL --as alice --name demo": reader.Sentences,
 	} {
 		var out strings.Builder
 		require.NoError(t, follow(t.Context(), server.Dial(t), &out, reader.Options{

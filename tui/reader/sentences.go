@@ -112,7 +112,8 @@ func deploymentSentence(d *deckv1.Deployment) string {
 	subject := "Deployment of " + d.GetApplicationName()
 	switch d.GetStatus() {
 	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING:
-		return sentence(subject+" is planned", "commit "+short(d.GetCommit().GetHash())+", "+text.FirstLine(d.GetCommit().GetMessage()))
+		return sentence(subject+" is planned",
+			"commit "+short(d.GetCommit().GetHash())+", "+text.FirstLine(d.GetCommit().GetMessage()))
 	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PLANNED:
 		return sentence(fmt.Sprintf("%s is ready to run with %d stages", subject, len(d.GetStages())), d.GetSummary())
 	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING:
@@ -215,7 +216,8 @@ func approvers(stage *deckv1.Stage) string {
 
 // approval is the command that approves the waiting stage; flags name the environment in it.
 func approval(c Change, flags string) string {
-	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " + text.ShellWord(c.Stage.GetName())
+	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
+		text.ShellWord(c.Stage.GetName())
 	if named := c.Stage.GetApprovers(); len(named) > 0 {
 		command += " --as " + text.ShellWord(named[0])
 	}

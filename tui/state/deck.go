@@ -11,7 +11,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// MaxDeployments bounds how many deployments of one application are kept unless Keeping says otherwise; the oldest go first.
+// MaxDeployments bounds how many deployments of one application are kept unless Keeping says otherwise; the oldest go
+// first.
 const MaxDeployments = 100
 
 // Deck is the state of an environment. The zero value is empty; New is for readability.
@@ -177,7 +178,8 @@ func PluginKey(p *deckv1.Plugin) string { return pluginKey(p.GetPipedId(), p.Get
 
 func pluginKey(piped, name string) string { return piped + "\x00" + name }
 
-// PluginName is the name of a plugin for users. The name of its piped follows where several pipeds run one of that name.
+// PluginName is the name of a plugin for users. The name of its piped follows where several pipeds run one of that
+// name.
 func (d *Deck) PluginName(p *deckv1.Plugin) string {
 	for _, other := range d.plugins {
 		if other.GetName() == p.GetName() && other.GetPipedId() != p.GetPipedId() {

@@ -48,7 +48,8 @@ func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {
 	t.Parallel()
 	d := told(
 		&deckv1.Piped{Id: "p2", Name: "legacy"}, &deckv1.Piped{Id: "p1", Name: "work", Own: true},
-		&deckv1.Plugin{Name: "wait", PipedId: "p2", Pid: 2}, &deckv1.Plugin{Name: "wait", PipedId: "p1", Pid: 1}, &deckv1.Plugin{Name: "ecs", PipedId: "p2"},
+		&deckv1.Plugin{Name: "wait", PipedId: "p2", Pid: 2}, &deckv1.Plugin{Name: "wait", PipedId: "p1", Pid: 1},
+		&deckv1.Plugin{Name: "ecs", PipedId: "p2"},
 	)
 	require.Equal(t, "work", d.Pipeds()[0].GetName(), "the environment's own is first")
 	var names []string
@@ -110,9 +111,11 @@ func TestReady(t *testing.T) {
 		objects []proto.Message
 		want    bool
 	}{
-		"nothing known":                   {nil, false},
-		"only the control plane":          {[]proto.Message{part("Control plane", ready), part("piped", starting)}, false},
-		"control plane and agent":         {[]proto.Message{part("control-plane", ready), part("Piped", ready), part("kubernetes", starting)}, true},
+		"nothing known": {nil, false},
+		"only the control plane": {[]proto.Message{part("Control plane", ready), part("piped", starting)},
+			false},
+		"control plane and agent": {[]proto.Message{part("control-plane", ready), part("Piped", ready),
+			part("kubernetes", starting)}, true},
 		"everything, by other names":      {[]proto.Message{part("a", ready), part("b", ready)}, true},
 		"an application, whatever starts": {[]proto.Message{part("a", starting), decktest.Application()}, true},
 	} {

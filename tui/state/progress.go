@@ -52,7 +52,8 @@ func (d *Deck) Ready() bool {
 
 // running reports whether a component has become ready and still runs, degraded or not.
 func running(c *deckv1.Component) bool {
-	return c.GetState() == deckv1.Component_STATE_READY || c.GetState() == deckv1.Component_STATE_DEGRADED && c.GetEndedAt().IsValid()
+	return c.GetState() == deckv1.Component_STATE_READY || c.GetState() == deckv1.Component_STATE_DEGRADED &&
+		c.GetEndedAt().IsValid()
 }
 
 // Failed returns the components that failed.

@@ -33,7 +33,8 @@ func (r TreeRow) Problem() bool {
 	return r.GetDrift() != "" || r.GetHealth() != deckv1.HealthStatus_HEALTH_STATUS_HEALTHY
 }
 
-// Apply takes over one response; its objects belong to the tree from then on. The rows change when a report is complete.
+// Apply takes over one response; its objects belong to the tree from then on. The rows change when a report is
+// complete.
 func (t *Tree) Apply(response *deckv1.WatchResourcesResponse) {
 	for _, r := range response.GetResources() {
 		put(&t.resources, r.GetId(), r)
@@ -94,6 +95,7 @@ func (t *Tree) build() []TreeRow {
 func compareResources(a, b *deckv1.Resource) int {
 	return cmp.Or(
 		cmp.Compare(a.GetDeployTarget(), b.GetDeployTarget()), cmp.Compare(a.GetKind(), b.GetKind()),
-		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()),
+		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()),
+		cmp.Compare(a.GetId(), b.GetId()),
 	)
 }

@@ -42,12 +42,14 @@ func drawn(t *state.Tree) (lines []string) {
 func TestResourcesAreATreeByOwner(t *testing.T) {
 	t.Parallel()
 	tree := &state.Tree{}
-	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources("pod-2 of set-1", "set-1 of deployment", "service", "pod-1 of set-1")})
+	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources("pod-2 of set-1", "set-1 of deployment", "service",
+		"pod-1 of set-1")})
 	require.Empty(t, tree.Rows(), "half a report is not shown")
 	require.False(t, tree.Known())
 	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources("deployment", "pod-3 of nobody"), Complete: true})
 	require.True(t, tree.Known())
-	require.Equal(t, []string{"- deployment", "| \\ set-1", "|   - pod-1", "|   \\ pod-2", "- pod-3", "\\ service"}, drawn(tree))
+	require.Equal(t, []string{"- deployment", "| \\ set-1", "|   - pod-1", "|   \\ pod-2", "- pod-3", "\\ service"},
+		drawn(tree))
 
 	tree.Apply(&deckv1.WatchResourcesResponse{Removed: []string{"set-1", "service"}, Complete: true})
 	require.Equal(t, []string{"- deployment", "- pod-1", "- pod-2", "\\ pod-3"}, drawn(tree))
@@ -63,7 +65,8 @@ func TestOwnersInACircleAreShownOnce(t *testing.T) {
 func BenchmarkTree(b *testing.B) {
 	var all []string
 	for i := range 500 {
-		all = append(all, fmt.Sprintf("deployment-%d", i), fmt.Sprintf("set-%d of deployment-%d", i, i), fmt.Sprintf("pod-%d of set-%d", i, i), fmt.Sprintf("conf-%d", i))
+		all = append(all, fmt.Sprintf("deployment-%d", i), fmt.Sprintf("set-%d of deployment-%d", i, i),
+			fmt.Sprintf("pod-%d of set-%d", i, i), fmt.Sprintf("conf-%d", i))
 	}
 	tree := &state.Tree{}
 	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources(all...), Complete: true})

@@ -29,7 +29,8 @@ func Clean(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line returns s cleaned and as one line: white space at the ends goes, a run of line feeds in between becomes one space.
+// Line returns s cleaned and as one line: white space at the ends goes, a run of line feeds in between becomes one
+// space.
 func Line(s string) string {
 	s = Clean(s)
 	if !strings.Contains(s, "\n") {

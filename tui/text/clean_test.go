@@ -35,8 +35,9 @@ func TestCleanTakesOutWhatActsOnTheTerminal(t *testing.T) {
 		"text cannot be reordered":              {"user\u202etxt.exe", "usertxt.exe"},
 		"invalid bytes are marked":              {"a\xff\xfeb", "a\ufffd\ufffdb"},
 		"accents stay":                          {"e\u0301t\u00e9", "e\u0301t\u00e9"},
-		"towers of accents are cut":             {"e" + strings.Repeat("\u0301", 40), "e" + strings.Repeat("\u0301", 3)},
-		"wide characters stay":                  {"日本 ✓ 🚀", "日本 ✓ 🚀"},
+		"towers of accents are cut": {"e" + strings.Repeat("\u0301", 40),
+			"e" + strings.Repeat("\u0301", 3)},
+		"wide characters stay": {"日本 ✓ 🚀", "日本 ✓ 🚀"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +83,8 @@ func TestCuttingAndPaddingCountColumns(t *testing.T) {
 
 func FuzzCleanedTextIsInert(f *testing.F) {
 	for _, seed := range []string{
-		"plain", "\x1b[31mred", "\x1b]52;c;x\x07", "\x1bP1;2|x\x1b\\", "\x1b\x1b[31m[", "a\tb\rc", "\u202e\u2066", "\x9b31m",
+		"plain", "\x1b[31mred", "\x1b]52;c;x\x07", "\x1bP1;2|x\x1b\\", "\x1b\x1b[31m[", "a\tb\rc", "\u202e\u2066",
+		"\x9b31m",
 		"👨‍👩‍👧 🇩🇪 ☝🏽", "\xff\x1b\xc3", "e\u0301\u0301\u0301\u0301", "\u1100\u1161", "\x1b(B\x1b#8\x1bc", "\u0600x",
 	} {
 		f.Add(seed)

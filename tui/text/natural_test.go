@@ -12,7 +12,8 @@ import (
 
 func TestNumbersInNamesCount(t *testing.T) {
 	t.Parallel()
-	want := []string{"", "1", "app", "app-1-b", "app-2-a", "app1", "app2", "app02", "app10", "app10x", "app99999999999999999999998", "app99999999999999999999999", "apq"}
+	want := []string{"", "1", "app", "app-1-b", "app-2-a", "app1", "app2", "app02", "app10", "app10x",
+		"app99999999999999999999998", "app99999999999999999999999", "apq"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, Natural)

@@ -27,7 +27,8 @@ type Glyphs struct {
 
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
-		Done: "✓", Active: "●", Failed: "✗", Hollow: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?", Warning: "!",
+		Done: "✓", Active: "●", Failed: "✗", Hollow: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?",
+		Warning: "!",
 		Wait:    "◆",
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Mark:    "▌",
@@ -41,7 +42,8 @@ func unicodeGlyphs() Glyphs {
 
 func asciiGlyphs() Glyphs {
 	return Glyphs{
-		Done: "+", Active: "*", Failed: "x", Hollow: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?", Warning: "!",
+		Done: "+", Active: "*", Failed: "x", Hollow: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?",
+		Warning: "!",
 		Wait:    "!",
 		Spinner: []string{"|", "/", "-", "\\"},
 		Mark:    ">",

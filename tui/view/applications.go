@@ -65,7 +65,8 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 
 	switch {
 	case app.Newest != nil && !state.Ended(app.Newest.GetStatus()):
-		second = th.Running.Render(strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)) + " " + Strip(th, app.Newest.GetStages())
+		second = th.Running.Render(strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)) + " " +
+			Strip(th, app.Newest.GetStages())
 	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
 	default:

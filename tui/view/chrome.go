@@ -125,7 +125,8 @@ func (v Status) Draw(width int) string {
 		if v.Edit != "" && v.Live {
 			tail = " and save"
 		}
-		left = " " + th.Dim.Render(verb) + text.CutLeft(path, max(8, room-text.Width(verb+tail)-1), th.Ellipsis) + th.Dim.Render(tail)
+		left = " " + th.Dim.Render(verb) + text.CutLeft(path, max(8, room-text.Width(verb+tail)-1), th.Ellipsis) +
+			th.Dim.Render(tail)
 	}
 	return split(th, left, right, width)
 }

@@ -27,9 +27,11 @@ func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	list := []*deckv1.Component{{
 		Name: "kubernetes", State: deckv1.Component_STATE_READY,
-		Detail: "API at https://127.0.0.1:1 (auto chose embedded: kind failed: the node image is not on this machine and cannot be pulled)",
+		Detail: "API at https://127.0.0.1:1 (auto chose embedded: kind failed: the node image is not on this " +
+			"machine and cannot be pulled)",
 	}}
-	drawn := ansi.Strip(Components{Theme: theme.New(theme.Options{NoColor: true, ASCII: true}), List: list}.Draw(70, 12))
+	drawn := ansi.Strip(Components{Theme: theme.New(theme.Options{NoColor: true, ASCII: true}), List: list}.Draw(70,
+		12))
 	require.Contains(t, drawn, "cannot be pulled)")
 }
 
@@ -40,7 +42,8 @@ func TestSeveralClustersAreToldApart(t *testing.T) {
 		{Name: "prod", Kind: "embedded", Simulated: true, Kubeconfig: "/state/kubeconfig-prod"},
 	}
 	th := theme.New(theme.Options{NoColor: true, ASCII: true})
-	facts := ansi.Strip(strings.Join(Components{Theme: th, Environment: &deckv1.Environment{Clusters: two}}.facts(100), "\n"))
+	facts := ansi.Strip(strings.Join(Components{Theme: th, Environment: &deckv1.Environment{Clusters: two}}.facts(100),
+		"\n"))
 	require.Contains(t, facts, "dev, kind\n")
 	require.Contains(t, facts, "export KUBECONFIG=/state/kubeconfig-dev")
 	require.Contains(t, facts, "prod, embedded (simulated: no container runs)")

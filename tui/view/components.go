@@ -138,12 +138,14 @@ func (v Components) more(c *deckv1.Component, width int) []string {
 func (v Components) problems(width int) (lines []string) {
 	for _, p := range v.Problems {
 		if slices.ContainsFunc(v.List, func(c *deckv1.Component) bool {
-			return c.GetName() == p.GetComponent() && c.GetState() == deckv1.Component_STATE_FAILED && c.GetDetail() == p.GetReason()
+			return c.GetName() == p.GetComponent() && c.GetState() == deckv1.Component_STATE_FAILED &&
+				c.GetDetail() == p.GetReason()
 		}) {
 			continue
 		}
 		age := Duration(max(0, v.Now.Sub(p.GetSince().AsTime())))
-		lines = append(lines, "", "  "+v.Theme.Warn.Render(v.Theme.Warning+" "+text.Line(p.GetPart()))+v.Theme.Dim.Render("  for "+age))
+		lines = append(lines, "",
+			"  "+v.Theme.Warn.Render(v.Theme.Warning+" "+text.Line(p.GetPart()))+v.Theme.Dim.Render("  for "+age))
 		lines = append(lines, v.cause(v.Theme.Text, p.GetReason(), p.GetNextStep(), width)...)
 	}
 	return lines

@@ -157,10 +157,12 @@ func (v Deployment) nothing(width int) []string {
 		for _, line := range text.Wrap(reason, width-3) {
 			lines = append(lines, "   "+line)
 		}
-		return append(lines, "", th.Dim.Render(" Fix "+join("/", app.GetPath(), app.GetConfigFilename())+" and commit."))
+		return append(lines, "", th.Dim.Render(" Fix "+join("/", app.GetPath(),
+			app.GetConfigFilename())+" and commit."))
 	}
 	return []string{
 		"", th.Dim.Render(" No deployment yet."),
-		th.Dim.Render(fmt.Sprintf(" Commit a change below %s, or press ", app.GetPath())) + th.Key.Render("s") + th.Dim.Render(" to deploy what is there."),
+		th.Dim.Render(fmt.Sprintf(" Commit a change below %s, or press ", app.GetPath())) + th.Key.Render("s") +
+			th.Dim.Render(" to deploy what is there."),
 	}
 }

@@ -25,7 +25,8 @@ func log(t *testing.T, count int, text func(i int) string) *view.Log {
 	for i := range count {
 		buffer.Append(logbuf.Line{Text: text(i)})
 	}
-	v := &view.Log{Theme: theme.New(theme.Options{ASCII: true, NoColor: true}), Stage: "WAIT", Buffer: buffer, Following: true}
+	v := &view.Log{Theme: theme.New(theme.Options{ASCII: true, NoColor: true}), Stage: "WAIT", Buffer: buffer,
+		Following: true}
 	v.Draw(40, 12)
 	return v
 }
@@ -103,8 +104,9 @@ func TestDurationsAreShort(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]time.Duration{
 		"0ms": 0, "40ms": 40 * time.Millisecond, "0.9s": 999 * time.Millisecond, "9.9s": 9999 * time.Millisecond,
-		"10s": 10 * time.Second, "59s": 59999 * time.Millisecond, "1m00s": time.Minute, "59m59s": time.Hour - time.Second,
-		"1h00m": time.Hour, "1d00h": 24 * time.Hour, "99d23h": 100*24*time.Hour - time.Second,
+		"10s": 10 * time.Second, "59s": 59999 * time.Millisecond, "1m00s": time.Minute,
+		"59m59s": time.Hour - time.Second,
+		"1h00m":  time.Hour, "1d00h": 24 * time.Hour, "99d23h": 100*24*time.Hour - time.Second,
 	} {
 		require.Equal(t, want, view.Duration(d))
 		require.LessOrEqual(t, len(view.Duration(d)), 6)

@@ -78,7 +78,8 @@ func (v Help) Draw(width, height int) string {
 			if reason := v.Reasons[b.Action]; reason != "" {
 				help, style = help+" ("+reason+")", th.Dim
 			}
-			block = append(block, "  "+th.Key.Render(text.Pad(b.Name(), 9, ""))+" "+style.Render(text.Cut(help, column-13, th.Ellipsis)))
+			block = append(block, "  "+th.Key.Render(text.Pad(b.Name(), 9, ""))+" "+style.Render(text.Cut(help,
+				column-13, th.Ellipsis)))
 		}
 		blocks = append(blocks, append(block, ""))
 		total += len(block) + 1
@@ -137,7 +138,8 @@ func TooSmall(width, height, minWidth, minHeight int) string {
 func Over(base, top string, width, height int) string {
 	x := max(0, (width-lipgloss.Width(top))/2)
 	y := max(0, (height-lipgloss.Height(top))/2)
-	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base), lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
+	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base),
+		lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
 	for i, line := range lines {
 		lines[i] = text.Pad(line, width, "") // the compositor leaves spaces and blank lines at the end out
 	}

@@ -88,7 +88,8 @@ type PluginTable struct {
 func (v PluginTable) Draw(width, height int) string {
 	th := v.Theme
 	if len(v.List) == 0 {
-		return box{theme: th, title: "Plugins"}.draw([]string{"", th.Dim.Render(" No plugin has been started yet.")}, width, height)
+		return box{theme: th, title: "Plugins"}.draw([]string{"", th.Dim.Render(" No plugin has been started yet.")},
+			width, height)
 	}
 	tableHeight := min(len(v.List)+3, max(5, height/2))
 	table := v.table(width, tableHeight)
@@ -172,7 +173,8 @@ func (v PluginTable) output(width, height int) string {
 	}
 	for _, fact := range facts {
 		if fact.value != "" {
-			head = append(head, " "+th.Dim.Render(text.Pad(fact.label, 11, ""))+text.Cut(fact.value, inner-13, th.Ellipsis))
+			head = append(head, " "+th.Dim.Render(text.Pad(fact.label, 11, ""))+text.Cut(fact.value, inner-13,
+				th.Ellipsis))
 		}
 	}
 	head = append(head, " "+th.Dim.Render("last output"))

@@ -33,8 +33,8 @@ func stageProgress(th theme.Theme, p *deckv1.StageProgress) string {
 	return words
 }
 
-// targetSummary tells how a stage goes at its deploy targets, the bad news first and by name. One target alone is the stage
-// itself.
+// targetSummary tells how a stage goes at its deploy targets, the bad news first and by name. One target alone is the
+// stage itself.
 func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 	targets := stage.GetTargets()
 	if len(targets) < 2 {
@@ -52,7 +52,8 @@ func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 		}
 	}
 	count := fmt.Sprintf("%d of %d ", done, len(targets))
-	if strings.Contains(stage.GetDisplay(), count+"deploy targets") && stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
+	if strings.Contains(stage.GetDisplay(), count+"deploy targets") &&
+		stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
 		return "" // the plugin says it in its own words, for UIs that do not know of targets
 	}
 	var parts []string

@@ -30,7 +30,8 @@ func TestProgressStandsBesideARunningStage(t *testing.T) {
 	}
 	require.Contains(t, stageProgress(th, &deckv1.StageProgress{Done: math.MaxInt64, Total: math.MaxInt64}), "100%")
 
-	running := &deckv1.Stage{Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, Display: "3 of 10", Progress: &deckv1.StageProgress{Done: 3, Total: 10}}
+	running := &deckv1.Stage{Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, Display: "3 of 10",
+		Progress: &deckv1.StageProgress{Done: 3, Total: 10}}
 	require.Contains(t, ansi.Strip(stageList{theme: th}.note(graph{}, dag.Row{}, running)), "##------")
 	running.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
 	require.Equal(t, "3 of 10", ansi.Strip(stageList{theme: th}.note(graph{}, dag.Row{}, running)))
@@ -42,14 +43,18 @@ func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
 		return &deckv1.StageTarget{Name: name, Status: status}
 	}
 	stage := &deckv1.Stage{Targets: []*deckv1.StageTarget{
-		target("east", deckv1.StageStatus_STAGE_STATUS_SUCCESS), target("west", deckv1.StageStatus_STAGE_STATUS_FAILURE),
-		target("north", deckv1.StageStatus_STAGE_STATUS_CANCELLED), target("south", deckv1.StageStatus_STAGE_STATUS_RUNNING),
+		target("east", deckv1.StageStatus_STAGE_STATUS_SUCCESS),
+		target("west", deckv1.StageStatus_STAGE_STATUS_FAILURE),
+		target("north", deckv1.StageStatus_STAGE_STATUS_CANCELLED),
+		target("south", deckv1.StageStatus_STAGE_STATUS_RUNNING),
 	}}
-	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done", ansi.Strip(targetSummary(theme.Theme{}, stage)))
+	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done",
+		ansi.Strip(targetSummary(theme.Theme{}, stage)))
 	require.Empty(t, targetSummary(theme.Theme{}, &deckv1.Stage{Targets: stage.GetTargets()[:1]}))
 
 	stage.Status, stage.StatusReason = deckv1.StageStatus_STAGE_STATUS_FAILURE, "west: a long reason"
-	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done  west: a long reason", strings.ReplaceAll(ansi.Strip(stageList{}.note(graph{}, dag.Row{}, stage)), " · ", "  "))
+	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done  west: a long reason",
+		strings.ReplaceAll(ansi.Strip(stageList{}.note(graph{}, dag.Row{}, stage)), " · ", "  "))
 	stage.Display = "1 of 4 deploy targets, failed: west"
 	require.NotEmpty(t, targetSummary(theme.Theme{}, stage), "beside a failed stage stands its reason instead")
 	stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS

@@ -89,7 +89,8 @@ func (v Resources) sum() string {
 
 // severalTargets tells whether the tree has resources of more than one deploy target, whose names may be the same.
 func (v Resources) severalTargets() bool {
-	return slices.ContainsFunc(v.Rows, func(row state.TreeRow) bool { return row.GetDeployTarget() != v.Rows[0].GetDeployTarget() })
+	return slices.ContainsFunc(v.Rows,
+		func(row state.TreeRow) bool { return row.GetDeployTarget() != v.Rows[0].GetDeployTarget() })
 }
 
 // line draws a row; where there are several targets, the top of each tree names its own.
@@ -126,7 +127,8 @@ func (v Resources) details(width, height int) string {
 		name = r.GetNamespace() + "/" + name
 	}
 	where := "at " + r.GetDeployTarget()
-	// What is missing has no health of its own, so its plugin gives the drift as the reason; the time is that of the report.
+	// What is missing has no health of its own, so its plugin gives the drift as the reason; the time is that of the
+	// report.
 	missing := r.GetDrift() != "" && r.GetHealthReason() == r.GetDrift()
 	if r.GetCreatedAt().IsValid() && !missing {
 		where += ", created " + Age(state.Elapsed(r.GetCreatedAt(), nil, v.Now))

@@ -196,7 +196,8 @@ func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 		about = stageProgress(th, stage.GetProgress())
 	case stage.GetDisplay() != "":
 		about = th.Info.Render(text.Line(stage.GetDisplay()))
-	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_CANCELLED, stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SKIPPED:
+	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_CANCELLED,
+		stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SKIPPED:
 		about = th.Dim.Render(join(": ", stageBadge(th, stage).word, text.Line(stage.GetStatusReason())))
 	case stage.GetDesc() != "":
 		about = th.Dim.Render(text.Line(stage.GetDesc()))
@@ -217,7 +218,8 @@ func approval(stage *deckv1.Stage) string {
 	if len(stage.GetApprovers()) == 0 {
 		return "to approve"
 	}
-	return "as " + text.Line(strings.Join(stage.GetApprovers(), " or ")) // short, because 80 columns have room for little more
+	// short, because 80 columns have room for little more
+	return "as " + text.Line(strings.Join(stage.GetApprovers(), " or "))
 }
 
 // namesOf returns the names of the stages in the picture: a rollback also requires stages of the

@@ -159,7 +159,8 @@ func TestMissingCredentialsAreSaid(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(file,
 		[]byte("current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"+
-			"clusters: [{name: c, cluster: {server: 'https://127.0.0.1'}}]\nusers: [{name: u, user: {client-key: gone.key}}]\n"), 0o600))
+			"clusters: [{name: c, cluster: {server: 'https://127.0.0.1'}}]\n"+
+			"users: [{name: u, user: {client-key: gone.key}}]\n"), 0o600))
 	found, err := Find(file, "")
 	require.NoError(t, err)
 	err = found.write(filepath.Join(t.TempDir(), "copy"))

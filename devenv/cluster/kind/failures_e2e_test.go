@@ -130,7 +130,8 @@ func TestAPortInUseIsToldAndNothingIsLeft(t *testing.T) {
 	p := realPlace(t)
 	p.File = filepath.Join(t.TempDir(), "kind.yaml")
 	require.NoError(t, os.WriteFile(p.File, fmt.Appendf(nil,
-		"kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- extraPortMappings:\n  - {containerPort: 80, hostPort: %d}\n",
+		"kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- extraPortMappings:\n"+
+			"  - {containerPort: 80, hostPort: %d}\n",
 		listener.Addr().(*net.TCPAddr).Port), 0o600))
 	err = p.Run(t.Context(), silent, func(string) {})
 	var hint *cluster.HintError
@@ -144,7 +145,8 @@ func TestANodeThatEndsIsStartedAgainAndARemovedOneIsTold(t *testing.T) {
 	p := realPlace(t)
 	p.Export = true
 	users := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(users, []byte("apiVersion: v1\nkind: Config\ncontexts: [{name: mine, context: {cluster: c, user: u}}]\ncurrent-context: mine\n"), 0o600))
+	require.NoError(t, os.WriteFile(users, []byte("apiVersion: v1\nkind: Config\n"+
+		"contexts: [{name: mine, context: {cluster: c, user: u}}]\ncurrent-context: mine\n"), 0o600))
 	t.Setenv("KUBECONFIG", users)
 	ready, ended := make(chan string, 16), make(chan error, 1)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("it takes too long"))

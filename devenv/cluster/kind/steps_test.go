@@ -112,5 +112,7 @@ func TestTheShownOutputIsBounded(t *testing.T) {
 func TestStackTracesAreNotShown(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "error: the API does not answer\nto see the stack trace use --v=5",
-		lastLines([]byte("error: the API does not answer\nmain.main\n\tkubeadm.go:25\nruntime.(*T).goexit\n\tasm.s:1771\nto see the stack trace use --v=5\n")))
+		lastLines([]byte("error: the API does not "+
+			"answer\nmain.main\n\tkubeadm.go:25\nruntime.(*T).goexit\n\tasm.s:1771\n"+
+			"to see the stack trace use --v=5\n")))
 }

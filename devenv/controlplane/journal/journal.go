@@ -85,8 +85,6 @@ type Journal struct {
 	// signed says that the sign of a written history is there.
 	signed bool
 	lost   losses
-	// absent is set when there was no history to read.
-	absent bool
 	// group is the memory of a group that was written, for the next one.
 	group []byte
 }
@@ -99,6 +97,8 @@ type losses struct {
 	records []Record
 	// reported is what was reported last.
 	reported Problem
+	// absent is set when there was no history to read.
+	absent bool
 }
 
 // Open reads the file and restores the state from it. A file that cannot be read is read later by Run; until then Ready

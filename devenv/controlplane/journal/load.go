@@ -49,7 +49,7 @@ func (j *Journal) load() error {
 	data, f, err := j.disk.read(j.o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		j.absent, j.replace, j.lost.damage = true, true, j.deleted()
+		j.lost.absent, j.replace, j.lost.damage = true, true, j.deleted()
 	case err != nil:
 		return err
 	default:
@@ -172,7 +172,7 @@ func (j *Journal) keepDamaged() error {
 // keepOther keeps a file that has come into the place of the history since that was read or written: users may have put
 // their history back.
 func (j *Journal) keepOther() error {
-	if j.file == nil && !j.absent || j.file != nil && j.disk.same(j.file, j.o.Path) {
+	if j.file == nil && !j.lost.absent || j.file != nil && j.disk.same(j.file, j.o.Path) {
 		return nil
 	}
 	data, f, err := j.disk.read(j.o.Path)

@@ -32,7 +32,10 @@ func TestADeploymentIsBoundedWhateverIsReported(t *testing.T) {
 		"shared metadata": func(s *store.Store, _, key string) error {
 			return s.Deployments.MergeSharedMetadata(piped, "d", notes(key))
 		},
-		"metadata of v0": func(s *store.Store, _, key string) error { return s.Deployments.MergeMetadata(piped, "d", notes(key)) },
+		"metadata of v0": func(s *store.Store, _,
+			key string) error {
+			return s.Deployments.MergeMetadata(piped, "d", notes(key))
+		},
 	} {
 		s, _ := newStore(store.Limits{DeploymentBytes: bound})
 		importApplication(s, "a", nil)

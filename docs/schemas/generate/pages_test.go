@@ -95,7 +95,8 @@ func problemsOf(checker *options.Checker, text, name string) (problems config.Er
 		report := config.Check([]byte(text), name)
 		checker.CheckOptions(report)
 		problems = append(report.Errors, report.Warnings...)
-		if title, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(title, "#") && strings.Contains(title, "v0") { // an example of the old form
+		// an example of the old form
+		if title, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(title, "#") && strings.Contains(title, "v0") {
 			problems = slices.DeleteFunc(problems, func(e *config.Error) bool { return slices.Contains(report.V0, e) })
 		}
 		return slices.DeleteFunc(problems, ofAnotherPlugin), true
@@ -111,7 +112,8 @@ func problemsOf(checker *options.Checker, text, name string) (problems config.Er
 		report := config.Check([]byte("apiVersion: "+config.APIVersion+"\nkind: "+kind+"\n"+text), name)
 		checker.CheckOptions(report)
 		found := slices.DeleteFunc(append(report.Errors, report.Warnings...), func(e *config.Error) bool {
-			return strings.HasPrefix(e.Message, "is required") || strings.HasPrefix(e.Message, "needs pipedKeyFile or") || ofAnotherPlugin(e)
+			return strings.HasPrefix(e.Message, "is required") ||
+				strings.HasPrefix(e.Message, "needs pipedKeyFile or") || ofAnotherPlugin(e)
 		})
 		if i == 0 || len(found) < len(least) {
 			least = found

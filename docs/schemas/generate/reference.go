@@ -73,7 +73,8 @@ func (r *tables) rows(t reflect.Type, prefix string, above map[reflect.Type]bool
 			continue
 		}
 		key, inner := prefix+name, field.Type
-		for inner.Kind() == reflect.Pointer || (inner.Kind() == reflect.Slice && inner != reflect.TypeFor[json.RawMessage]()) {
+		for inner.Kind() == reflect.Pointer || (inner.Kind() == reflect.Slice &&
+			inner != reflect.TypeFor[json.RawMessage]()) {
 			if inner.Kind() == reflect.Slice && inner.Elem().Kind() == reflect.Struct {
 				key += "[]"
 			}

@@ -27,7 +27,8 @@ const (
 
 // generate returns the schemas by their paths in the repository, which is at root.
 func generate(root string) (map[string][]byte, error) {
-	comments, err := optionschema.ReadComments(filepath.Join(root, configSources), filepath.Join(root, "piped/pluginhost/fetch/index"), filepath.Join(root, "docs/schemas/generate"))
+	comments, err := optionschema.ReadComments(filepath.Join(root, configSources),
+		filepath.Join(root, "piped/pluginhost/fetch/index"), filepath.Join(root, "docs/schemas/generate"))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,8 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	for name, spec := range map[string]any{"piped": config.Piped{}, "application": config.Application{}, "eventwatcher": config.EventWatcherFile{}} {
+	for name, spec := range map[string]any{"piped": config.Piped{}, "application": config.Application{},
+		"eventwatcher": config.EventWatcherFile{}} {
 		envelope, err := ofConfiguration(comments, name, spec)
 		if err != nil {
 			return nil, err
@@ -166,7 +168,8 @@ func extend(t reflect.Type, schema object) {
 		properties["with"].(object)["type"] = []string{"object", "null"}
 	case reflect.TypeFor[config.Application]():
 		properties["plugins"] = object{
-			"type": []string{"object", "null"}, "description": properties["plugins"].(object)["description"], "additionalProperties": true,
+			"type": []string{"object", "null"}, "description": properties["plugins"].(object)["description"],
+			"additionalProperties": true,
 		}
 	}
 }

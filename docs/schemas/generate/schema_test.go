@@ -67,7 +67,8 @@ func TestCommentsNameTheDefaults(t *testing.T) {
 				continue
 			}
 			if value, ok := defaultOf(defaults.Field(i)); ok {
-				require.Contains(t, comments.Of(t2, field.Name), fmt.Sprintf("Default %v", value), "%s.%s", t2.Name(), field.Name)
+				require.Contains(t, comments.Of(t2, field.Name), fmt.Sprintf("Default %v", value), "%s.%s", t2.Name(),
+					field.Name)
 			}
 			walk(field.Type)
 		}
@@ -165,13 +166,14 @@ func TestOneSchemaChecksEachKind(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t, "pipecd.json")
 	for text, right := range map[string]bool{
-		"kind: EventWatcher\nspec: {events: [{name: a, replacements: [{file: a, regex: b}]}]}\n":                       true,
-		"kind: EventWatcher\nspec: {events: [{nmae: a}]}\n":                                                            false,
-		"kind: AnalysisTemplate\nspec: {metrics: {rate: {provider: p, query: q, interval: 1m, expected: {max: 1}}}}\n": true,
-		"kind: AnalysisTemplate\nspec: {metrics: {rate: {qurey: q}}}\n":                                                false,
-		"kind: Application\nspec: {name: a, plugins: {kubernetes: {}}}\n":                                              true,
-		"kind: Application\nspec: {name: a, events: []}\n":                                                             false,
-		"kind: Nothing\nspec: {}\n": false,
+		"kind: EventWatcher\nspec: {events: [{name: a, replacements: [{file: a, regex: b}]}]}\n": true,
+		"kind: EventWatcher\nspec: {events: [{nmae: a}]}\n":                                      false,
+		"kind: AnalysisTemplate\nspec: {metrics: {rate: {provider: p, query: q, interval: 1m, expected: {max: " +
+			"1}}}}\n": true,
+		"kind: AnalysisTemplate\nspec: {metrics: {rate: {qurey: q}}}\n":   false,
+		"kind: Application\nspec: {name: a, plugins: {kubernetes: {}}}\n": true,
+		"kind: Application\nspec: {name: a, events: []}\n":                false,
+		"kind: Nothing\nspec: {}\n":                                       false,
 	} {
 		err := check(t, schema, []byte("apiVersion: pipecd.dev/v1beta1\n"+text))
 		require.Equal(t, right, err == nil, "%s: %v", text, err)

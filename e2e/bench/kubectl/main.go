@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kubectl is Kubernetes' own kubectl, compiled here so that figures can be compared with it on any machine. It is
-// a module of its own: nothing that is shipped depends on it.
+// Command kubectl is Kubernetes' own kubectl, compiled here so that figures can be compared with it on any machine. It
+// is a module of its own: nothing that is shipped depends on it.
 package main
 
 import (

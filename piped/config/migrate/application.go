@@ -12,7 +12,8 @@ import (
 
 // pluginOfKind are the plugins that took over the kinds of PipeCD v0.
 var pluginOfKind = map[string]string{
-	"KubernetesApp": "kubernetes", "TerraformApp": "terraform", "ECSApp": "ecs", "CloudRunApp": "cloudrun", "LambdaApp": "lambda",
+	"KubernetesApp": "kubernetes", "TerraformApp": "terraform", "ECSApp": "ecs", "CloudRunApp": "cloudrun",
+	"LambdaApp": "lambda",
 }
 
 // pluginKeys are the keys of spec that belong to a plugin now.
@@ -32,7 +33,8 @@ func (m *migration) application(kind, spec *entry) *stop {
 	}
 	body := spec.opened()
 	if body == nil {
-		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a separate line"}
+		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a " +
+			"separate line"}
 	}
 	if old {
 		if plugin == "kubernetes" && named(body, "kubernetes") == nil && named(body, "kubernetes_multicluster") != nil {
@@ -43,7 +45,8 @@ func (m *migration) application(kind, spec *entry) *stop {
 		plugin = pluginOf(body)
 	}
 	if plugin == "lambda" {
-		m.note(kind.line, kind.path, "there is no plugin for Lambda in PipeCD v1: the settings are moved to plugins.lambda, and nothing reads them")
+		m.note(kind.line, kind.path, "there is no plugin for Lambda in PipeCD v1: the settings are moved to "+
+			"plugins.lambda, and nothing reads them")
 	}
 	a := &application{migration: m, spec: body, plugin: plugin, old: old}
 	for _, step := range []func() *stop{a.rollback, a.routes, a.stages, a.customArguments, a.misplaced, a.settings} {
@@ -119,7 +122,8 @@ func (a *application) rollback() *stop {
 // routes leaves out what no plugin reads any more.
 func (a *application) routes() *stop {
 	if routes := a.spec.find("resourceRoutes"); routes != nil {
-		a.note(routes.line, routes.path, "is left out: PipeCD v1 has no routing of resources to several providers; use one application for each deploy target")
+		a.note(routes.line, routes.path, "is left out: PipeCD v1 has no routing of resources to several "+
+			"providers; use one application for each deploy target")
 		a.drop(a.spec, routes)
 	}
 	return nil
@@ -130,7 +134,8 @@ func (a *application) settings() *stop {
 	first := a.firstSetting()
 	if first >= 0 && a.plugin == "" {
 		e := a.spec.entries[first]
-		return &stop{e.line, field(e.path), "is a key of PipeCD v0, but the kind does not say which plugin it is for; write the kind of v0, such as KubernetesApp, and run it again"}
+		return &stop{e.line, field(e.path), "is a key of PipeCD v0, but the kind does not say which plugin it is " +
+			"for; write the kind of v0, such as KubernetesApp, and run it again"}
 	}
 	if first < 0 && (!a.old || a.plugin == "" || a.hasPlugin()) {
 		return nil
@@ -296,14 +301,16 @@ func (a *application) adapt(e *entry) *stop {
 			if old == nil {
 				return a.cannotOpen(e)
 			}
-			a.note(old.line, old.path, "is left out: PipeCD v1 takes no chart from a Git repository; use a chart repository, a registry or a path")
+			a.note(old.line, old.path, "is left out: PipeCD v1 takes no chart from a Git repository; use a chart "+
+				"repository, a registry or a path")
 			a.drop(chart.mapping, old)
 			a.dropEmpty(e.mapping, chart)
 			a.dropEmpty(a.spec, e)
 		}
 	case "kubernetes.trafficRouting":
 		if host, _ := e.at("istio", "host"); host != nil {
-			a.note(host.Line, join(join(e.path, "istio"), "host"), "is kept, but the plugin of PipeCD v1 takes the host from service.name")
+			a.note(host.Line, join(join(e.path, "istio"), "host"),
+				"is kept, but the plugin of PipeCD v1 takes the host from service.name")
 		}
 	case "ecs.input":
 		a.standalone(e)
@@ -336,12 +343,14 @@ func (m *migration) dropEmpty(from *mapping, e *entry) {
 }
 
 func (a *application) cannotOpen(e *entry) *stop {
-	return &stop{e.line, field(e.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
+	return &stop{e.line, field(e.path), "is written in a form that is not rewritten (an alias, or no mapping); " +
+		"write each of its keys on a separate line"}
 }
 
 // isEmpty tells whether the value is not there, or {}.
 func (e *entry) isEmpty() bool {
-	return e == nil || e.node == nil || e.node.Tag == "!!null" || len(e.node.Content) == 0 && e.node.Kind != 0 && e.node.Alias == nil && e.node.Value == ""
+	return e == nil || e.node == nil || e.node.Tag == "!!null" || len(e.node.Content) == 0 && e.node.Kind != 0 &&
+		e.node.Alias == nil && e.node.Value == ""
 }
 
 // makeMapping makes room for keys in an entry that is empty.

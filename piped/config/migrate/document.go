@@ -80,7 +80,8 @@ func (p *parser) mapping(n *yaml.Node, from, to int, path []any) *mapping {
 			end = p.leadOf(n.Content[i+2].Line-1, key.Line, m.indent)
 		}
 		at := key.Line - 1
-		if before := p.lines[at][:min(m.indent, len(p.lines[at]))]; p.stop == nil && (key.Column-1 != m.indent || (i > 0 && !blank(before+" "))) {
+		if before := p.lines[at][:min(m.indent, len(p.lines[at]))]; p.stop == nil &&
+			(key.Column-1 != m.indent || (i > 0 && !blank(before+" "))) {
 			p.stop = key // An explicit key ("? key") or one behind a tab.
 		}
 		e := &entry{
@@ -127,7 +128,8 @@ func (p *parser) sequence(n *yaml.Node, indent, from, to int, path []any) *seque
 			}
 		}
 		if at < 0 || at < from || end <= at { // Dashes that cannot be told apart: keep the lines as they are.
-			return &sequence{indent: indent, items: []*item{{lead: nil, rest: p.lines[from:to], indent: indent, node: n, path: path}}}
+			return &sequence{indent: indent, items: []*item{{lead: nil, rest: p.lines[from:to], indent: indent, node: n,
+				path: path}}}
 		}
 		it := &item{line: at + 1, lead: p.lines[from:at], indent: indent, node: value, path: join(path, i)}
 		p.itemValue(it, at, end)

@@ -52,7 +52,8 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 	}
 	m := &migration{options: options, mistakes: mistakes}
 	for _, e := range mistakes {
-		m.notes = append(m.notes, Note{Line: e.Line, Field: e.Field, Message: "stays as it is, which is a mistake: " + e.Message})
+		m.notes = append(m.notes, Note{Line: e.Line, Field: e.Field,
+			Message: "stays as it is, which is a mistake: " + e.Message})
 	}
 	text, restore := normalize(string(data))
 	root, end, err := parse(text, filename)
@@ -61,7 +62,8 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 	}
 	m.root = root
 	if stop := m.run(); stop != nil {
-		return nil, config.Errors{{File: filename, Line: stop.line, Column: 1, Field: stop.field, Message: stop.message}}
+		return nil, config.Errors{{File: filename, Line: stop.line, Column: 1, Field: stop.field,
+			Message: stop.message}}
 	}
 	if !m.changed {
 		return &Result{Content: data, Notes: m.sortedNotes()}, nil
@@ -152,7 +154,8 @@ var plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./:-]*[A-Za-z0-9_/-]$`)
 
 // quote writes text as a YAML scalar.
 func quote(text string) string {
-	if plainText.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(text)) {
+	if plainText.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"},
+		strings.ToLower(text)) {
 		return text
 	}
 	quoted, err := json.Marshal(text) // JSON text is YAML.
@@ -181,7 +184,10 @@ func checkSource(data []byte, filename string) (config.Errors, error) {
 
 // isOld reports whether the source has the mistake as well.
 func (m *migration) isOld(e *config.Error) bool {
-	return slices.ContainsFunc(m.mistakes, func(old *config.Error) bool { return old.Field == e.Field && old.Message == e.Message })
+	return slices.ContainsFunc(m.mistakes, func(old *config.Error) bool {
+		return old.Field == e.Field &&
+			old.Message == e.Message
+	})
 }
 
 // normalize takes off what every line or the whole file has, and returns how to put it on again.
@@ -217,12 +223,14 @@ func parse(text, filename string) (m *mapping, end []string, err error) {
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
 		return nil, nil, refuse(nil, "cannot be rewritten: "+err.Error())
 	}
-	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode || len(document.Content[0].Content) == 0 {
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode ||
+		len(document.Content[0].Content) == 0 {
 		return nil, nil, refuse(nil, "cannot be rewritten: it holds no keys")
 	}
 	root := document.Content[0]
 	lines := strings.Split(text, "\n")
-	for i := len(lines) - 1; i > 0 && (blank(lines[i]) || comment(lines[i]) || strings.HasPrefix(lines[i], "...")); i-- {
+	for i := len(lines) - 1; i > 0 && (blank(lines[i]) || comment(lines[i]) ||
+		strings.HasPrefix(lines[i], "...")); i-- {
 		if strings.HasPrefix(lines[i], "...") {
 			lines, end = lines[:i], lines[i:]
 			break
@@ -276,8 +284,9 @@ func (m *migration) verify(source, content []byte, filename string) error {
 	if len(problem) == 0 {
 		return nil
 	}
-	return config.Errors{{File: filename, Field: problem[0].Field, Message: "cannot be rewritten safely, which anchors, aliases or blanks around values can cause: " +
-		problem[0].Message + "; write the sections that move in the plain form and run it again"}}
+	return config.Errors{{File: filename, Field: problem[0].Field,
+		Message: "cannot be rewritten safely, which anchors, aliases or blanks around values can cause: " +
+			problem[0].Message + "; write the sections that move in the plain form and run it again"}}
 }
 
 // leaves counts the scalars of a file, but for those below the paths.

@@ -114,9 +114,10 @@ const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: %s\nspec:\n  name:
 func TestAFileOfV1HasNothingToDo(t *testing.T) {
 	t.Parallel()
 	for name, rest := range map[string]string{
-		"a quick sync":     "  plugins: {kubernetes: {input: {manifests: [a.yaml]}}}\n",
-		"a pipeline":       "  pipeline: {stages: [{name: WAIT, timeout: 1m, with: {duration: 1s}}]}\n",
-		"a list of stages": "  pipeline:\n    stages:\n    - name: WAIT_APPROVAL\n      timeout: 1m\n      with: {approvers: [ann]}\n",
+		"a quick sync": "  plugins: {kubernetes: {input: {manifests: [a.yaml]}}}\n",
+		"a pipeline":   "  pipeline: {stages: [{name: WAIT, timeout: 1m, with: {duration: 1s}}]}\n",
+		"a list of stages": "  pipeline:\n    stages:\n    - name: WAIT_APPROVAL\n      timeout: 1m\n" +
+			"      with: {approvers: [ann]}\n",
 	} {
 		source := fmt.Sprintf(webApplication, "Application") + rest
 		result, err := File([]byte(source), "app.pipecd.yaml", Options{})
@@ -164,20 +165,26 @@ func TestWhatIsThereInBothFormsKeepsTheFormOfV1(t *testing.T) {
 
 func TestAnApplicationOfSeveralClustersGetsNoSecondPlugin(t *testing.T) {
 	t.Parallel()
-	const plugins = "  plugins:\n    kubernetes_multicluster:\n      input:\n        multiTargets:\n          - target: {name: a}\n"
+	const plugins = "  plugins:\n    kubernetes_multicluster:\n      input:\n        multiTargets:\n" +
+		"          - target: {name: a}\n"
 	result, err := File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+plugins), "app.pipecd.yaml", Options{})
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf(webApplication, "Application")+plugins, string(result.Content))
 	require.Empty(t, result.Notes)
 
-	result, err = File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+"  quickSync: {prune: true}\n  pipeline:\n    stages:\n      - name: ROLLBACK\n"+plugins), "app.pipecd.yaml", Options{})
+	result, err = File([]byte(fmt.Sprintf(webApplication,
+		"KubernetesApp")+"  quickSync: {prune: true}\n  pipeline:\n    stages:\n      - name: ROLLBACK\n"+plugins),
+		"app.pipecd.yaml", Options{})
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf(webApplication, "Application")+"  pipeline:\n    stages:\n      - name: K8S_MULTI_ROLLBACK\n"+plugins+"      quickSync: {prune: true}\n", string(result.Content))
+	require.Equal(t, fmt.Sprintf(webApplication, "Application")+"  pipeline:\n    stages:\n"+
+		"      - name: K8S_MULTI_ROLLBACK\n"+plugins+"      quickSync: {prune: true}\n", string(result.Content))
 
 	// A plugin that only has stages does not deploy.
-	result, err = File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+"  plugins:\n    analysis: {}\n"), "app.pipecd.yaml", Options{})
+	result, err = File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+"  plugins:\n    analysis: {}\n"),
+		"app.pipecd.yaml", Options{})
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf(webApplication, "Application")+"  plugins:\n    kubernetes: {}\n    analysis: {}\n", string(result.Content))
+	require.Equal(t, fmt.Sprintf(webApplication, "Application")+"  plugins:\n    kubernetes: {}\n    analysis: {}\n",
+		string(result.Content))
 }
 
 func TestASpecWithoutKeysIsMigrated(t *testing.T) {
@@ -190,7 +197,8 @@ func TestASpecWithoutKeysIsMigrated(t *testing.T) {
 		if strings.Contains(spec, "#") {
 			comment = " # nothing yet"
 		}
-		require.Equal(t, "# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:"+comment+"\n  plugins:\n    kubernetes: {}\n", string(result.Content))
+		require.Equal(t,
+			"# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:"+comment+"\n  plugins:\n    kubernetes: {}\n", string(result.Content))
 
 		source = strings.Replace(source, "KubernetesApp", "Application", 1)
 		result, err = File([]byte(source), "app.pipecd.yaml", Options{})
@@ -201,12 +209,15 @@ func TestASpecWithoutKeysIsMigrated(t *testing.T) {
 
 func TestAFileWithoutASpecIsMigrated(t *testing.T) {
 	t.Parallel()
-	result, err := File([]byte("# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: TerraformApp\n"), "app.pipecd.yaml", Options{})
+	result, err := File([]byte("# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: TerraformApp\n"),
+		"app.pipecd.yaml", Options{})
 	require.NoError(t, err)
-	require.Equal(t, "# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins:\n    terraform: {}\n", string(result.Content))
+	require.Equal(t, "# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  plugins:\n"+
+		"    terraform: {}\n", string(result.Content))
 	for _, kind := range []string{"Application", "Piped", "EventWatcher"} {
 		for _, spec := range []string{"", "spec:\n", "spec: {}\n"} {
-			result, err = File([]byte("apiVersion: pipecd.dev/v1beta1\nkind: "+kind+"\n"+spec), "app.pipecd.yaml", Options{})
+			result, err = File([]byte("apiVersion: pipecd.dev/v1beta1\nkind: "+kind+"\n"+spec), "app.pipecd.yaml",
+				Options{})
 			require.NoError(t, err)
 			require.False(t, result.Changed)
 		}
@@ -215,7 +226,8 @@ func TestAFileWithoutASpecIsMigrated(t *testing.T) {
 
 func TestPlaceholdersStayAndAreNotes(t *testing.T) {
 	t.Parallel()
-	source := strings.Replace(string(sources(t)["piped-cloud-providers.yaml"]), "pipedKeyFile:", "pipedKeyData: {BASE64_KEY} # yours, not", 1)
+	source := strings.Replace(string(sources(t)["piped-cloud-providers.yaml"]), "pipedKeyFile:",
+		"pipedKeyData: {BASE64_KEY} # yours, not", 1)
 	require.Contains(t, source, "{BASE64_KEY}")
 	for _, placeholder := range []string{"{BASE64_KEY}", "<BASE64_KEY>", "YOUR KEY"} {
 		result, err := File([]byte(strings.Replace(source, "{BASE64_KEY}", placeholder, 1)), "piped.yaml", Options{})
@@ -233,7 +245,8 @@ func TestPlaceholdersStayAndAreNotes(t *testing.T) {
 func TestWhatCannotBeRewrittenIsRefusedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ source, want string }{
-		"a kind that is none":  {"apiVersion: pipecd.dev/v1beta1\nkind: Kubernetes\nspec: {}\n", `app.pipecd.yaml:2:7: kind: "Kubernetes" is not allowed here`},
+		"a kind that is none": {"apiVersion: pipecd.dev/v1beta1\nkind: Kubernetes\nspec: {}\n",
+			`app.pipecd.yaml:2:7: kind: "Kubernetes" is not allowed here`},
 		"text that is no YAML": {"spec: [", "app.pipecd.yaml:1:"},
 		"braces with an alias": {
 			`{apiVersion: pipecd.dev/v1beta1, kind: KubernetesApp, spec: {name: &n web, description: *n}}`,
@@ -252,7 +265,9 @@ func TestWhatCannotBeRewrittenIsRefusedWithItsPlace(t *testing.T) {
 			"app.pipecd.yaml:5:1: spec.input: is a key of PipeCD v0, but the kind does not say which plugin it is for",
 		},
 		"an option that comes from an alias": {
-			fmt.Sprintf(webApplication, "KubernetesApp") + "  pipeline:\n    stages:\n      - name: WAIT_APPROVAL\n        with: &a\n          timeout: 1h\n          approvers: [x]\n      - name: WAIT_APPROVAL\n        with: *a\n",
+			fmt.Sprintf(webApplication, "KubernetesApp") +
+				"  pipeline:\n    stages:\n      - name: WAIT_APPROVAL\n        with: &a\n          timeout: 1h\n" +
+				"          approvers: [x]\n      - name: WAIT_APPROVAL\n        with: *a\n",
 			"app.pipecd.yaml:12:1: spec.pipeline.stages[1].with: is written in a form that is not rewritten",
 		},
 		"an alias that would come before its anchor": {
@@ -283,7 +298,10 @@ func FuzzFile(f *testing.F) {
 		}
 		before := config.Check(source, "f").Errors
 		for _, e := range config.Check(result.Content, "f").Errors {
-			if !slices.ContainsFunc(before, func(old *config.Error) bool { return old.Field == e.Field && old.Message == e.Message }) {
+			if !slices.ContainsFunc(before, func(old *config.Error) bool {
+				return old.Field == e.Field &&
+					old.Message == e.Message
+			}) {
 				t.Fatalf("the result is wrong: %v\n%s", e, result.Content)
 			}
 		}

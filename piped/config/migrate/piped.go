@@ -26,10 +26,12 @@ func (m *migration) piped(spec *entry) *stop {
 	}
 	body := spec.opened()
 	if body == nil {
-		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a separate line"}
+		return &stop{spec.line, "spec", "is written in a form that is not rewritten; write each of its keys on a " +
+			"separate line"}
 	}
 	old := func(e *entry) bool {
-		return slices.Contains([]string{"platformProviders", "cloudProviders", "analysisProviders", "chartRepositories", "chartRegistries"}, e.key)
+		return slices.Contains([]string{"platformProviders", "cloudProviders", "analysisProviders", "chartRepositories",
+			"chartRegistries"}, e.key)
 	}
 	first := slices.IndexFunc(body.entries, old)
 	if first < 0 {
@@ -49,7 +51,8 @@ func (m *migration) piped(spec *entry) *stop {
 		p.plugin(name, nil)
 	}
 	if len(p.missing) > 0 {
-		p.note(line, []any{"spec", "plugins"}, "fill in the url of these plugins, which were parts of piped in PipeCD v0: %s", strings.Join(p.missing, ", "))
+		p.note(line, []any{"spec", "plugins"}, "fill in the url of these plugins, which were parts of piped in "+
+			"PipeCD v0: %s", strings.Join(p.missing, ", "))
 	}
 	m.changed = true
 	return nil
@@ -88,7 +91,8 @@ func (p *piped) pluginList(first int) *stop {
 	p.list = plugins.openedSequence()
 	if p.list == nil {
 		if !plugins.isEmpty() {
-			return &stop{plugins.line, field(plugins.path), "is written in a form that is not rewritten; write each of its entries on a separate line"}
+			return &stop{plugins.line, field(plugins.path),
+				"is written in a form that is not rewritten; write each of its entries on a separate line"}
 		}
 		plugins.openHead()
 		plugins.sequence, plugins.rest, plugins.offset = &sequence{}, nil, 2
@@ -107,7 +111,8 @@ func (p *piped) pluginList(first int) *stop {
 // plugin finds or makes the entry of a plugin; comments go above one that is made.
 func (p *piped) plugin(name string, comments []string) *mapping {
 	for _, it := range p.list.items {
-		if _, value := (&entry{node: it.node}).at("name"); it.mapping.find("name").text() == name || (value != nil && value.Value == name) {
+		if _, value := (&entry{node: it.node}).at("name"); it.mapping.find("name").text() == name ||
+			(value != nil && value.Value == name) {
 			it.lead = append(align(comments, it.indent), it.lead...)
 			return it.opened()
 		}
@@ -168,12 +173,14 @@ func (p *piped) providers() *stop {
 func (p *piped) provider(it *item, comments []string) (bool, *stop) {
 	body := it.opened()
 	if body == nil {
-		return false, &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
+		return false, &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no " +
+			"mapping); write each of its keys on a separate line"}
 	}
 	kind := body.find("type")
 	name := pluginOfProvider[kind.text()]
 	if name == "" {
-		p.note(it.line, it.path, "is left out: its type %q is none of KUBERNETES, TERRAFORM, ECS, CLOUDRUN and LAMBDA", kind.text())
+		p.note(it.line, it.path, "is left out: its type %q is none of KUBERNETES, TERRAFORM, ECS, CLOUDRUN and LAMBDA",
+			kind.text())
 		p.removed = append(p.removed, it.path)
 		return false, nil
 	}
@@ -188,7 +195,8 @@ func (p *piped) provider(it *item, comments []string) (bool, *stop) {
 	list := targets.openedSequence()
 	if list == nil {
 		if !targets.isEmpty() {
-			return false, &stop{targets.line, field(targets.path), "is written in a form that is not rewritten; write each of its entries on a separate line"}
+			return false, &stop{targets.line, field(targets.path),
+				"is written in a form that is not rewritten; write each of its entries on a separate line"}
 		}
 		targets.openHead()
 		targets.sequence, targets.rest, targets.offset = &sequence{}, nil, 2
@@ -203,16 +211,20 @@ func (p *piped) providerNotes(plugin string, it *item, body *mapping) {
 	config := body.find("config")
 	switch plugin {
 	case "lambda":
-		p.note(it.line, it.path, "there is no plugin for Lambda in PipeCD v1: the deploy target is kept, and nothing deploys to it")
+		p.note(it.line, it.path, "there is no plugin for Lambda in PipeCD v1: the deploy target is kept, and "+
+			"nothing deploys to it")
 	case "cloudrun":
 		p.note(it.line, it.path, "the Cloud Run plugin of PipeCD v1 is not finished: the deploy target is kept")
 	case "kubernetes":
 		if url, _ := config.at("masterURL"); url != nil {
-			p.note(url.Line, join(config.path, "masterURL"), "is kept, but the kubernetes plugin of PipeCD v1 uses it for the live state only; put the address into the kubeconfig")
+			p.note(url.Line, join(config.path, "masterURL"),
+				"is kept, but the kubernetes plugin of PipeCD v1 uses it for the live state only; put the address "+
+					"into the kubeconfig")
 		}
 	case "terraform":
 		if drift, _ := config.at("driftDetectionEnabled"); drift != nil {
-			p.note(drift.Line, join(config.path, "driftDetectionEnabled"), "is kept, but the terraform plugin of PipeCD v1 does not read it")
+			p.note(drift.Line, join(config.path, "driftDetectionEnabled"),
+				"is kept, but the terraform plugin of PipeCD v1 does not read it")
 		}
 	}
 }
@@ -231,7 +243,8 @@ func (p *piped) charts() *stop {
 		var kept []*item
 		for _, it := range items {
 			if p.fromGit(it) {
-				p.note(it.line, it.path, "is left out: PipeCD v1 takes no charts from a Git repository; use a chart repository or a registry")
+				p.note(it.line, it.path, "is left out: PipeCD v1 takes no charts from a Git repository; use a "+
+					"chart repository or a registry")
 				p.removed = append(p.removed, it.path)
 				continue
 			}
@@ -290,7 +303,8 @@ func (p *piped) intoConfig(plugin string, e *entry) *stop {
 	}
 	if settings.opened() == nil {
 		if !settings.isEmpty() {
-			return &stop{settings.line, field(settings.path), "is written in a form that is not rewritten; write each of its keys on a separate line"}
+			return &stop{settings.line, field(settings.path),
+				"is written in a form that is not rewritten; write each of its keys on a separate line"}
 		}
 		settings.makeMapping()
 	}
@@ -313,5 +327,6 @@ func (p *piped) items(e *entry) ([]*item, *stop) {
 	if e.isEmpty() {
 		return nil, nil
 	}
-	return nil, &stop{e.line, field(e.path), "is written in a form that is not rewritten (" + strings.TrimSpace(e.node.Tag+" ") + "); write each of its entries on a separate line"}
+	return nil, &stop{e.line, field(e.path), "is written in a form that is not rewritten (" +
+		strings.TrimSpace(e.node.Tag+" ") + "); write each of its entries on a separate line"}
 }

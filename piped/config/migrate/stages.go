@@ -20,7 +20,8 @@ var movedOptions = map[string][]string{
 }
 
 // rollbackOfPlugin are the names that the one stage ROLLBACK of v0 has now.
-var rollbackOfPlugin = map[string]string{"kubernetes": "K8S_ROLLBACK", "kubernetes_multicluster": "K8S_MULTI_ROLLBACK", "terraform": "TERRAFORM_ROLLBACK", "ecs": "ECS_ROLLBACK"}
+var rollbackOfPlugin = map[string]string{"kubernetes": "K8S_ROLLBACK", "kubernetes_multicluster": "K8S_MULTI_ROLLBACK",
+	"terraform": "TERRAFORM_ROLLBACK", "ecs": "ECS_ROLLBACK"}
 
 func (a *application) stages() *stop {
 	list := a.spec.find("pipeline").opened().find("stages")
@@ -40,7 +41,8 @@ func (a *application) stages() *stop {
 		}
 		body := it.opened()
 		if body == nil {
-			return &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no mapping); write each of its keys on a separate line"}
+			return &stop{it.line, field(it.path), "is written in a form that is not rewritten (an alias, or no " +
+				"mapping); write each of its keys on a separate line"}
 		}
 		if err := a.stage(body); err != nil {
 			return err
@@ -94,7 +96,8 @@ func (a *application) stage(body *mapping) *stop {
 			}
 			envs.rename("env")
 		}
-		a.note(name.line, name.path, "CUSTOM_SYNC is now SCRIPT_RUN, which runs the same script with other environment variables and undoes it only by onRollback")
+		a.note(name.line, name.path, "CUSTOM_SYNC is now SCRIPT_RUN, which runs the same script with other "+
+			"environment variables and undoes it only by onRollback")
 	case "WAIT_APPROVAL":
 		if _, approvers := body.find("with").at("approvers"); approvers == nil || len(approvers.Content) == 0 {
 			a.note(name.line, name.path, "has no approvers: PipeCD v1 wants at least one in with.approvers")
@@ -156,7 +159,8 @@ func (a *application) analysis(with *entry) {
 	a.changed, a.usesNamespace = true, true
 	with.substitute(func(line string) string { return k8sNamespace.ReplaceAllString(line, now) })
 	if a.namespace() == "" {
-		a.note(with.line, with.path, "a query uses the namespace: set it as plugins.analysis.appCustomArgs.k8sNamespace")
+		a.note(with.line, with.path, "a query uses the namespace: set it as "+
+			"plugins.analysis.appCustomArgs.k8sNamespace")
 	}
 }
 

@@ -72,8 +72,8 @@ func (c *Checker) Mistakes(report *config.Report) config.Errors {
 	return append(alone.Errors, alone.Warnings...)
 }
 
-// CheckOptions adds to the report what is wrong in those parts of the file that plugins own: options, and names of stages
-// that no plugin has.
+// CheckOptions adds to the report what is wrong in those parts of the file that plugins own: options, and names of
+// stages that no plugin has.
 func (c *Checker) CheckOptions(report *config.Report) {
 	if report.Piped != nil {
 		c.piped(report)
@@ -158,7 +158,8 @@ func (s *Schema) checkStage(name string, report *config.Report, at string) {
 		case !f.unread || len(f.path) != 1 || !slices.Contains(envelopeKeys, f.path[0]):
 			value.Error(f.path, f.onKey, f.message)
 		case !report.Has(at + "." + f.path[0]):
-			value.Warning(f.path, true, "is where PipeCD v0 had it and is not read: it belongs next to the name of the stage; "+
+			value.Warning(f.path, true, "is where PipeCD v0 had it and is not read: it belongs next to the name "+
+				"of the stage; "+
 				fmt.Sprintf("\"pipedeck migrate %s\" moves it there", report.File()))
 		}
 	}

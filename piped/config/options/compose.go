@@ -125,7 +125,8 @@ func (c *composer) mark(part any, used map[string]bool) {
 func rule(schema map[string]any, key, value string, properties map[string]any) {
 	rules, _ := schema["allOf"].([]any)
 	schema["allOf"] = append(rules, map[string]any{
-		"if":   map[string]any{"properties": map[string]any{key: map[string]any{"const": value}}, "required": []string{key}},
+		"if": map[string]any{"properties": map[string]any{key: map[string]any{"const": value}},
+			"required": []string{key}},
 		"then": map[string]any{"properties": properties},
 	})
 }

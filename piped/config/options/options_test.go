@@ -24,7 +24,10 @@ func catalogue(t *testing.T) []options.Plugin {
 	schemas := map[string][]byte{}
 	for pattern, name := range map[string]func(string) string{
 		"../../../plugins/*/schema.json": func(path string) string { return filepath.Base(filepath.Dir(path)) },
-		"../../../plugins/frozen/*.json": func(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") },
+		"../../../plugins/frozen/*.json": func(path string) string {
+			return strings.TrimSuffix(filepath.Base(path),
+				".json")
+		},
 	} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
@@ -103,7 +106,8 @@ app.pipecd.yaml:15:84: spec.pipeline.stages[4].with.metrics[0].deviation: "BOTH"
 app.pipecd.yaml:17:37: spec.plugins.kubernetes.input.manifests: "a.yaml" is not allowed here: want a list
 app.pipecd.yaml:17:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewKey" is not read; known keys are autoCreateNamespace, failureGrace, helmChart, helmOptions, helmVersion, kubectlVersion, kustomizeOptions, kustomizeVersion, manifests, namespace, rolloutTimeout, waitReady`),
 		report.Errors.Error())
-	require.Contains(t, report.Warnings.Error(), `app.pipecd.yaml:18:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
+	require.Contains(t, report.Warnings.Error(),
+		`app.pipecd.yaml:18:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
 }
 
 func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {
@@ -127,7 +131,8 @@ func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {
 		require.Len(t, report.Warnings, 1, stage)
 		require.Contains(t, report.Warnings[0].Error(), "app.pipecd.yaml:7:", stage)
 		require.Contains(t, report.Warnings[0].Error(), "the selector of a Service has no shares", stage)
-		routed := pipeline(stage) + "  plugins: {kubernetes: {trafficRouting: {method: istio}}, kubernetes_multicluster: {trafficRouting: {method: gateway}}}\n"
+		routed := pipeline(stage) + "  plugins: {kubernetes: {trafficRouting: {method: istio}}, " +
+			"kubernetes_multicluster: {trafficRouting: {method: gateway}}}\n"
 		require.Empty(t, check(c, routed).Warnings, stage)
 	}
 }
@@ -154,7 +159,8 @@ func TestAPluginWithoutASchemaMayHaveAnyStage(t *testing.T) {
 	wait := only(t, "wait")[0]
 	require.Empty(t, with(options.Plugin{Name: "gate"}).Errors)
 	require.Empty(t, with(options.Plugin{Name: "wait", Schema: wait.Schema, Stages: []string{"HEALTH_GATE"}}).Errors)
-	require.ErrorContains(t, with(wait).Errors, `no plugin in the plugins of this environment has the stage "HEALTH_GATE"`)
+	require.ErrorContains(t, with(wait).Errors,
+		`no plugin in the plugins of this environment has the stage "HEALTH_GATE"`)
 	require.ErrorContains(t, check(&options.Checker{Catalogue: catalogue(t)}, pipeline("{name: HEALTH_GATE}")).Errors,
 		`no plugin of PipeCD has the stage "HEALTH_GATE"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
 }
@@ -163,8 +169,10 @@ func TestNullCountsAsNotGiven(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		pipeline("{name: K8S_CANARY_ROLLOUT, with: {replicas: null, suffix: null, createService: null, patches: null}}",
-			"{name: K8S_CANARY_CLEAN, with: null}", "{name: WAIT_APPROVAL, with: {approvers: null, minApproverNum: null}}") +
-			"  labels: null\n  plugins: {kubernetes: {input: null, service: {kind: null}, workloads: null, variantLabel: null}}\n",
+			"{name: K8S_CANARY_CLEAN, with: null}", "{name: WAIT_APPROVAL, with: {approvers: null, "+
+				"minApproverNum: null}}") +
+			"  labels: null\n  plugins: {kubernetes: {input: null, service: {kind: null}, workloads: null, " +
+			"variantLabel: null}}\n",
 		pipeline("{name: K8S_MULTI_SYNC, with: {failurePolicy: null, multiTargets: ~}}"),
 		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  plugins: {kubernetes: null}\n",
 	} {
@@ -196,7 +204,8 @@ func TestASchemaThatIsWrongIsAnError(t *testing.T) {
 
 func TestASchemaThatRefersToItselfWithoutEndIsReported(t *testing.T) {
 	t.Parallel()
-	for _, a := range []string{`{"$ref": "#/definitions/b"}`, `{"allOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/b"}]}`} {
+	for _, a := range []string{`{"$ref": "#/definitions/b"}`,
+		`{"allOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/b"}]}`} {
 		schema, err := options.Parse([]byte(`{"definitions": {"stages": {"properties": {"A": {"$ref": "#/definitions/a"}}},
 			"a": ` + a + `, "b": {"$ref": "#/definitions/a"}}}`))
 		require.NoError(t, err)
@@ -233,7 +242,8 @@ func TestAComposedSchemaCompletesTheOptionsOfAnyPlugin(t *testing.T) {
 	schema, err := options.Parse([]byte(`{"definitions": {"stages": {"properties": {"GREET": {"$ref": "#/definitions/greet"}}},
 		"greet": {"type": "object", "additionalProperties": false, "properties": {"names": {"type": "array"}}}}}`))
 	require.NoError(t, err)
-	document, err := options.Compose("application", append(only(t, "wait"), options.Plugin{Name: "greeter", Schema: schema}))
+	document, err := options.Compose("application",
+		append(only(t, "wait"), options.Plugin{Name: "greeter", Schema: schema}))
 	require.NoError(t, err)
 	var composed struct {
 		Definitions map[string]struct {

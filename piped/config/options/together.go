@@ -73,7 +73,8 @@ func (c *Checker) elsewhere(report *config.Report, field, stage string) {
 		return
 	}
 	if known, ok := owner(c.Catalogue, stage); ok {
-		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage, known.Name, c.Where))
+		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage,
+			known.Name, c.Where))
 	}
 }
 

@@ -29,12 +29,14 @@ import (
 // gets an empty answer of its type. Calls may come at the same time.
 type Answer func(ctx context.Context, method string, request proto.Message) (proto.Message, error)
 
-// Serve runs a control plane that serves PipedService only, as PipeCD's does, until the test ends. It returns its address.
+// Serve runs a control plane that serves PipedService only, as PipeCD's does, until the test ends. It returns its
+// address.
 func Serve(t testing.TB, answer Answer) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+		_ grpc.UnaryHandler) (any, error) {
 		reply, err := answer(ctx, path.Base(info.FullMethod), request.(proto.Message))
 		if reply == nil && err == nil {
 			return empty(info.FullMethod)
@@ -65,12 +67,13 @@ func empty(method string) (proto.Message, error) {
 	return answer.New().Interface(), nil
 }
 
-// Dial returns a Client of the control plane at the address, whose calls pass the layers and are repeated without pauses.
-// It is closed when the test ends.
+// Dial returns a Client of the control plane at the address, whose calls pass the layers and are repeated without
+// pauses. It is closed when the test ends.
 func Dial(t testing.TB, address string, layers controlplane.Layers) *controlplane.Client {
 	t.Helper()
 	client, err := controlplane.Dial(controlplane.Options{
-		Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Layers: layers, Clock: clocktest.Eager{},
+		Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Layers: layers,
+		Clock: clocktest.Eager{},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })

@@ -74,7 +74,8 @@ func (s *Spool) deliver(ctx context.Context, to ControlPlane, e entry) bool {
 		case ctx.Err() != nil:
 			return false
 		case !away(err) && controlplane.Refused(err), failures >= maxFailures:
-			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call", name, "deployment", deploymentOf(request), "error", err)
+			s.options.Logger.Error("the control plane refuses a report that was kept for it; it is dropped", "call",
+				name, "deployment", deploymentOf(request), "error", err)
 			s.drop(func(d *Dropped) { d.Refused++ })
 			return true
 		}
@@ -82,7 +83,8 @@ func (s *Spool) deliver(ctx context.Context, to ControlPlane, e entry) bool {
 		if !controlplane.Passing(err) || try%triesToWarn == 0 {
 			level = slog.LevelWarn
 		}
-		s.options.Logger.Log(ctx, level, "kept report does not get through; it is tried again, and those behind it wait", "call", name, "try", try, "error", err)
+		s.options.Logger.Log(ctx, level, "kept report does not get through; it is tried again, and those behind "+
+			"it wait", "call", name, "try", try, "error", err)
 		if to.Connected(ctx) != nil {
 			return false
 		}

@@ -49,7 +49,8 @@ func (s *Spool) open() error {
 		}
 	}
 	if len(s.queue) > 0 {
-		s.options.Logger.Info("reports of an earlier piped wait for the control plane", "reports", len(s.queue), "bytes", s.bytes)
+		s.options.Logger.Info("reports of an earlier piped wait for the control plane", "reports", len(s.queue),
+			"bytes", s.bytes)
 	}
 	return nil
 }

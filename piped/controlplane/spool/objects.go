@@ -53,7 +53,8 @@ func (s *Spool) stored(o object) proto.Message {
 		}
 		_, request, _, err := s.read(s.queue[i].number)
 		if err != nil {
-			s.options.Logger.Error("a kept object cannot be read; the control plane is asked for it", "file", s.path(s.queue[i].number), "error", err)
+			s.options.Logger.Error("a kept object cannot be read; the control plane is asked for it", "file",
+				s.path(s.queue[i].number), "error", err)
 			return nil
 		}
 		switch r := request.(type) {

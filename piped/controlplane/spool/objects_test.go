@@ -20,11 +20,13 @@ func TestObjectsOutlastAnAbsenceInTheOrderOfTheReports(t *testing.T) {
 	s := w.open(t, dir)
 	put := func(s *opened, key, value string) {
 		t.Helper()
-		_, err := s.PutApplicationSharedObject(t.Context(), &ps.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key, Object: []byte(value)})
+		_, err := s.PutApplicationSharedObject(t.Context(),
+			&ps.PutApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key, Object: []byte(value)})
 		require.NoError(t, err)
 	}
 	get := func(s *opened, key string) (string, error) {
-		answer, err := s.GetApplicationSharedObject(t.Context(), &ps.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key})
+		answer, err := s.GetApplicationSharedObject(t.Context(),
+			&ps.GetApplicationSharedObjectRequest{ApplicationId: "a", PluginName: "p", Key: key})
 		return string(answer.GetObject()), err
 	}
 	put(s, "k", "before")
@@ -33,7 +35,8 @@ func TestObjectsOutlastAnAbsenceInTheOrderOfTheReports(t *testing.T) {
 	stage(t, s, "between")
 	put(s, "k", "second")
 	put(s, "other", "x")
-	_, err := s.PutLatestAnalysisResult(t.Context(), &ps.PutLatestAnalysisResultRequest{ApplicationId: "a", AnalysisResult: &model.AnalysisResult{StartTime: 7}})
+	_, err := s.PutLatestAnalysisResult(t.Context(),
+		&ps.PutLatestAnalysisResultRequest{ApplicationId: "a", AnalysisResult: &model.AnalysisResult{StartTime: 7}})
 	require.NoError(t, err)
 	value, err := get(s, "k")
 	require.NoError(t, err)

@@ -39,7 +39,8 @@ var ownerFolder = regexp.MustCompile(`^[0-9a-f]{16}$`)
 func Directory(root string, owner Owner, logger *slog.Logger) (string, error) {
 	dir, err := directory(root, owner)
 	if err != nil {
-		return "", fmt.Errorf("make the directory for reports that wait for the control plane: %w; see that the work directory can be written", err)
+		return "", fmt.Errorf("make the directory for reports that wait for the control plane: %w; see that the "+
+			"work directory can be written", err)
 	}
 	if err := tellOthers(root, dir, logger); err != nil {
 		return "", fmt.Errorf("look at the reports for other control planes in %s: %w", root, err)
@@ -96,18 +97,24 @@ func tellOthers(root, mine string, logger *slog.Logger) error {
 	if loose, err := look(root); err != nil {
 		return err
 	} else if loose.reports > 0 {
-		logger.Warn("reports that do not name their control plane are not delivered; remove them", "reports", loose.reports, "directory", root)
+		logger.Warn("reports that do not name their control plane are not delivered; remove them", "reports",
+			loose.reports, "directory", root)
 	}
-	slices.SortFunc(others, func(a, b other) int { return cmp.Or(b.newest.Compare(a.newest), cmp.Compare(a.path, b.path)) })
+	slices.SortFunc(others, func(a, b other) int {
+		return cmp.Or(b.newest.Compare(a.newest),
+			cmp.Compare(a.path, b.path))
+	})
 	for i, o := range others {
 		if i >= maxOthers {
-			logger.Warn("reports that were kept for another control plane are removed: there are too many of them", "reports", o.reports, "for", o.owner)
+			logger.Warn("reports that were kept for another control plane are removed: there are too many of them",
+				"reports", o.reports, "for", o.owner)
 			if err := os.RemoveAll(o.path); err != nil {
 				return err
 			}
 			continue
 		}
-		logger.Warn("reports were kept for another control plane; they are delivered when piped works for that again, and can be removed", "reports", o.reports, "for", o.owner, "directory", o.path)
+		logger.Warn("reports were kept for another control plane; they are delivered when piped works for that "+
+			"again, and can be removed", "reports", o.reports, "for", o.owner, "directory", o.path)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func TestReportsGoToTheirOwnControlPlaneOnly(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	other := second.open(t, at(owner(second)))
-	require.Contains(t, log.String(), fmt.Sprintf(`reports=1 for="control plane %s, project dev, piped p" directory=%s`, first.address, dir))
+	require.Contains(t, log.String(), fmt.Sprintf(`reports=1 for="control plane %s, project dev, piped p" directory=%s`,
+		first.address, dir))
 	stopped := run(t, other)
 	stage(t, other, "own")
 	empty(t, other)
@@ -48,7 +49,8 @@ func TestReportsGoToTheirOwnControlPlaneOnly(t *testing.T) {
 	run(t, again)
 	empty(t, again)
 	require.Equal(t, []string{"ReportStageStatusChanged kept"}, first.heard())
-	for _, o := range []Owner{{first.address, "dev", "q"}, {first.address, "other", "p"}, {"x" + first.address, "dev", "p"}} {
+	for _, o := range []Owner{{first.address, "dev", "q"}, {first.address, "other", "p"},
+		{"x" + first.address, "dev", "p"}} {
 		require.NotEqual(t, dir, at(o))
 	}
 }

@@ -24,7 +24,8 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 		return status.Errorf(codes.Internal, "keep %s for the control plane: %v", name, err)
 	}
 	if limit := s.options.MaxBytes / largest; int64(len(record)) > limit && reports[name].kind == lasting {
-		return status.Errorf(codes.ResourceExhausted, "keep %s for the control plane: its %d bytes are more than %d", name, len(record), limit)
+		return status.Errorf(codes.ResourceExhausted, "keep %s for the control plane: its %d bytes are more than %d",
+			name, len(record), limit)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +45,8 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 				return s.append(name, request, record)
 			}
 		}
-		s.options.Logger.Debug("no room to keep a report; its caller waits", "call", name, "reports", len(s.queue), "bytes", s.bytes)
+		s.options.Logger.Debug("no room to keep a report; its caller waits", "call", name, "reports", len(s.queue),
+			"bytes", s.bytes)
 		s.full++
 		err := s.wait(ctx)
 		s.full--
@@ -73,10 +75,12 @@ func (s *Spool) shortenNew(request proto.Message) (proto.Message, []byte, error)
 func (s *Spool) append(name string, request proto.Message, record []byte) error {
 	e := newEntry(s.number, int64(len(record)), name, request)
 	if err := s.write(e.number, record, e.kind != live); err != nil {
-		return status.Errorf(codes.Unavailable, "keep %s while the control plane is away: %v; see that the disk of the work directory has room", name, err)
+		return status.Errorf(codes.Unavailable, "keep %s while the control plane is away: %v; see that the disk "+
+			"of the work directory has room", name, err)
 	}
 	if len(s.queue) == 0 {
-		s.options.Logger.Warn("the control plane does not answer; reports are kept in order until it does", "directory", s.options.Dir)
+		s.options.Logger.Warn("the control plane does not answer; reports are kept in order until it does", "directory",
+			s.options.Dir)
 	}
 	s.options.Logger.Debug("report is kept for the control plane", "call", name, "waiting", len(s.queue))
 	s.number++
@@ -110,7 +114,8 @@ func (s *Spool) dropOldest(k kind) bool {
 		if k == live {
 			s.forget(i)
 		} else if err := s.shortenAt(i); err != nil {
-			s.options.Logger.Error("a kept log cannot be shortened; it is dropped", "file", s.path(s.queue[i].number), "error", err)
+			s.options.Logger.Error("a kept log cannot be shortened; it is dropped", "file", s.path(s.queue[i].number),
+				"error", err)
 			s.forget(i)
 		}
 		return true

@@ -41,7 +41,8 @@ func seal(record []byte) []byte {
 // decode returns the name of the call and its request. It fails with errTorn, or with what is wrong with a
 // whole record that another version has written.
 func decode(record []byte) (string, proto.Message, error) {
-	if len(record) < headerBytes || string(record[:len(magic)]) != magic || binary.BigEndian.Uint32(record[len(magic):]) != checksum(record) {
+	if len(record) < headerBytes || string(record[:len(magic)]) != magic ||
+		binary.BigEndian.Uint32(record[len(magic):]) != checksum(record) {
 		return "", nil, errTorn
 	}
 	rest, length := record[headerBytes:], int(record[headerBytes-1])

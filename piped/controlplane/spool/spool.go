@@ -34,8 +34,8 @@ type Options struct {
 
 // ControlPlane is what a Spool delivers reports to.
 type ControlPlane interface {
-	// Deliver makes a call that passes none of the layers before the Spool, nor the Spool. It does not try again while the
-	// control plane is away when its context is one of controlplane.Once.
+	// Deliver makes a call that passes none of the layers before the Spool, nor the Spool. It does not try again while
+	// the control plane is away when its context is one of controlplane.Once.
 	Deliver(ctx context.Context, method string, request, reply any) error
 	// Connected waits for a connection, so that reports go out as soon as there is one.
 	Connected(ctx context.Context) error
@@ -138,7 +138,8 @@ type call struct {
 }
 
 // Intercept is the layer of calls to the control plane that keeps reports. Calls of other services pass it as they are.
-func (s *Spool) Intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (s *Spool) Intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	name, ours := strings.CutPrefix(method, service)
 	c := call{name: name, request: request.(proto.Message), reply: reply, next: func(ctx context.Context) error {
 		return invoke(ctx, method, request, reply, conn, opts...)

@@ -117,7 +117,8 @@ func TestTheNextAgentDeliversWhatAnEarlierOneHasKept(t *testing.T) {
 	run(t, next)
 	require.NoError(t, <-listed)
 	require.Equal(t, []string{
-		"ReportStat", "ReportStageStatusChanged 0", "ReportStageStatusChanged 1", "ReportStageStatusChanged 2", "ReportStageStatusChanged 3",
+		"ReportStat", "ReportStageStatusChanged 0", "ReportStageStatusChanged 1", "ReportStageStatusChanged 2",
+		"ReportStageStatusChanged 3",
 		"ListNotCompletedDeployments",
 	}, w.heard())
 }
@@ -184,7 +185,8 @@ func TestAFileThatIsNotWholeIsPassedOver(t *testing.T) {
 	require.Len(t, files(t, dir), 3, "two reports and what is not ours")
 	stage(t, next, "4")
 	run(t, next)
-	require.Equal(t, []string{"ReportStageStatusChanged 0", "ReportStageStatusChanged 2", "ReportStageStatusChanged 4"}, w.await(t, 3))
+	require.Equal(t, []string{"ReportStageStatusChanged 0", "ReportStageStatusChanged 2", "ReportStageStatusChanged 4"},
+		w.await(t, 3))
 }
 
 func TestARefusedReportIsDroppedAndTheOthersArrive(t *testing.T) {
@@ -202,7 +204,8 @@ func TestARefusedReportIsDroppedAndTheOthersArrive(t *testing.T) {
 			w.back(t)
 			run(t, s)
 			empty(t, s)
-			require.Equal(t, []string{"ReportStageStatusChanged a", "ReportStageStatusChanged bad failed", "ReportStageStatusChanged c"}, w.heard())
+			require.Equal(t, []string{"ReportStageStatusChanged a", "ReportStageStatusChanged bad failed",
+				"ReportStageStatusChanged c"}, w.heard())
 		})
 	}
 }

@@ -166,7 +166,8 @@ func (w *world) open(t testing.TB, dir string, change ...func(*Options)) *opened
 func (w *world) dial(t testing.TB, timer clock.Timer, layers controlplane.Layers) *controlplane.Client {
 	t.Helper()
 	client, err := controlplane.Dial(controlplane.Options{
-		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: timer, Layers: layers,
+		Address: w.address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true, Clock: timer,
+		Layers: layers,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { client.Close() })
@@ -214,7 +215,8 @@ func block(index, bytes int) *model.LogBlock {
 
 func liveLog(t *testing.T, s ps.PipedServiceClient, id string, bytes int) {
 	t.Helper()
-	_, err := s.ReportStageLogs(t.Context(), &ps.ReportStageLogsRequest{DeploymentId: "d", StageId: id, Blocks: []*model.LogBlock{block(1, bytes)}})
+	_, err := s.ReportStageLogs(t.Context(), &ps.ReportStageLogsRequest{DeploymentId: "d", StageId: id,
+		Blocks: []*model.LogBlock{block(1, bytes)}})
 	require.NoError(t, err)
 }
 

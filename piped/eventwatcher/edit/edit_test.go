@@ -212,7 +212,8 @@ func TestAReplacementHasToNameAPlace(t *testing.T) {
 
 // FuzzReplace looks for panics, and for results that do not hold the value at the place.
 func FuzzReplace(f *testing.F) {
-	for _, content := range []string{"a: {b: [x, 'y']}\n", `{"a": {"b": [1, "y"]}}`, "a {\n  b = [\"x\", 2]\n}\n", "a: &x\n  b: |\n   c\n", "? a\n: - b\n", "\ufeff a: 1"} {
+	for _, content := range []string{"a: {b: [x, 'y']}\n", `{"a": {"b": [1, "y"]}}`, "a {\n  b = [\"x\", 2]\n}\n",
+		"a: &x\n  b: |\n   c\n", "? a\n: - b\n", "\ufeff a: 1"} {
 		for kind := range 4 {
 			f.Add(content, "$.a.b[1]", "new: value", kind)
 			f.Add(content, "$..b", "1.0", kind)

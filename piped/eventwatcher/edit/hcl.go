@@ -140,7 +140,8 @@ func inExpression(e hclsyntax.Expression, steps []step) []hclsyntax.Expression {
 	case *hclsyntax.ObjectConsExpr:
 		for _, item := range value.Items {
 			key, problems := item.KeyExpr.Value(nil)
-			if !problems.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == steps[0].name && steps[0].name != "" {
+			if !problems.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() &&
+				key.AsString() == steps[0].name && steps[0].name != "" {
 				return inExpression(item.ValueExpr, steps[1:])
 			}
 		}

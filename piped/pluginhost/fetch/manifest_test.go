@@ -21,7 +21,8 @@ func TestThePlatformIsChosen(t *testing.T) {
 	other := strings.ReplaceAll(m, "aaaa", "bbbb")
 	for name, c := range map[string]struct{ index, says string }{
 		"by name": {
-			other + `,"platform":{"os":"linux","architecture":"arm64"}},` + m + `,"platform":{"os":"linux","architecture":"amd64"}}`,
+			other + `,"platform":{"os":"linux","architecture":"arm64"}},` + m +
+				`,"platform":{"os":"linux","architecture":"amd64"}}`,
 			"",
 		},
 		"one for all": {m + `}`, ""},
@@ -77,7 +78,8 @@ func TestTheLayerIsChosen(t *testing.T) {
 func FuzzManifests(f *testing.F) {
 	f.Add(
 		[]byte(
-			`{"artifactType":"` + ArtifactType + `","layers":[{"mediaType":"` + LayerMediaType + `","digest":"` + digestA + `","size":1}]}`,
+			`{"artifactType":"` + ArtifactType + `","layers":[{"mediaType":"` + LayerMediaType + `","digest":"` +
+				digestA + `","size":1}]}`,
 		),
 	)
 	f.Add([]byte(`{"manifests":[` + m + `,"platform":{"os":"linux","architecture":"amd64"}}]}`))

@@ -122,7 +122,9 @@ func TestRegistryWantsALogin(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "mine", content(t, file))
 
-	for _, other := range []func(*fetch.Options){noLogins(t), loginsFile(t, fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, base64.StdEncoding.EncodeToString([]byte("me:wrong"))))} {
+	for _, other := range []func(*fetch.Options){noLogins(t),
+		loginsFile(t, fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host,
+			base64.StdEncoding.EncodeToString([]byte("me:wrong"))))} {
 		_, err = newFetcher(t.TempDir(), other).Fetch(t.Context(), fetch.Request{Plugin: "p", URL: url})
 		require.ErrorContains(t, err, "log in with docker login")
 		require.NotContains(t, err.Error(), "wrong")

@@ -25,8 +25,8 @@ import (
 // FieldManager owns the fields that are applied. It must never change, or fields that vanish from Git would stay.
 const FieldManager = "piped"
 
-// parallelRequests bounds the objects that are applied at once. The API lets a client have some dozens of requests under
-// way before it makes them queue.
+// parallelRequests bounds the objects that are applied at once. The API lets a client have some dozens of requests
+// under way before it makes them queue.
 const parallelRequests = 24
 
 // Log takes the lines that a user reads. It may be used by several goroutines.
@@ -40,7 +40,8 @@ type Applier struct {
 	// Restore is set to go back to an earlier commit. What the failed one has deleted and created again, because of its
 	// annotation, is then created again, too, where its fields cannot be changed back.
 	Restore *Restoration
-	// Began is when this deployment began to change the cluster, by the clock of the API: hooks that ran before run again.
+	// Began is when this deployment began to change the cluster, by the clock of the API: hooks that ran before run
+	// again.
 	Began time.Time
 
 	client *cluster.Client
@@ -143,7 +144,8 @@ func (r *run) tell(a Applied, how string) {
 		r.log.Successf("- %s: %s", a.key().Human(), how)
 	}
 	if other := r.before.otherOwner(a); other != "" {
-		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git take it from each other with every deployment",
+		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git "+
+			"take it from each other with every deployment",
 			a.key().Human(), other)
 	}
 }
@@ -192,12 +194,14 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil
 		}
 		// What was written goes with the object that leaves.
-		a.log.Infof("- %s is being deleted: waiting until it is gone, to create it again%s", m.Key().Human(), heldBy(live))
+		a.log.Infof("- %s is being deleted: waiting until it is gone, to create it again%s", m.Key().Human(),
+			heldBy(live))
 		if err := a.awaitGone(ctx, r, m, live.GetUID()); err != nil {
 			return Applied{}, "", err
 		}
 	}
-	return Applied{}, "", fmt.Errorf("apply %s: it was deleted each of the %d times that it was applied; what deletes it?", m.Key().Human(), maxLeaving)
+	return Applied{}, "", fmt.Errorf("apply %s: it was deleted each of the %d times that it was applied; what "+
+		"deletes it?", m.Key().Human(), maxLeaving)
 }
 
 // wasForced tells whether an object has to be made anew to restore it: the API does not take it since a field cannot be

@@ -50,8 +50,8 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 	return waits.Wait()
 }
 
-// applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old one, or
-// not serve it yet: then it is tried again for a while, since nothing tells when that is over.
+// applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old
+// one, or not serve it yet: then it is tried again for a while, since nothing tells when that is over.
 func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
 	begun, pauses := time.Now(), cluster.Pauses(firstServedPause, longestServedPause)
 	for {
@@ -70,23 +70,25 @@ func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, s
 
 // awaitEstablished waits until the API of a CustomResourceDefinition is served, and forgets what was known of the API.
 func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, establishTimeout, fmt.Errorf("not established within %s", establishTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, establishTimeout,
+		fmt.Errorf("not established within %s", establishTimeout))
 	defer cancel()
-	err := cluster.Follow(ctx, crd.Resource, cluster.Named(crd.Live.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
-		for _, o := range objects {
-			result, err := status.Compute(o)
-			if err != nil {
-				return false, err
+	err := cluster.Follow(ctx, crd.Resource, cluster.Named(crd.Live.GetName()),
+		func(objects []*unstructured.Unstructured) (bool, error) {
+			for _, o := range objects {
+				result, err := status.Compute(o)
+				if err != nil {
+					return false, err
+				}
+				switch result.Status {
+				case status.CurrentStatus:
+					return true, nil
+				case status.FailedStatus:
+					return false, fmt.Errorf("the API refused it: %s", result.Message)
+				}
 			}
-			switch result.Status {
-			case status.CurrentStatus:
-				return true, nil
-			case status.FailedStatus:
-				return false, fmt.Errorf("the API refused it: %s", result.Message)
-			}
-		}
-		return false, nil
-	})
+			return false, nil
+		})
 	if err == nil {
 		err = a.awaitServed(ctx, crd)
 	}
@@ -96,7 +98,8 @@ func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
 	return nil
 }
 
-// awaitServed waits until the API tells that it serves the kind: that comes a moment after "established", without an event.
+// awaitServed waits until the API tells that it serves the kind: that comes a moment after "established", without an
+// event.
 func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 	group, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "names", "kind")
@@ -117,24 +120,27 @@ func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 }
 
 // awaitGone waits until the object with this UID is no more.
-func (a *Applier) awaitGone(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, uid types.UID) error {
+func (a *Applier) awaitGone(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest,
+	uid types.UID) error {
 	holding := "; what holds it?"
 	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
-	err := cluster.Follow(waiting, r, cluster.Named(m.GetName()), func(objects []*unstructured.Unstructured) (bool, error) {
-		for _, o := range objects {
-			if o.GetUID() == uid {
-				holding = heldBy(o)
-				return false, nil
+	err := cluster.Follow(waiting, r, cluster.Named(m.GetName()),
+		func(objects []*unstructured.Unstructured) (bool, error) {
+			for _, o := range objects {
+				if o.GetUID() == uid {
+					holding = heldBy(o)
+					return false, nil
+				}
 			}
-		}
-		return true, nil
-	})
+			return true, nil
+		})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case waiting.Err() != nil:
-		return fmt.Errorf("%s is still being deleted after %s%s: fix what holds it, then deploy again", m.Key().Human(), goneTimeout, holding)
+		return fmt.Errorf("%s is still being deleted after %s%s: fix what holds it, then deploy again", m.Key().Human(),
+			goneTimeout, holding)
 	case err != nil:
 		return fmt.Errorf("wait until %s is deleted: %w", m.Key().Human(), err)
 	}

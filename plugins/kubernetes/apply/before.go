@@ -27,8 +27,8 @@ type before map[types.UID]state
 
 type state struct{ version, application string }
 
-// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user is told, so that
-// what may not be listed is left out.
+// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user is told, so
+// that what may not be listed is left out.
 func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) before {
 	type place struct {
 		resource  schema.GroupVersionResource
@@ -54,7 +54,8 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 	group.SetLimit(parallelRequests)
 	for p := range places {
 		group.Go(func() error {
-			opts := metav1.ListOptions{Limit: pageSize, LabelSelector: labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped}.String()}
+			opts := metav1.ListOptions{Limit: pageSize,
+				LabelSelector: labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped}.String()}
 			for {
 				page, err := a.client.Metadata.Resource(p.resource).Namespace(p.namespace).List(ctx, opts)
 				if err != nil {

@@ -63,7 +63,8 @@ func describeConflict(err error, refused *RefusedError, m manifest.Manifest) err
 	if len(fields) > 0 {
 		refused.Where = m.Origin.At(fields[0].field)
 	}
-	refused.Remedy = fmt.Sprintf("take these fields out of Git to leave them to their manager, or remove the annotation %s from the manifest, and Git wins",
+	refused.Remedy = fmt.Sprintf("take these fields out of Git to leave them to their manager, or remove the "+
+		"annotation %s from the manifest, and Git wins",
 		annotationServerSide)
 	return refused
 }

@@ -36,7 +36,8 @@ func (e *DeniedError) Error() string {
 	if e.Group != "" {
 		resource += "." + e.Group
 	}
-	return fmt.Sprintf("%s%s: the user %s of the kubeconfig may not %s %s %s; give it a %s with the verbs get, list, watch, create, patch, update and delete for %s",
+	return fmt.Sprintf("%s%s: the user %s of the kubeconfig may not %s %s %s; give it a %s with the verbs get, "+
+		"list, watch, create, patch, update and delete for %s",
 		where, e.names(), e.User, e.Verb, resource, scope, role, resource)
 }
 

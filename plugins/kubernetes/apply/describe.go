@@ -69,8 +69,10 @@ func describe(err error, m manifest.Manifest) error {
 	case isHeld(err):
 		return describeConflict(err, refused, m)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		refused.Reason = fmt.Sprintf("the namespace %s is being deleted, so nothing can be created in it", m.GetNamespace())
-		refused.Remedy = "deploy again when it is gone, with input.autoCreateNamespace: true or with the Namespace among the manifests"
+		refused.Reason = fmt.Sprintf("the namespace %s is being deleted, so nothing can be created in it",
+			m.GetNamespace())
+		refused.Remedy = "deploy again when it is gone, with input.autoCreateNamespace: true or with the " +
+			"Namespace among the manifests"
 		return refused
 	case describeAdmission(refused, text):
 		return refused
@@ -81,7 +83,8 @@ func describe(err error, m manifest.Manifest) error {
 		refused.Reason = "the API forbids it: " + shorten(text)
 		return refused
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("apply %s: the API does not take the credentials of the kubeconfig any more (401 Unauthorized); renew them: %w", m.Key().Human(), err)
+		return fmt.Errorf("apply %s: the API does not take the credentials of the kubeconfig any more (401 "+
+			"Unauthorized); renew them: %w", m.Key().Human(), err)
 	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces "):
 		refused.Reason = fmt.Sprintf("the namespace %q does not exist", m.GetNamespace())
 		refused.Remedy = "create it, or set input.autoCreateNamespace: true and input.namespace"
@@ -138,7 +141,8 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
 	refused.immutable = immutable
 	if immutable {
-		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in the manifest to delete and create it again "+
+		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in "+
+			"the manifest to delete and create it again "+
 			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
 	}
 	return refused
@@ -146,8 +150,10 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 
 // immutables are the API's words for fields that cannot be changed.
 var immutables = []string{
-	"immutable", "may not change once set", "cannot change roleRef", "updates to statefulset spec for fields other than",
-	"pod updates may not change fields other than", "updates to parameters are forbidden", "updates to provisioner are forbidden",
+	"immutable", "may not change once set", "cannot change roleRef",
+	"updates to statefulset spec for fields other than",
+	"pod updates may not change fields other than", "updates to parameters are forbidden",
+	"updates to provisioner are forbidden",
 }
 
 func saysImmutable(text string) bool {

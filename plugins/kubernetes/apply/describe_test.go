@@ -48,31 +48,42 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		want string
 	}{
 		"a field that does not exist, server-side": {
-			apierrors.NewInternalError(errors.New("failed to create typed patch object (prod/web; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema")),
-			"web.yaml:7: Deployment prod/web: the field spec.replica does not exist in apps/v1 Deployment; look for a misspelling or a wrong indentation",
+			apierrors.NewInternalError(errors.New("failed to create typed patch object (prod/web; apps/v1, " +
+				"Kind=Deployment): .spec.replica: field not declared in schema")),
+			"web.yaml:7: Deployment prod/web: the field spec.replica does not exist in apps/v1 Deployment; look " +
+				"for a misspelling or a wrong indentation",
 		},
 		"a field that does not exist, created": {
 			apierrors.NewBadRequest(`strict decoding error: unknown field "spec.replica"`),
 			"web.yaml:7: Deployment prod/web: the field spec.replica does not exist",
 		},
 		"a field that cannot be changed": {
-			apierrors.NewInvalid(gk, "web", field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")}),
-			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: enabled in the manifest to delete and create it again",
+			apierrors.NewInvalid(gk, "web",
+				field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")}),
+			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field " +
+				"cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: " +
+				"enabled in the manifest to delete and create it again",
 		},
 		"a missing permission": {
-			apierrors.NewForbidden(gr, "web", errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the namespace "prod"`)),
+			apierrors.NewForbidden(gr, "web",
+				errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the namespace "prod"`)),
 			`web.yaml:1: Deployment prod/web: the user ann of the kubeconfig may not patch deployments.apps in the namespace prod; give it a Role with the verbs`,
 		},
 		"a missing permission for what has no namespace": {
-			apierrors.NewForbidden(gr, "web", errors.New(`User "ann" cannot create resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`)),
+			apierrors.NewForbidden(gr, "web",
+				errors.New(`User "ann" cannot create resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`)),
 			`may not create clusterroles.rbac.authorization.k8s.io in the whole cluster; give it a ClusterRole`,
 		},
 		"a quota": {
-			apierrors.NewForbidden(gr, "web", errors.New("exceeded quota: small, requested: count/deployments.apps=1, used: count/deployments.apps=2, limited: count/deployments.apps=2")),
-			"Deployment prod/web: the ResourceQuota small has no room: requested count/deployments.apps=1, used count/deployments.apps=2, limited to count/deployments.apps=2; raise the quota",
+			apierrors.NewForbidden(gr, "web",
+				errors.New("exceeded quota: small, requested: count/deployments.apps=1, used: "+
+					"count/deployments.apps=2, limited: count/deployments.apps=2")),
+			"Deployment prod/web: the ResourceQuota small has no room: requested count/deployments.apps=1, used " +
+				"count/deployments.apps=2, limited to count/deployments.apps=2; raise the quota",
 		},
 		"a webhook that denies": {
-			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest, Message: `admission webhook "owners.example.com" denied the request: no owner label`}},
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest,
+				Message: `admission webhook "owners.example.com" denied the request: no owner label`}},
 			"the admission webhook owners.example.com denied it: no owner label; change the manifest",
 		},
 		"a webhook that does not answer": {
@@ -80,30 +91,39 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 			"the admission webhook owners.example.com does not answer: failed to call webhook",
 		},
 		"a policy": {
-			apierrors.NewInvalid(gk, "web", field.ErrorList{field.Invalid(nil, "x", "ValidatingAdmissionPolicy 'replicas' with binding 'b' denied request: too many")}),
+			apierrors.NewInvalid(gk, "web",
+				field.ErrorList{field.Invalid(nil, "x",
+					"ValidatingAdmissionPolicy 'replicas' with binding 'b' denied request: too many")}),
 			"the ValidatingAdmissionPolicy replicas denied it: too many",
 		},
 		"what else forbids": {
 			apierrors.NewForbidden(gr, "web", errors.New("no")),
 			"Deployment prod/web: the API forbids it: ",
 		},
-		"credentials that ended": {apierrors.NewUnauthorized("no"), "the API does not take the credentials of the kubeconfig any more (401 Unauthorized); renew them"},
+		"credentials that ended": {apierrors.NewUnauthorized("no"),
+			"the API does not take the credentials of the kubeconfig any more (401 Unauthorized); renew them"},
 		"a namespace that leaves": {
-			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "being terminated",
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden,
+				Message: "being terminated",
 				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}},
 			"the namespace prod is being deleted, so nothing can be created in it; deploy again when it is gone",
 		},
 		"a field of another manager": {
-			apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec.replica", Message: `conflict with "kubectl-edit" using apps/v1`}}, "conflict"),
-			"web.yaml:7: Deployment prod/web: other managers have fields of it: spec.replica (of kubectl-edit); take these fields out of Git to leave them to their manager, or remove the annotation pipecd.dev/server-side-apply",
+			apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict,
+				Field: ".spec.replica", Message: `conflict with "kubectl-edit" using apps/v1`}}, "conflict"),
+			"web.yaml:7: Deployment prod/web: other managers have fields of it: spec.replica (of kubectl-edit); " +
+				"take these fields out of Git to leave them to their manager, or remove the annotation " +
+				"pipecd.dev/server-side-apply",
 		},
 		"a missing namespace": {
 			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "prod"),
 			`the namespace "prod" does not exist; create it, or set input.autoCreateNamespace: true`,
 		},
 		"a wrong type": {
-			apierrors.NewBadRequest("failed to create typed patch object: .spec.replica: expected string, got &value.valueUnstructured{Value:2}"),
-			"web.yaml:7: Deployment prod/web: the field spec.replica has the wrong type: expected string, got 2; put the value in quotes",
+			apierrors.NewBadRequest("failed to create typed patch object: .spec.replica: expected string, got " +
+				"&value.valueUnstructured{Value:2}"),
+			"web.yaml:7: Deployment prod/web: the field spec.replica has the wrong type: expected string, got 2; " +
+				"put the value in quotes",
 		},
 		"anything else": {errors.New("connection reset"), "apply Deployment prod/web: connection reset"},
 	}
@@ -120,14 +140,17 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 func TestTheValueOfASecretIsNotTold(t *testing.T) {
 	t.Parallel()
 	m := parse(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: 12345\n")[0]
-	err := describe(apierrors.NewBadRequest("failed to create typed patch object: .stringData.password: expected string, got &value.valueUnstructured{Value:12345}"), m)
-	require.EqualError(t, err, "web.yaml:5: Secret s: the field stringData.password has the wrong type: expected string; put the value in quotes")
+	err := describe(apierrors.NewBadRequest("failed to create typed patch object: .stringData.password: expected "+
+		"string, got &value.valueUnstructured{Value:12345}"), m)
+	require.EqualError(t, err, "web.yaml:5: Secret s: the field stringData.password has the wrong type: expected "+
+		"string; put the value in quotes")
 }
 
 func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 	t.Parallel()
 	var text string
-	for _, kind := range []string{"Deployment", "Thing", "ConfigMap", "Ingress", "Service", "CustomResourceDefinition", "ClusterRoleBinding", "Namespace", "ServiceAccount", "ValidatingWebhookConfiguration"} {
+	for _, kind := range []string{"Deployment", "Thing", "ConfigMap", "Ingress", "Service", "CustomResourceDefinition",
+		"ClusterRoleBinding", "Namespace", "ServiceAccount", "ValidatingWebhookConfiguration"} {
 		version := "v1"
 		if kind == "CustomResourceDefinition" {
 			version = "apiextensions.k8s.io/v1"
@@ -141,7 +164,8 @@ func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 	for _, m := range sorted {
 		kinds = append(kinds, m.GetKind())
 	}
-	require.Equal(t, []string{"Namespace", "CustomResourceDefinition", "Job", "ServiceAccount", "ConfigMap", "ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
+	require.Equal(t, []string{"Namespace", "CustomResourceDefinition", "Job", "ServiceAccount", "ConfigMap",
+		"ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
 }
 
 func TestWhatDoesNotNeedEachOtherIsOneWave(t *testing.T) {
@@ -164,7 +188,8 @@ func TestWhatDoesNotNeedEachOtherIsOneWave(t *testing.T) {
 	}
 	require.Equal(t, []string{"bcd", "e", "af", "late"}, names)
 
-	_, err = waves(parse(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {pipecd.dev/order: first}}\n"))
+	_, err = waves(parse(t, "apiVersion: v1\nkind: ConfigMap\n"+
+		"metadata: {name: a, annotations: {pipecd.dev/order: first}}\n"))
 	require.ErrorContains(t, err, `annotation pipecd.dev/order: "first" is not a whole number`)
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// unknownKind says what the cluster knows instead of a kind: other versions of it, kinds of the same name in other groups,
-// or the same kind in another case.
+// unknownKind says what the cluster knows instead of a kind: other versions of it, kinds of the same name in other
+// groups, or the same kind in another case.
 func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 	gvk := m.GroupVersionKind()
 	refused := &RefusedError{Key: m.Key(), Where: m.Origin.At("kind"), Err: err, unsettled: true,
@@ -44,7 +44,8 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 		refused.Where = m.Origin.At("apiVersion")
 		refused.Remedy = "it has this kind with apiVersion " + strings.Join(slices.Compact(served), ", ")
 	default:
-		refused.Remedy = "it has this kind in no apiVersion: install its CustomResourceDefinition, put it among the manifests, or look for a misspelling"
+		refused.Remedy = "it has this kind in no apiVersion: install its CustomResourceDefinition, put it among " +
+			"the manifests, or look for a misspelling"
 	}
 	return refused
 }

@@ -54,11 +54,12 @@ func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("create namespace %s (input.autoCreateNamespace): it was deleted each of the %d times; what deletes it?", name, maxLeaving)
+	return fmt.Errorf("create namespace %s (input.autoCreateNamespace): it was deleted each of the %d times; what "+
+		"deletes it?", name, maxLeaving)
 }
 
-// awaitLeaving waits for the namespaces of the manifests that are being deleted, where the manifests make them anew. In the
-// others nothing can be created: that is told before anything is applied.
+// awaitLeaving waits for the namespaces of the manifests that are being deleted, where the manifests make them anew. In
+// the others nothing can be created: that is told before anything is applied.
 func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifest) error {
 	anew := map[string]bool{}
 	for _, m := range manifests {
@@ -77,8 +78,8 @@ func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifes
 	return nil
 }
 
-// awaitNamespace waits until a namespace that is being deleted is gone. It tells whether it was leaving; one that may not be
-// looked at is taken for one that stays. Without anew, one that leaves is an error.
+// awaitNamespace waits until a namespace that is being deleted is gone. It tells whether it was leaving; one that may
+// not be looked at is taken for one that stays. Without anew, one that leaves is an error.
 func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (leaving bool, err error) {
 	r := a.client.Dynamic.Resource(namespaces)
 	live, err := r.Get(ctx, name, metav1.GetOptions{})
@@ -87,10 +88,13 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 	}
 	since := time.Since(live.GetDeletionTimestamp().Time).Round(time.Second)
 	if !anew {
-		return true, fmt.Errorf("the namespace %s is being deleted since %s, so nothing can be created in it%s: wait until it is gone, then deploy with input.autoCreateNamespace: true and input.namespace, or with a Namespace among the manifests",
+		return true, fmt.Errorf("the namespace %s is being deleted since %s, so nothing can be created in it%s: "+
+			"wait until it is gone, then deploy with input.autoCreateNamespace: true and input.namespace, or with "+
+			"a Namespace among the manifests",
 			name, since, heldBy(live))
 	}
-	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it again%s", name, since, heldBy(live))
+	a.log.Infof("The namespace %s is being deleted since %s: waiting until it is gone, to create it again%s", name,
+		since, heldBy(live))
 	last := live
 	waiting, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
@@ -107,7 +111,8 @@ func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (l
 	case ctx.Err() != nil:
 		return true, context.Cause(ctx)
 	case waiting.Err() != nil:
-		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: fix what holds it, then deploy again", name, goneTimeout, heldBy(last))
+		return true, fmt.Errorf("the namespace %s is still being deleted after another %s%s: fix what holds it, "+
+			"then deploy again", name, goneTimeout, heldBy(last))
 	case err != nil:
 		return true, fmt.Errorf("wait until the namespace %s is deleted: %w", name, err)
 	}

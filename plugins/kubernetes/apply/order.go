@@ -35,7 +35,8 @@ func Sort(manifests []manifest.Manifest) ([]manifest.Manifest, error) {
 	return slices.Concat(found...), err
 }
 
-// waves groups the manifests: those of one wave need nothing of each other and are applied side by side, wave after wave.
+// waves groups the manifests: those of one wave need nothing of each other and are applied side by side, wave after
+// wave.
 func waves(manifests []manifest.Manifest) ([][]manifest.Manifest, error) {
 	type placed struct {
 		manifest.Manifest
@@ -49,7 +50,10 @@ func waves(manifests []manifest.Manifest) ([][]manifest.Manifest, error) {
 		}
 		all[i] = placed{m, order, rank(m)}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank)) })
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.order, b.order),
+			cmp.Compare(a.rank, b.rank))
+	})
 	var found [][]manifest.Manifest
 	for i, m := range all {
 		if i == 0 || m.order != all[i-1].order || m.rank != all[i-1].rank {

@@ -18,7 +18,8 @@ import (
 )
 
 // replace puts the manifest in the place of the live object, or creates it.
-func (a *Applier) replace(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+func (a *Applier) replace(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return a.create(ctx, r, m)
@@ -28,18 +29,22 @@ func (a *Applier) replace(ctx context.Context, r dynamic.ResourceInterface, m ma
 	}
 	next := m.Clone()
 	next.SetResourceVersion(live.GetResourceVersion())
-	live, err = r.Update(ctx, next.Unstructured, metav1.UpdateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict})
+	live, err = r.Update(ctx, next.Unstructured, metav1.UpdateOptions{FieldManager: FieldManager,
+		FieldValidation: metav1.FieldValidationStrict})
 	return live, "replaced", err
 }
 
-func (a *Applier) create(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	live, err := r.Create(ctx, m.Unstructured, metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict})
+func (a *Applier) create(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+	live, err := r.Create(ctx, m.Unstructured, metav1.CreateOptions{FieldManager: FieldManager,
+		FieldValidation: metav1.FieldValidationStrict})
 	return live, "created", err
 }
 
-// forceReplace deletes the live object with its dependants and creates it anew. The API is asked first whether it would take
-// the new one: what cannot be created must not cost what is there.
-func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+// forceReplace deletes the live object with its dependants and creates it anew. The API is asked first whether it would
+// take the new one: what cannot be created must not cost what is there.
+func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return a.create(ctx, r, m)
@@ -55,7 +60,8 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	}
 	uid := live.GetUID()
 	policy := metav1.DeletePropagationBackground
-	err = r.Delete(ctx, m.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
+	err = r.Delete(ctx, m.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy,
+		Preconditions: &metav1.Preconditions{UID: &uid}})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, "", err
 	}
@@ -66,28 +72,33 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	return live, "deleted and created again", err
 }
 
-// runHook creates a hook, in the place of the one that an earlier deployment ran (Helm: before-hook-creation, the default). What
-// this deployment itself has created stays: another attempt of its stage must not run it twice.
-func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+// runHook creates a hook, in the place of the one that an earlier deployment ran (Helm: before-hook-creation, the
+// default). What this deployment itself has created stays: another attempt of its stage must not run it twice.
+func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return a.create(ctx, r, m)
 	case err != nil:
 		return nil, "", err
-	case live.GetAnnotations()[manifest.LabelCommitHash] == m.GetAnnotations()[manifest.LabelCommitHash] && !live.GetCreationTimestamp().Time.Before(a.Began):
+	case live.GetAnnotations()[manifest.LabelCommitHash] == m.GetAnnotations()[manifest.LabelCommitHash] &&
+		!live.GetCreationTimestamp().Time.Before(a.Began):
 		return live, unchanged, nil
 	}
-	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one", m.Key().Human())
+	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",
+		m.Key().Human())
 	return a.forceReplace(ctx, r, m)
 }
 
-// checkContents refuses to delete a Namespace or a definition that objects would go with: they do not come back with it.
+// checkContents refuses to delete a Namespace or a definition that objects would go with: they do not come back with
+// it.
 func (a *Applier) checkContents(ctx context.Context, m manifest.Manifest, uid types.UID) error {
 	if !m.Is(manifest.KindNamespace) && !m.Is(manifest.KindCRD) {
 		return nil
 	}
-	_, kept, err := inventory.Deletable(ctx, a.client, []inventory.Item{{Key: m.Key(), Meta: metav1.ObjectMeta{UID: uid}}})
+	_, kept, err := inventory.Deletable(ctx, a.client,
+		[]inventory.Item{{Key: m.Key(), Meta: metav1.ObjectMeta{UID: uid}}})
 	if err != nil || len(kept) == 0 {
 		return err
 	}

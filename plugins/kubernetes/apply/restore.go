@@ -18,8 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Restoration is the failed deployment that a rollback goes back from. A rollback forces nothing that this deployment did not
-// change.
+// Restoration is the failed deployment that a rollback goes back from. A rollback forces nothing that this deployment
+// did not change.
 type Restoration struct {
 	// CommitHash is that of the failed deployment.
 	CommitHash string
@@ -27,8 +27,8 @@ type Restoration struct {
 	Began time.Time
 }
 
-// changed reports whether the failed deployment has written to an object. Its commit may be the one that ran before; then the
-// time of the last change of our fields decides, which the API keeps in seconds.
+// changed reports whether the failed deployment has written to an object. Its commit may be the one that ran before;
+// then the time of the last change of our fields decides, which the API keeps in seconds.
 func (r *Restoration) changed(live *unstructured.Unstructured) bool {
 	if live.GetAnnotations()[manifest.LabelCommitHash] != r.CommitHash {
 		return false
@@ -38,9 +38,10 @@ func (r *Restoration) changed(live *unstructured.Unstructured) bool {
 	})
 }
 
-// untouched returns the live object when this is a rollback and the failed deployment did not change it; nil otherwise, also
-// for what has to be created.
-func (a *Applier) untouched(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (live *unstructured.Unstructured, err error) {
+// untouched returns the live object when this is a rollback and the failed deployment did not change it; nil otherwise,
+// also for what has to be created.
+func (a *Applier) untouched(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (live *unstructured.Unstructured, err error) {
 	if a.Restore == nil {
 		return nil, nil
 	}
@@ -59,15 +60,19 @@ func (a *Applier) untouched(ctx context.Context, r dynamic.ResourceInterface, m 
 	return live, nil
 }
 
-// restoreUntouched applies what others have not changed since. What they have, and what is not ours any more, is left as it is.
-func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, live *unstructured.Unstructured) (*unstructured.Unstructured, string, error) {
+// restoreUntouched applies what others have not changed since. What they have, and what is not ours any more, is left
+// as it is.
+func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest,
+	live *unstructured.Unstructured) (*unstructured.Unstructured, string, error) {
 	annotations := m.GetAnnotations()
 	owner := live.GetLabels()[manifest.LabelApplication]
 	switch {
 	case owner != "" && owner != m.GetLabels()[manifest.LabelApplication]:
-		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and it belongs to the application %s", m.Key().Human(), owner)
+		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and it belongs to the "+
+			"application %s", m.Key().Human(), owner)
 		return live, unchanged, nil
-	case annotations[manifest.AnnotationForceReplace] == manifest.Enabled, annotations[manifest.AnnotationReplace] == manifest.Enabled:
+	case annotations[manifest.AnnotationForceReplace] == manifest.Enabled,
+		annotations[manifest.AnnotationReplace] == manifest.Enabled:
 		return live, unchanged, nil // a replacement would undo what others have changed
 	}
 	data, err := json.Marshal(m.Object)
@@ -76,14 +81,15 @@ func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterf
 	}
 	applied, err := r.Patch(ctx, m.GetName(), types.ApplyPatchType, data, patchOptions(false))
 	if isHeld(err) {
-		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and other managers have fields of it: %s", m.Key().Human(), list(heldFields(err)))
+		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and other managers have "+
+			"fields of it: %s", m.Key().Human(), list(heldFields(err)))
 		return live, unchanged, nil
 	}
 	return applied, "applied", err
 }
 
-// refusesForce reports whether fields of other managers are an error for a manifest, or were for the commit that a rollback
-// goes back from.
+// refusesForce reports whether fields of other managers are an error for a manifest, or were for the commit that a
+// rollback goes back from.
 func (a *Applier) refusesForce(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) bool {
 	if keepsOthersFields(m) {
 		return true

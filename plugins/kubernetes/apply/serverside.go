@@ -19,13 +19,14 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// replacedManagers own what was written other than by server-side apply: by `kubectl apply` and `kubectl replace`, which is how
-// PipeCD v1 applies, and by our own replacing.
+// replacedManagers own what was written other than by server-side apply: by `kubectl apply` and `kubectl replace`,
+// which is how PipeCD v1 applies, and by our own replacing.
 var replacedManagers = sets.New("kubectl-client-side-apply", "kubectl-replace", FieldManager)
 
-// serverSide applies with unknown fields refused. Fields that others manage are taken from them, and that is said, but for a
-// manifest that asks for `kubectl apply --server-side` (PipeCD v1): there they are an error, as with kubectl.
-func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+// serverSide applies with unknown fields refused. Fields that others manage are taken from them, and that is said, but
+// for a manifest that asks for `kubectl apply --server-side` (PipeCD v1): there they are an error, as with kubectl.
+func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	data, err := json.Marshal(m.Object)
 	if err != nil {
 		return nil, "", err

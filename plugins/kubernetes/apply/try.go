@@ -26,8 +26,8 @@ type Trial struct {
 	Anew bool
 }
 
-// Try asks the API what it would make of a manifest, and changes nothing. Its errors are those of Apply: a *RefusedError
-// when the API does not take the manifest.
+// Try asks the API what it would make of a manifest, and changes nothing. Its errors are those of Apply: a
+// *RefusedError when the API does not take the manifest.
 func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 	r, m, err := a.resource(m)
 	if err != nil {
@@ -51,7 +51,8 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 			next := m.Clone()
 			next.SetResourceVersion(trial.Live.GetResourceVersion())
 			trial.After, err = r.Update(ctx, next.Unstructured, metav1.UpdateOptions{
-				FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll},
+				FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict,
+				DryRun: []string{metav1.DryRunAll},
 			})
 		default:
 			var data []byte

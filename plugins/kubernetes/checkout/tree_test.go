@@ -84,8 +84,14 @@ func TestASnapshotTellsWhetherAnotherCheckoutIsTheSame(t *testing.T) {
 	require.Positive(t, seen.Size())
 
 	for name, change := range map[string]func(dir string) error{
-		"a file":             func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600) },
-		"a new file":         func(dir string) error { return os.WriteFile(filepath.Join(dir, "folder/c"), nil, 0o600) },
+		"a file": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "a"), []byte("x"),
+				0o600)
+		},
+		"a new file": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "folder/c"), nil,
+				0o600)
+		},
 		"what was not there": func(dir string) error { return os.WriteFile(filepath.Join(dir, "gone"), nil, 0o600) },
 		"a file is removed":  func(dir string) error { return os.Remove(filepath.Join(dir, "folder/b")) },
 		"a link": func(dir string) error {

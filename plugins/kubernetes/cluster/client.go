@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// Client-go would make a hundred objects take 20 s with its limit of 5 requests a second. What the plugin has under way at
-	// once is bounded where it is asked for, and the API protects itself.
+	// Client-go would make a hundred objects take 20 s with its limit of 5 requests a second. What the plugin has under
+	// way at once is bounded where it is asked for, and the API protects itself.
 	requestsPerSecond = -1
 
 	probeTimeout = 3 * time.Second
@@ -133,7 +133,8 @@ func (e *notReadyError) Error() string { return "the API is still starting: " + 
 // errRefused is an API that does not take the credentials.
 var errRefused = errors.New("the API refused the credentials of the kubeconfig (401 Unauthorized)")
 
-// probe asks the API whether it is ready. It does not go through client-go, which would sit out a Retry-After by itself.
+// probe asks the API whether it is ready. It does not go through client-go, which would sit out a Retry-After by
+// itself.
 func (c *Client) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(failFast(ctx), probeTimeout)
 	defer cancel()

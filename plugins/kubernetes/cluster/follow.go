@@ -33,7 +33,8 @@ func Named(name string) metav1.ListOptions {
 
 // Follow calls handle with all objects that opts select: as they are at first, then after every change of one of them.
 // It ends when handle is done or fails, when ctx ends, or when the API refuses. A connection that breaks is made anew.
-func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions, handle func([]*unstructured.Unstructured) (done bool, err error)) error {
+func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions,
+	handle func([]*unstructured.Unstructured) (done bool, err error)) error {
 	pauses := Pauses(firstPause, longestPause)
 	for {
 		done, err := followOnce(ctx, r, opts, handle)
@@ -56,7 +57,8 @@ func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions, handle fu
 }
 
 // followOnce lists and watches until the watch ends. done means that Follow has to return err.
-func followOnce(ctx context.Context, r Watchable, opts metav1.ListOptions, handle func([]*unstructured.Unstructured) (bool, error)) (done bool, err error) {
+func followOnce(ctx context.Context, r Watchable, opts metav1.ListOptions,
+	handle func([]*unstructured.Unstructured) (bool, error)) (done bool, err error) {
 	list, err := r.List(ctx, opts)
 	if err != nil {
 		return false, err

@@ -62,7 +62,8 @@ func loadKubeconfig(target config.DeployTarget) (*rest.Config, string, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	cfg, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", fmt.Errorf("no cluster is configured: set kubeConfigPath of the deploy target in the piped configuration, or KUBECONFIG: %w", err)
+		return nil, "", fmt.Errorf("no cluster is configured: set kubeConfigPath of the deploy target in the "+
+			"piped configuration, or KUBECONFIG: %w", err)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig %s: %w", target.KubeConfigPath, err)

@@ -31,10 +31,10 @@ type outlasting struct {
 	over bool
 }
 
-// OutlastRestarts makes requests under the returned context survive a restart of the API server: they are sent again while
-// nothing listens, and while the server answers 401, 403 or 5xx because it has just started. That lasts at most 2 minutes,
-// for all of the requests together, and log gets a line about it. A refusal by a server that did not restart comes back at
-// once. The caller ends ctx.
+// OutlastRestarts makes requests under the returned context survive a restart of the API server: they are sent again
+// while nothing listens, and while the server answers 401, 403 or 5xx because it has just started. That lasts at most 2
+// minutes, for all of the requests together, and log gets a line about it. A refusal by a server that did not restart
+// comes back at once. The caller ends ctx.
 func OutlastRestarts(ctx context.Context, log Log) context.Context {
 	o := &outlasting{log: log}
 	o.ctx = context.WithValue(ctx, outlastKey{}, o)
@@ -74,7 +74,8 @@ func (o *outlasting) succeeded(now time.Time, server string, waited bool) {
 	defer o.mu.Unlock()
 	if waited && !o.over && !o.told.IsZero() {
 		o.over = true
-		o.log.Infof("The API server at %s accepts requests again after %s", server, now.Sub(o.told).Round(100*time.Millisecond))
+		o.log.Infof("The API server at %s accepts requests again after %s", server,
+			now.Sub(o.told).Round(100*time.Millisecond))
 	}
 	o.since = time.Time{}
 }

@@ -76,7 +76,8 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 		switch {
 		case err == nil:
 			if w.kind != "" {
-				log.Infof("The Kubernetes API at %s answers after %s", client.Server, now.Sub(w.begun).Round(10*time.Millisecond))
+				log.Infof("The Kubernetes API at %s answers after %s", client.Server,
+					now.Sub(w.begun).Round(10*time.Millisecond))
 			}
 			client.restarts.serve(ctx)
 			return client, nil
@@ -87,11 +88,13 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 		case w.over(now, err):
 			var starting *notReadyError
 			if errors.As(err, &starting) {
-				log.Infof("The Kubernetes API at %s still says that it is not ready; trying nevertheless", client.Server)
+				log.Infof("The Kubernetes API at %s still says that it is not ready; trying nevertheless",
+					client.Server)
 				client.restarts.serve(ctx)
 				return client, nil
 			}
-			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second), err)
+			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy "+
+				"target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second), err)
 		}
 		if changed {
 			log.Infof("waiting for the Kubernetes API%s", reason)
@@ -138,7 +141,8 @@ func at(c *Client) string {
 	return " at " + c.Server
 }
 
-// waitingFor describes what is missing; kind changes only when that does, while the reason may hold a port of the moment.
+// waitingFor describes what is missing; kind changes only when that does, while the reason may hold a port of the
+// moment.
 func waitingFor(c *Client, err error) (kind, reason string) {
 	var missing *missingError
 	var starting *notReadyError
@@ -166,7 +170,8 @@ func patienceFor(err error, patience time.Duration) time.Duration {
 		return patience
 	case errors.As(err, &starting):
 		return min(notReadyPatience, patience)
-	case errors.As(err, &broken), errors.Is(err, errRefused), errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid):
+	case errors.As(err, &broken), errors.Is(err, errRefused), errors.As(err, &authority), errors.As(err, &hostname),
+		errors.As(err, &invalid):
 		return min(credentialPatience, patience)
 	}
 	return patience

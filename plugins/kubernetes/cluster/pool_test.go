@@ -43,7 +43,8 @@ func (l *lines) all() []string {
 
 func (l *lines) waitFor(t *testing.T, part string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(strings.Join(l.all(), "\n"), part) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(strings.Join(l.all(), "\n"), part) }, time.Minute,
+		time.Millisecond)
 }
 
 func kubeconfig(address string) string {
@@ -178,7 +179,8 @@ func TestAnAPIThatIsNotReadyIsWaitedFor(t *testing.T) {
 
 	status.Store(http.StatusInternalServerError)
 	pool.Patience = time.Millisecond
-	require.NoError(t, (<-connect(t.Context(), pool, path, log)).err, "one failing check must not keep a cluster that works from being used")
+	require.NoError(t, (<-connect(t.Context(), pool, path, log)).err,
+		"one failing check must not keep a cluster that works from being used")
 }
 
 func TestAWaitThatIsTooLongEndsWithTheReason(t *testing.T) {
@@ -193,7 +195,8 @@ func TestAWaitThatIsTooLongEndsWithTheReason(t *testing.T) {
 	writeKubeconfig(t, path, kubeconfig(api(t, status)))
 	require.ErrorContains(t, (<-connect(t.Context(), pool, path, &lines{})).err, "401 Unauthorized")
 	writeKubeconfig(t, path, "clusters: [")
-	require.ErrorContains(t, (<-connect(t.Context(), pool, path, &lines{})).err, "check the deploy target's kubeConfigPath")
+	require.ErrorContains(t, (<-connect(t.Context(), pool, path, &lines{})).err,
+		"check the deploy target's kubeConfigPath")
 }
 
 func TestACancelEndsTheWaitForTheAPI(t *testing.T) {

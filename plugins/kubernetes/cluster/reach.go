@@ -13,7 +13,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 )
 
-// Reach is Connect for callers that do not wait for a cluster to come up: after patience its error says what was missing.
+// Reach is Connect for callers that do not wait for a cluster to come up: after patience its error says what was
+// missing.
 func (p *Pool) Reach(ctx context.Context, target config.DeployTarget, patience time.Duration) (*Client, error) {
 	late := fmt.Errorf("it did not answer within %s", patience)
 	bounded, cancel := context.WithTimeoutCause(ctx, patience, late)

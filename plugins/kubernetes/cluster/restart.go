@@ -143,7 +143,8 @@ func (t *restarts) recentlyAway() bool {
 
 // judge returns what is wrong with an answer that another try may change; empty for every other answer. restarted says
 // that the server is restarting. Otherwise the request is sent once more: the server may have become ready in between.
-func (t *restarts) judge(ctx context.Context, resp *http.Response, err error, asked *bool) (problem string, restarted bool) {
+func (t *restarts) judge(ctx context.Context, resp *http.Response, err error, asked *bool) (problem string,
+	restarted bool) {
 	if err != nil {
 		var dial *net.OpError
 		if errors.As(err, &dial) && dial.Op == "dial" && ctx.Err() == nil { // so the server has not got the request

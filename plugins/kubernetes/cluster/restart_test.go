@@ -30,8 +30,8 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 
 // restarting is an API whose first answers are those of a server that has just started.
 type restarting struct {
-	// breaks is how many requests get no answer, refusals how many after them are refused; starting how many times /readyz
-	// says that it is not ready.
+	// breaks is how many requests get no answer, refusals how many after them are refused; starting how many times
+	// /readyz says that it is not ready.
 	breaks, refusals, starting atomic.Int32
 	status                     int
 	message                    string
@@ -53,7 +53,8 @@ func (r *restarting) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case r.refusals.Add(-1) >= 0:
 		w.WriteHeader(r.status)
 		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":%q}`,
-			r.status, map[int]string{401: "Unauthorized", 403: "Forbidden", 500: "InternalError", 503: "ServiceUnavailable"}[r.status], r.message)
+			r.status, map[int]string{401: "Unauthorized", 403: "Forbidden", 500: "InternalError",
+				503: "ServiceUnavailable"}[r.status], r.message)
 	case req.URL.Path == "/api":
 		fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
 	case req.URL.Path == "/apis":
@@ -119,7 +120,8 @@ func TestWhatAServerRefusesRightAfterItsStartIsTriedAgain(t *testing.T) {
 			r.refusals.Store(3)
 			require.NoError(t, list(ctx, client))
 			text := strings.Join(log.all(), "\n")
-			require.Contains(t, text, fmt.Sprintf("has just (re)started and refuses a request (%d: %s); trying again, at most 2m0s", tt.status, tt.message))
+			require.Contains(t, text, fmt.Sprintf("has just (re)started and refuses a request (%d: %s); trying "+
+				"again, at most 2m0s", tt.status, tt.message))
 			require.Contains(t, text, "accepts requests again after")
 			require.Len(t, log.all(), 2, "a line for the beginning and a line for the end")
 		})
@@ -129,7 +131,8 @@ func TestWhatAServerRefusesRightAfterItsStartIsTriedAgain(t *testing.T) {
 			ctx, client, log := r.use(t)
 			r.starting.Store(1)
 			r.refusals.Store(3)
-			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "made"}}}
+			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+				"metadata": map[string]any{"name": "made"}}}
 			_, err := client.Dynamic.Resource(configMaps).Namespace("team").Create(ctx, object, metav1.CreateOptions{})
 			require.NoError(t, err)
 			require.Contains(t, strings.Join(log.all(), "\n"), "has just (re)started")
@@ -198,7 +201,8 @@ func TestRequestsOfOthersFailFast(t *testing.T) {
 	_, client, _ := r.use(t)
 	r.starting.Store(1000)
 	r.refusals.Store(1)
-	require.True(t, apierrors.IsForbidden(list(t.Context(), client)), "a preview does not wait for a server that restarts")
+	require.True(t, apierrors.IsForbidden(list(t.Context(), client)),
+		"a preview does not wait for a server that restarts")
 }
 
 func TestACancelEndsTheWaitForARestart(t *testing.T) {

@@ -13,15 +13,16 @@ import (
 // longestHold bounds what one condition of a namespace says, in bytes.
 const longestHold = 600
 
-// HeldBy says what holds an object that is being deleted: "held by finalizers a, b", and what a Namespace says of its contents.
-// It is empty when the object does not say.
+// HeldBy says what holds an object that is being deleted: "held by finalizers a, b", and what a Namespace says of its
+// contents. It is empty when the object does not say.
 func HeldBy(o *unstructured.Unstructured) string {
 	var reasons []string
 	finalizers := o.GetFinalizers()
 	if o.GetKind() == "Namespace" {
 		inSpec, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "finalizers")
 		// Every namespace has the finalizer kubernetes; its conditions say what holds that.
-		finalizers = append(slices.Clone(finalizers), slices.DeleteFunc(inSpec, func(f string) bool { return f == "kubernetes" })...)
+		finalizers = append(slices.Clone(finalizers),
+			slices.DeleteFunc(inSpec, func(f string) bool { return f == "kubernetes" })...)
 	}
 	if len(finalizers) > 0 {
 		reasons = append(reasons, "held by finalizers "+strings.Join(finalizers, ", "))

@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// transientTexts are parts of 500 answers that pass by themselves: the store changes its leader, or a webhook's pods are
-// not up yet. Every other 500 is repeated by the API however often it is asked.
+// transientTexts are parts of 500 answers that pass by themselves: the store changes its leader, or a webhook's pods
+// are not up yet. Every other 500 is repeated by the API however often it is asked.
 var transientTexts = []string{
 	"etcdserver:",
 	"failed calling webhook",

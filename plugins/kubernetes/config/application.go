@@ -109,7 +109,8 @@ func (a *Application) Validate() error {
 	errs = append(errs, a.VariantLabel.validate()...)
 	errs = append(errs, a.TrafficRouting.validate()...)
 	if a.Input.RolloutTimeout < 0 {
-		errs = append(errs, errors.New("input.rolloutTimeout: must not be negative; set waitReady: false to not wait at all"))
+		errs = append(errs, errors.New("input.rolloutTimeout: must not be negative; set waitReady: false to not "+
+			"wait at all"))
 	}
 	if a.Input.FailureGrace < 0 {
 		errs = append(errs, errors.New("input.failureGrace: must not be negative"))

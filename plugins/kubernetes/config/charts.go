@@ -81,7 +81,8 @@ func (p *Plugin) Validate() error {
 		case r.Type != "" && r.Type != "OCI":
 			errs = append(errs, fmt.Errorf("%s.type: %q is not OCI, the only type there is", at, r.Type))
 		case address == "" || strings.ContainsAny(address, "@ ") || strings.Contains(address, "://"):
-			errs = append(errs, fmt.Errorf("%s.address: must be a registry such as registry.example:5000, or a place in one", at))
+			errs = append(errs, fmt.Errorf("%s.address: must be a registry such as registry.example:5000, or a "+
+				"place in one", at))
 		}
 	}
 	return errors.Join(append(errs, checkAllowed(p.AllowedChartAddresses))...)
@@ -132,7 +133,8 @@ func (c *HelmChart) validate() error {
 	case c == nil:
 		return nil
 	case c.GitRemote != "":
-		return errors.New("input.helmChart.gitRemote: charts of other Git repositories are not read; publish the chart in a repository or a registry, or commit it here and set path")
+		return errors.New("input.helmChart.gitRemote: charts of other Git repositories are not read; publish the " +
+			"chart in a repository or a registry, or commit it here and set path")
 	case c.Path == "" && c.Repository == "":
 		return errors.New("input.helmChart: give path, or repository and name")
 	case c.Path != "" && c.Repository != "":

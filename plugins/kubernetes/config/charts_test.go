@@ -39,8 +39,10 @@ func TestSettingsOfChartRepositoriesThatCannotWorkAreReported(t *testing.T) {
 		"chartRegistries": [{"type": "X", "address": "a"}, {"address": "https://a.example"}, {"address": "oci://a.example/team"}]}`), &p))
 	err := p.Validate()
 	for _, want := range []string{
-		`chartRepositories[0].type: "GIT" is not HTTP`, "chartRepositories[1].name: must be given", "chartRepositories[2].address: must be a URL",
-		`chartRepositories[3].name: "a" is the name of another repository`, "chartRepositories[4].address: put the login into username and password",
+		`chartRepositories[0].type: "GIT" is not HTTP`, "chartRepositories[1].name: must be given",
+		"chartRepositories[2].address: must be a URL",
+		`chartRepositories[3].name: "a" is the name of another repository`,
+		"chartRepositories[4].address: put the login into username and password",
 		`chartRegistries[0].type: "X" is not OCI`, "chartRegistries[1].address: must be a registry",
 	} {
 		require.ErrorContains(t, err, want)

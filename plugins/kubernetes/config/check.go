@@ -28,7 +28,8 @@ func CheckOptions(stage string, with []byte) (err error) {
 		_, err = DecodeTraffic(with)
 	case StageCanaryClean, StageBaselineClean:
 	case StageRollback:
-		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline (planner.autoRollback switches it)", stage)
+		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline "+
+			"(planner.autoRollback switches it)", stage)
 	}
 	return err
 }

@@ -25,7 +25,8 @@ func TestAnEmptyConfigurationHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	app, err := decode(t, `{}`)
 	require.NoError(t, err)
-	require.Equal(t, config.VariantLabel{Key: "pipecd.dev/variant", PrimaryValue: "primary", CanaryValue: "canary", BaselineValue: "baseline"}, app.VariantLabel)
+	require.Equal(t, config.VariantLabel{Key: "pipecd.dev/variant", PrimaryValue: "primary", CanaryValue: "canary",
+		BaselineValue: "baseline"}, app.VariantLabel)
 	require.Equal(t, 5*time.Minute, app.Input.RolloutTimeout.Std())
 	require.Equal(t, 10*time.Second, app.Input.FailureGrace.Std())
 	require.True(t, app.Input.WaitsReady())
@@ -33,7 +34,8 @@ func TestAnEmptyConfigurationHasTheDefaults(t *testing.T) {
 
 func TestSettingsThatCannotWorkAreAllReported(t *testing.T) {
 	t.Parallel()
-	_, err := decode(t, `{"input": {"helmChart": {"name": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
+	_, err := decode(t,
+		`{"input": {"helmChart": {"name": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
 	require.ErrorContains(t, err, "input.helmChart: give path, or repository and name")
 	require.ErrorContains(t, err, "rolloutTimeout")
 	require.ErrorContains(t, err, "failureGrace")
@@ -45,7 +47,8 @@ func TestSettingsThatCannotWorkAreAllReported(t *testing.T) {
 
 func TestReplicasAreANumberOrAShare(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{`1`: 1, `"3"`: 3, `"50%"`: 3, `"10%"`: 1, `"0%"`: 0, `0`: 0, `"200%"`: 10} {
+	for text, want := range map[string]int64{`1`: 1, `"3"`: 3, `"50%"`: 3, `"10%"`: 1, `"0%"`: 0, `0`: 0,
+		`"200%"`: 10} {
 		var r config.Replicas
 		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
 		require.Equal(t, want, r.Of(5), text)
@@ -82,7 +85,8 @@ func TestStageOptionsAreRead(t *testing.T) {
 	}
 	canary, err := config.DecodeCanary([]byte(`{"patches": [{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a", "value": "b: 1"}, {"path": "$.a", "value": {"b": 1}}, {"path": "$.a", "value": 7}]}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []config.PatchOp{{Path: "$.a", Value: "b: 1"}, {Path: "$.a", Value: `{"b": 1}`}, {Path: "$.a", Value: "7"}}, canary.Patches[0].Ops)
+	require.Equal(t, []config.PatchOp{{Path: "$.a", Value: "b: 1"}, {Path: "$.a", Value: `{"b": 1}`},
+		{Path: "$.a", Value: "7"}}, canary.Patches[0].Ops)
 	_, err = config.DecodeCanary([]byte(`{"replicas": "many"}`))
 	require.ErrorContains(t, err, "K8S_CANARY_ROLLOUT: with: replicas")
 }
@@ -112,7 +116,8 @@ func TestOptionsThatNobodyReadsAreTold(t *testing.T) {
 
 func TestThePipelineOfAConfigurationIsRead(t *testing.T) {
 	t.Parallel()
-	stages, err := new(config.Application).PipelineStages([]byte("spec:\n  pipeline:\n    stages:\n      - name: A\n      - name: B\n        with: {x: [1, y]}\n"))
+	stages, err := new(config.Application).PipelineStages([]byte("spec:\n  pipeline:\n    stages:\n" +
+		"      - name: A\n      - name: B\n        with: {x: [1, y]}\n"))
 	require.NoError(t, err)
 	require.Equal(t, []config.PipelineStage{{Name: "A"}, {Name: "B", Index: 1, With: []byte(`{"x":[1,"y"]}`)}}, stages)
 	stages, err = new(config.Application).PipelineStages([]byte("spec: {}\n"))
@@ -146,21 +151,27 @@ func TestAPipelineThatIsCertainToFailIsTold(t *testing.T) {
 	t.Parallel()
 	for pipeline, want := range map[string]map[string]string{
 		"{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}": {
-			"podselector": "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all traffic to the primary or all to the canary, not primary 50%, canary 50%",
-			"gateway":     "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: a route sends traffic to Services, and the pipeline makes none for the canary: set with.createService: true in its K8S_CANARY_ROLLOUT",
-			"istio":       "",
+			"podselector": "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can send all " +
+				"traffic to the primary or all to the canary, not primary 50%, canary 50%",
+			"gateway": "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: a route sends traffic to Services, and " +
+				"the pipeline makes none for the canary: set with.createService: true in its K8S_CANARY_ROLLOUT",
+			"istio": "",
 		},
-		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 10, baseline: 10}}": {
+		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 10, " +
+			"baseline: 10}}": {
 			"gateway": "makes none for the baseline: set with.createService: true in its K8S_BASELINE_ROLLOUT",
 			"istio":   "",
 		},
-		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: WAIT, with: {duration: x}}": {
+		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {all: " +
+			"canary}}, {name: WAIT, with: {duration: x}}": {
 			"podselector": "", "gateway": "", "istio": "",
 		},
-		"{name: K8S_TRAFFIC_ROUTING, with: {all: baseline}}":                {"podselector": "not baseline 100%"},
-		"{name: K8S_TRAFFIC_ROUTING}":                                       {"podselector": "says nothing", "istio": "says nothing"},
-		"{name: WAIT}, {name: K8S_BASELINE_ROLLOUT, with: {replicas: 1.5}}": {"istio": "stage 2 of the pipeline: K8S_BASELINE_ROLLOUT: with: replicas"},
-		"{name: K8S_ROLLBACK}":                                              {"istio": "runs by itself"},
+		"{name: K8S_TRAFFIC_ROUTING, with: {all: baseline}}": {"podselector": "not baseline 100%"},
+		"{name: K8S_TRAFFIC_ROUTING}": {"podselector": "says nothing",
+			"istio": "says nothing"},
+		"{name: WAIT}, {name: K8S_BASELINE_ROLLOUT, with: {replicas: 1.5}}": {"istio": "stage 2 of the pipeline: " +
+			"K8S_BASELINE_ROLLOUT: with: replicas"},
+		"{name: K8S_ROLLBACK}": {"istio": "runs by itself"},
 	} {
 		for method, says := range want {
 			app, err := decode(t, `{"trafficRouting": {"method": "`+method+`"}}`)
@@ -206,7 +217,8 @@ func TestTrafficAddsUp(t *testing.T) {
 		require.ErrorContains(t, err, "K8S_TRAFFIC_ROUTING: with", with)
 		require.ErrorContains(t, err, want, with)
 	}
-	_, err := decode(t, `{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, "gateway": {"route": {"kind": "TCPRoute"}}}}`)
+	_, err := decode(t,
+		`{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, "gateway": {"route": {"kind": "TCPRoute"}}}}`)
 	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known; use podselector, istio or gateway`)
 	require.ErrorContains(t, err, "virtualService.kind")
 	require.ErrorContains(t, err, `gateway.route.kind: "TCPRoute" cannot be routed by; use HTTPRoute or GRPCRoute`)

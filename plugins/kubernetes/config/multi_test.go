@@ -31,8 +31,10 @@ func TestAFailurePolicySaysHowManyMayFail(t *testing.T) {
 		require.Equal(t, allowed, got, text)
 	}
 	for text, says := range map[string]string{
-		`"most"`: "use all, any, or {maxFailed: 1}", `{}`: "maxFailed must be", `{"maxFailed": -1}`: "maxFailed must be",
-		`{"maxFailed": 1, "x": 2}`: "is not all, any", `{"maxFailed": "1"}`: "is not all, any", `2`: "is not all, any", `["all"]`: "is not all, any",
+		`"most"`: "use all, any, or {maxFailed: 1}", `{}`: "maxFailed must be",
+		`{"maxFailed": -1}`:        "maxFailed must be",
+		`{"maxFailed": 1, "x": 2}`: "is not all, any", `{"maxFailed": "1"}`: "is not all, any", `2`: "is not all, any",
+		`["all"]`: "is not all, any",
 	} {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), new(config.FailurePolicy)), says, text)
 	}
@@ -75,7 +77,8 @@ func TestATargetHasTheEntryWithItsNameOrElseTheFirstWithItsLabels(t *testing.T) 
 
 func TestEntriesForTargetsAreChecked(t *testing.T) {
 	t.Parallel()
-	_, err := decode(t, `{"input": {"multiTargets": [{"target": {}}, {"target": {"name": "a"}}, {"target": {"name": "a"}}, {"target": {"name": "b"}, "kustomizeDir": "../x"}]}}`)
+	_, err := decode(t,
+		`{"input": {"multiTargets": [{"target": {}}, {"target": {"name": "a"}}, {"target": {"name": "a"}}, {"target": {"name": "b"}, "kustomizeDir": "../x"}]}}`)
 	require.ErrorContains(t, err, "input.multiTargets[0].target: give the name")
 	require.ErrorContains(t, err, `input.multiTargets[2].target.name: "a" has an entry already, input.multiTargets[1]`)
 	require.ErrorContains(t, err, `input.multiTargets[3].kustomizeDir: "../x"`)
@@ -108,14 +111,16 @@ func TestAtATargetThePipelineIsTheStagesThatGoThere(t *testing.T) {
 	require.Equal(t, []string{"K8S_PRIMARY_ROLLOUT"}, list)
 	list, _ = names(app)
 	require.Len(t, list, 4)
-	_, err = app.AtTarget("tokyo", nil).PipelineStages([]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: x}}]}}"))
+	_, err = app.AtTarget("tokyo", nil).PipelineStages([]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, " +
+		"with: {multiTargets: x}}]}}"))
 	require.ErrorContains(t, err, "stage 1 of the pipeline: K8S_MULTI_SYNC")
 }
 
 // FuzzApplicationOfManyClusters looks for configurations that are accepted and then cannot be used.
 func FuzzApplicationOfManyClusters(f *testing.F) {
 	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"name": "tokyo"}, "kustomizeDir": "x"}]}, "quickSync": {"failurePolicy": "any"}}`),
-		[]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: [tokyo], failurePolicy: {maxFailed: 1}}}]}}"))
+		[]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: [tokyo], failurePolicy: "+
+			"{maxFailed: 1}}}]}}"))
 	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"labels": {"a": "b"}}}]}}`), []byte("spec: {}"))
 	f.Fuzz(func(t *testing.T, application, file []byte) {
 		var app config.Application

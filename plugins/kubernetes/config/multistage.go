@@ -32,8 +32,8 @@ func SingleName(stage string) (name string, many bool) {
 type MultiOptions struct {
 	// MultiTargets are names of deploy targets. Default: all.
 	MultiTargets []string `json:"multiTargets"`
-	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets may fail. Default all. PipeCD does not
-	// read it.
+	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets may fail. Default all. PipeCD does
+	// not read it.
 	FailurePolicy FailurePolicy `json:"failurePolicy"`
 }
 
@@ -43,8 +43,8 @@ func DecodeMulti(stage string, with []byte) (MultiOptions, error) {
 	return o, decodeWith(stage, with, &o)
 }
 
-// FailurePolicy says how many deploy targets may fail in a stage that succeeds nevertheless: "all" must succeed, "any" one
-// is enough, {maxFailed: 2} may fail. At least one always has to succeed. The zero value is "all".
+// FailurePolicy says how many deploy targets may fail in a stage that succeeds nevertheless: "all" must succeed, "any"
+// one is enough, {maxFailed: 2} may fail. At least one always has to succeed. The zero value is "all".
 type FailurePolicy struct {
 	any       bool
 	maxFailed int
@@ -58,7 +58,8 @@ func (FailurePolicy) JSONSchema() map[string]any {
 			map[string]any{
 				"type": "object", "additionalProperties": false, "required": []string{"maxFailed"},
 				"properties": map[string]any{"maxFailed": map[string]any{
-					"type": "integer", "minimum": 0, "description": "maxFailed is the number of deploy targets that may fail.",
+					"type": "integer", "minimum": 0,
+					"description": "maxFailed is the number of deploy targets that may fail.",
 				}},
 			},
 		},

@@ -26,8 +26,8 @@ type MultiTarget struct {
 	KustomizeVersion string `json:"kustomizeVersion"`
 }
 
-// TargetMatch chooses deploy targets: by name (then the labels do not count, as in PipeCD v1), or else by labels that they
-// all must have.
+// TargetMatch chooses deploy targets: by name (then the labels do not count, as in PipeCD v1), or else by labels that
+// they all must have.
 type TargetMatch struct {
 	// Name is the name of the deploy target. PipeCD needs it.
 	Name string `json:"name"`
@@ -52,9 +52,9 @@ func (t TargetMatch) String() string {
 	return cmp.Or(t.Name, fmt.Sprintf("labels %v", t.Labels))
 }
 
-// AtTarget gives the configuration of an application of many clusters as it holds at one deploy target. Of several matching
-// entries of input.multiTargets one with the target's name counts, or else the first. It is nil when there are entries and none is for
-// this target: then the application is not deployed there (PipeCD v1).
+// AtTarget gives the configuration of an application of many clusters as it holds at one deploy target. Of several
+// matching entries of input.multiTargets one with the target's name counts, or else the first. It is nil when there are
+// entries and none is for this target: then the application is not deployed there (PipeCD v1).
 func (a *Application) AtTarget(name string, labels map[string]string) *Application {
 	at := *a
 	at.target = name
@@ -72,7 +72,8 @@ func (a *Application) AtTarget(name string, labels map[string]string) *Applicati
 		return nil
 	}
 	if len(chosen.Manifests) > 0 || chosen.KustomizeDir != "" {
-		// What input names is in another folder, or for the others. (PipeCD v1 prefers the chart of input nevertheless.)
+		// What input names is in another folder, or for the others. (PipeCD v1 prefers the chart of input
+		// nevertheless.)
 		at.Input.Manifests, at.Input.HelmChart = chosen.Manifests, nil
 	}
 	if len(chosen.KustomizeOptions) > 0 {
@@ -93,15 +94,18 @@ func validateMultiTargets(entries []MultiTarget) (errs []error) {
 	for i, e := range entries {
 		at := fmt.Sprintf("input.multiTargets[%d]", i)
 		if e.Target.Name == "" && len(e.Target.Labels) == 0 {
-			errs = append(errs, fmt.Errorf("%s.target: give the name of a deploy target, or labels that deploy targets have", at))
+			errs = append(errs, fmt.Errorf("%s.target: give the name of a deploy target, or labels that deploy "+
+				"targets have", at))
 		}
 		if first, twice := named[e.Target.Name]; twice && e.Target.Name != "" {
-			errs = append(errs, fmt.Errorf("%s.target.name: %q has an entry already, input.multiTargets[%d]", at, e.Target.Name, first))
+			errs = append(errs, fmt.Errorf("%s.target.name: %q has an entry already, input.multiTargets[%d]", at,
+				e.Target.Name, first))
 		} else {
 			named[e.Target.Name] = i
 		}
 		if e.KustomizeDir != "" && !filepath.IsLocal(e.KustomizeDir) {
-			errs = append(errs, fmt.Errorf("%s.kustomizeDir: %q must be a folder inside of the application's directory", at, e.KustomizeDir))
+			errs = append(errs, fmt.Errorf("%s.kustomizeDir: %q must be a folder inside of the application's directory",
+				at, e.KustomizeDir))
 		}
 	}
 	return errs

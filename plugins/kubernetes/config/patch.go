@@ -77,9 +77,11 @@ func (p *Patch) validate() error {
 	for i, op := range p.Ops {
 		switch name := op.Name(); {
 		case name != OpYAMLReplace && name != OpJSONPatch && name != OpStrategicMerge:
-			return fmt.Errorf("ops[%d].op: %q is not known; use %s, %s or %s", i, op.Op, OpYAMLReplace, OpJSONPatch, OpStrategicMerge)
+			return fmt.Errorf("ops[%d].op: %q is not known; use %s, %s or %s", i, op.Op, OpYAMLReplace, OpJSONPatch,
+				OpStrategicMerge)
 		case name == OpYAMLReplace && op.Path == "":
-			return fmt.Errorf("ops[%d].path: is missing; give the field to replace, such as $.spec.template.spec.containers[0].image", i)
+			return fmt.Errorf("ops[%d].path: is missing; give the field to replace, such as "+
+				"$.spec.template.spec.containers[0].image", i)
 		case name != OpYAMLReplace && op.Path != "":
 			return fmt.Errorf("ops[%d].path: %s has none; its value says what is changed where", i, name)
 		case name != OpYAMLReplace && op.Value == "":

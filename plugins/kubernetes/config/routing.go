@@ -5,8 +5,8 @@ package config
 
 import "fmt"
 
-// CheckPipeline tells what is certain to fail in a pipeline of the application: wrong options of its stages, and shares of
-// traffic that its method of routing does not have. Stages of other plugins are passed over.
+// CheckPipeline tells what is certain to fail in a pipeline of the application: wrong options of its stages, and shares
+// of traffic that its method of routing does not have. Stages of other plugins are passed over.
 func (a *Application) CheckPipeline(stages []PipelineStage) error {
 	services, err := ServicesOf(stages)
 	if err != nil {
@@ -38,7 +38,8 @@ func (a *Application) checkTraffic(with []byte, services VariantServices) error 
 	return err
 }
 
-// Selected is the value of the variant label by which a Service sends the traffic to one variant, as a selector has no shares.
+// Selected is the value of the variant label by which a Service sends the traffic to one variant, as a selector has no
+// shares.
 func (a *Application) Selected(traffic Traffic) (string, error) {
 	switch {
 	case traffic.Primary == 100:
@@ -46,11 +47,13 @@ func (a *Application) Selected(traffic Traffic) (string, error) {
 	case traffic.Canary == 100:
 		return a.VariantLabel.CanaryValue, nil
 	}
-	return "", fmt.Errorf("%s: the selector of a Service can send all traffic to the primary or all to the canary, not %s: set with.all to primary or canary, or trafficRouting.method: %s or %s",
+	return "", fmt.Errorf("%s: the selector of a Service can send all traffic to the primary or all to the "+
+		"canary, not %s: set with.all to primary or canary, or trafficRouting.method: %s or %s",
 		StageTrafficRouting, traffic, MethodIstio, MethodGateway)
 }
 
-// VariantServices are the suffixes of the Services that a pipeline makes for single variants; empty where it makes none.
+// VariantServices are the suffixes of the Services that a pipeline makes for single variants; empty where it makes
+// none.
 type VariantServices struct{ Canary, Baseline string }
 
 // ServicesOf reads them from the stages of a pipeline.
@@ -95,9 +98,11 @@ func (v VariantServices) check(traffic Traffic) error {
 	for _, variant := range []struct {
 		name, suffix, stage string
 		share               int
-	}{{"canary", v.Canary, StageCanaryRollout, traffic.Canary}, {"baseline", v.Baseline, StageBaselineRollout, traffic.Baseline}} {
+	}{{"canary", v.Canary, StageCanaryRollout, traffic.Canary}, {"baseline", v.Baseline, StageBaselineRollout,
+		traffic.Baseline}} {
 		if variant.share > 0 && variant.suffix == "" {
-			return fmt.Errorf("%s: a route sends traffic to Services, and the pipeline makes none for the %s: set with.createService: true in its %s",
+			return fmt.Errorf("%s: a route sends traffic to Services, and the pipeline makes none for the %s: set "+
+				"with.createService: true in its %s",
 				StageTrafficRouting, variant.name, variant.stage)
 		}
 	}

@@ -24,7 +24,8 @@ func MultiSpecSchema() map[string]any {
 	stages := func(schema object) object {
 		return object{"properties": object{"pipeline": object{"properties": object{"stages": schema}}}}
 	}
-	hasSingle := stages(object{"contains": object{"required": []string{"name"}, "properties": object{"name": object{"enum": single}}}})
+	hasSingle := stages(object{"contains": object{"required": []string{"name"},
+		"properties": object{"name": object{"enum": single}}}})
 	hasSingle["required"] = []string{"pipeline"}
 	return object{"allOf": []any{
 		sharesSchema(many, MultiName(StageTrafficRouting)),
@@ -48,15 +49,18 @@ func sharesSchema(plugin, stage string) object {
 	withShares := object{"required": []string{"plugins"}, "properties": object{"plugins": object{
 		"required": []string{plugin}, "properties": object{plugin: object{
 			"required": []string{"trafficRouting"}, "properties": object{"trafficRouting": object{
-				"required": []string{"method"}, "properties": object{"method": object{"enum": []any{MethodIstio, MethodGateway}}},
+				"required":   []string{"method"},
+				"properties": object{"method": object{"enum": []any{MethodIstio, MethodGateway}}},
 			}},
 		}},
 	}}}
 	value := func(allowed ...any) object {
 		return object{
 			"enum": allowed,
-			"patternErrorMessage": "all traffic to the primary or all to the canary, because the selector of a Service " +
-				"has no shares; or set plugins." + plugin + ".trafficRouting.method to " + MethodIstio + " or " + MethodGateway,
+			"patternErrorMessage": "all traffic to the primary or all to the canary, because the selector of a " +
+				"Service " +
+				"has no shares; or set plugins." + plugin + ".trafficRouting.method to " + MethodIstio + " or " +
+				MethodGateway,
 		}
 	}
 	none := []any{0, "0", "0%"}

@@ -60,7 +60,8 @@ func (t *DeployTarget) Validate() error {
 	case err != nil:
 		errs = append(errs, fmt.Errorf("imageBuilder.address: %q is not host:port", b.Address))
 	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
-		errs = append(errs, fmt.Errorf("imageBuilder.address: %s is not on this machine; an image builder gets paths of this machine and a key, so use 127.0.0.1", b.Address))
+		errs = append(errs, fmt.Errorf("imageBuilder.address: %s is not on this machine; an image builder gets "+
+			"paths of this machine and a key, so use 127.0.0.1", b.Address))
 	}
 	if b.APIKeyFile == "" {
 		errs = append(errs, errors.New("imageBuilder.apiKeyFile: must be given with imageBuilder.address"))

@@ -94,9 +94,11 @@ func DecodeTraffic(with []byte) (Traffic, error) {
 	case o.All == DefaultBaselineValue:
 		return Traffic{Baseline: 100}, nil
 	case o.All != "":
-		return Traffic{}, fmt.Errorf("%s: with.all: %q is not a variant; use primary, canary or baseline", StageTrafficRouting, o.All)
+		return Traffic{}, fmt.Errorf("%s: with.all: %q is not a variant; use primary, canary or baseline",
+			StageTrafficRouting, o.All)
 	case !given:
-		return Traffic{}, fmt.Errorf("%s: with: says nothing; give all: primary, or percentages such as canary: 50", StageTrafficRouting)
+		return Traffic{}, fmt.Errorf("%s: with: says nothing; give all: primary, or percentages such as canary: 50",
+			StageTrafficRouting)
 	}
 	t := Traffic{Canary: o.Canary.number(), Baseline: o.Baseline.number()}
 	t.Primary = 100 - t.Canary - t.Baseline
@@ -147,13 +149,16 @@ func (r *TrafficRouting) validate() (errs []error) {
 	switch r.Method {
 	case MethodPodSelector, MethodIstio, MethodGateway:
 	default:
-		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s, %s or %s", r.Method, MethodPodSelector, MethodIstio, MethodGateway))
+		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s, %s or %s", r.Method,
+			MethodPodSelector, MethodIstio, MethodGateway))
 	}
 	if kind := r.Gateway.Route.Kind; kind != "" && kind != KindHTTPRoute && kind != KindGRPCRoute {
-		errs = append(errs, fmt.Errorf("trafficRouting.gateway.route.kind: %q cannot be routed by; use %s or %s", kind, KindHTTPRoute, KindGRPCRoute))
+		errs = append(errs, fmt.Errorf("trafficRouting.gateway.route.kind: %q cannot be routed by; use %s or %s", kind,
+			KindHTTPRoute, KindGRPCRoute))
 	}
 	if kind := r.Istio.VirtualService.Kind; kind != "" && kind != KindVirtualService {
-		errs = append(errs, errors.New("trafficRouting.istio.virtualService.kind: only a VirtualService can be routed by; leave the kind out"))
+		errs = append(errs, errors.New("trafficRouting.istio.virtualService.kind: only a VirtualService can be "+
+			"routed by; leave the kind out"))
 	}
 	return errs
 }

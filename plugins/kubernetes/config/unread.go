@@ -19,7 +19,8 @@ func Unread(stage string, with []byte) []string {
 	if len(with) == 0 || json.Unmarshal(with, &given) != nil { // which is an error elsewhere
 		return nil
 	}
-	if name, _ := SingleName(stage); name == StageRollback { // it gets those of the pipeline's first stage, which names them
+	// it gets those of the pipeline's first stage, which names them
+	if name, _ := SingleName(stage); name == StageRollback {
 		return nil
 	}
 	read := map[string]reflect.Type{}
@@ -41,7 +42,8 @@ func unread(path string, given map[string]any, read map[string]reflect.Type) (se
 		case len(known) == 0:
 			sentences = append(sentences, fmt.Sprintf("%s.%s is not read: there are no options here", path, key))
 		default:
-			sentences = append(sentences, fmt.Sprintf("%s.%s is not read: the options here are %s", path, key, strings.Join(known, ", ")))
+			sentences = append(sentences, fmt.Sprintf("%s.%s is not read: the options here are %s", path, key,
+				strings.Join(known, ", ")))
 		}
 	}
 	return sentences

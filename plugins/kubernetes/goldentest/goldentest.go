@@ -21,15 +21,20 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
-// Objects writes an application's objects of some kinds in a namespace, in the order of the kinds and by name: what a stage
-// decides of them, not what the API and its controllers fill in. The namespace is written as NAMESPACE.
-func Objects(t testing.TB, c *cluster.Client, namespace, applicationID string, kinds ...schema.GroupVersionResource) string {
+// Objects writes an application's objects of some kinds in a namespace, in the order of the kinds and by name: what a
+// stage decides of them, not what the API and its controllers fill in. The namespace is written as NAMESPACE.
+func Objects(t testing.TB, c *cluster.Client, namespace, applicationID string,
+	kinds ...schema.GroupVersionResource) string {
 	t.Helper()
 	var got bytes.Buffer
 	for _, gvr := range kinds {
-		list, err := c.Dynamic.Resource(gvr).Namespace(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "pipecd.dev/application=" + applicationID})
+		list, err := c.Dynamic.Resource(gvr).Namespace(namespace).List(t.Context(),
+			metav1.ListOptions{LabelSelector: "pipecd.dev/application=" + applicationID})
 		require.NoError(t, err)
-		slices.SortFunc(list.Items, func(x, y unstructured.Unstructured) int { return strings.Compare(x.GetName(), y.GetName()) })
+		slices.SortFunc(list.Items, func(x, y unstructured.Unstructured) int {
+			return strings.Compare(x.GetName(),
+				y.GetName())
+		})
 		for _, o := range list.Items {
 			if o.GetDeletionTimestamp() != nil {
 				continue

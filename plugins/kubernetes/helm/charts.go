@@ -100,7 +100,8 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s is a library, which has nothing to deploy: use a chart that depends on it", where)
 	}
 	if err := chartutil.ValidateReleaseName(req.ReleaseName); err != nil {
-		return nil, fmt.Errorf("%q cannot be the name of a release: use at most 53 small letters, digits and '-', and set input.helmOptions.releaseName", req.ReleaseName)
+		return nil, fmt.Errorf("%q cannot be the name of a release: use at most 53 small letters, digits and '-', "+
+			"and set input.helmOptions.releaseName", req.ReleaseName)
 	}
 	values, remote, err := c.values(ctx, g, req)
 	if err != nil {
@@ -114,8 +115,10 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if wants := chrt.Metadata.KubeVersion; wants != "" && !chartutil.IsCompatibleRange(wants, caps.KubeVersion.String()) {
-		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion to the version of the cluster, or use another version of the chart",
+	if wants := chrt.Metadata.KubeVersion; wants != "" &&
+		!chartutil.IsCompatibleRange(wants, caps.KubeVersion.String()) {
+		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion "+
+			"to the version of the cluster, or use another version of the chart",
 			where, wants, caps.KubeVersion.Version)
 	}
 	files, err := c.render(ctx, g, loaded, values, caps, req)
@@ -125,10 +128,12 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	if err := stillMissing(chrt, missing); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files, Fixed: loaded.fixed && fixed && !remote}, nil
+	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files,
+		Fixed: loaded.fixed && fixed && !remote}, nil
 }
 
-func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, caps *common.Capabilities, req Request) ([]File, error) {
+func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, caps *common.Capabilities,
+	req Request) ([]File, error) {
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
@@ -197,7 +202,8 @@ func capabilities(options Options) (*common.Capabilities, error) {
 	}
 	parsed, err := common.ParseKubeVersion(version)
 	if err != nil {
-		return nil, fmt.Errorf("input.helmOptions.kubeVersion: %q is not a version of Kubernetes such as v1.36.0", version)
+		return nil, fmt.Errorf("input.helmOptions.kubeVersion: %q is not a version of Kubernetes such as v1.36.0",
+			version)
 	}
 	caps.KubeVersion = *parsed
 	caps.APIVersions = append(slices.Clone(caps.APIVersions), options.APIVersions...)

@@ -39,7 +39,8 @@ func request(t testing.TB, root string) helm.Request {
 	t.Helper()
 	tree, err := checkout.Open(root)
 	require.NoError(t, err)
-	return helm.Request{Tree: tree, Dir: filepath.Join(root, "app"), Path: "../charts/web", ReleaseName: "shop", Namespace: "prod"}
+	return helm.Request{Tree: tree, Dir: filepath.Join(root, "app"), Path: "../charts/web", ReleaseName: "shop",
+		Namespace: "prod"}
 }
 
 func charts(t *testing.T, sources helm.Sources) *helm.Charts {
@@ -84,8 +85,10 @@ func TestAChartOfTheRepositoryIsRendered(t *testing.T) {
 		sources = append(sources, f.Source)
 	}
 	require.Equal(t, []string{
-		"../charts/web/crds/widget.yaml", "../charts/web/charts/store/templates/claim.yaml", "../charts/web/templates/config.yaml",
-		"../charts/web/templates/deployment.yaml", "../charts/web/templates/migrate.yaml", "../charts/web/templates/tests/connect.yaml",
+		"../charts/web/crds/widget.yaml", "../charts/web/charts/store/templates/claim.yaml",
+		"../charts/web/templates/config.yaml",
+		"../charts/web/templates/deployment.yaml", "../charts/web/templates/migrate.yaml",
+		"../charts/web/templates/tests/connect.yaml",
 	}, sources, "custom resource definitions first, no notes, no helpers, nothing that .helmignore names")
 	require.False(t, rendered.Files[0].Template)
 	deployment := file(t, rendered, "../charts/web/templates/deployment.yaml")
@@ -109,12 +112,15 @@ func TestOptionsReachTheChart(t *testing.T) {
 	t.Parallel()
 	root := application(t)
 	write(t, root, map[string]string{
-		"app/values.yaml": "replicas: 2\nmotd: from a file\n", "common/values.yaml": "replicas: 3\nimage: {tag: v1}\n", "app/motd.txt": "line, with = signs",
+		"app/values.yaml": "replicas: 2\nmotd: from a file\n", "common/values.yaml": "replicas: 3\nimage: {tag: v1}\n",
+		"app/motd.txt": "line, with = signs",
 	})
 	req := request(t, root)
 	req.Options = helm.Options{
-		ValueFiles: []string{"values.yaml", "../common/values.yaml"}, SetValues: map[string]string{"store.size": "5Gi", "replicas": "4"},
-		SetFiles: map[string]string{"motd": "motd.txt"}, APIVersions: []string{"monitoring.example/v1"}, KubeVersion: "1.33.1",
+		ValueFiles: []string{"values.yaml", "../common/values.yaml"},
+		SetValues:  map[string]string{"store.size": "5Gi", "replicas": "4"},
+		SetFiles:   map[string]string{"motd": "motd.txt"}, APIVersions: []string{"monitoring.example/v1"},
+		KubeVersion: "1.33.1",
 	}
 	rendered, err := render(t, req)
 	require.NoError(t, err)
@@ -150,9 +156,11 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 			want: "chart web 1.2.3: ../charts/web/templates/config.yaml:1:3: give a name"},
 		"a value that is required": {edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"store.size": ""} },
 			want: "chart web 1.2.3: ../charts/web/charts/store/templates/claim.yaml:4:"},
-		"values that are not YAML": {files: map[string]string{"app/v.yaml": "a: b\nc: [\n"}, edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
+		"values that are not YAML": {files: map[string]string{"app/v.yaml": "a: b\nc: [\n"},
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
 			want: "v.yaml:2: not valid YAML"},
-		"values that are no map": {files: map[string]string{"app/v.yaml": "- a\n"}, edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
+		"values that are no map": {files: map[string]string{"app/v.yaml": "- a\n"},
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
 			want: "v.yaml: not a map of values"},
 		"values that are not there": {edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
 			want: "input.helmOptions.valueFiles: app/v.yaml: no such file or directory"},
@@ -166,22 +174,31 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 			want: "input.helmOptions.setFiles: motd: "},
 		"a single value that cannot be read": {edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"a[x]": "1"} },
 			want: "input.helmOptions.setValues: a[x]: "},
-		"a chart above the repository": {edit: func(r *helm.Request) { r.Path = "../../elsewhere" }, want: "is outside of the repository"},
-		"no chart":                     {edit: func(r *helm.Request) { r.Path = "gone" }, want: "input.helmChart.path: there is no chart at app/gone"},
-		"a folder that is no chart":    {edit: func(r *helm.Request) { r.Path = "." }, want: "app: not a chart: it has no Chart.yaml"},
-		"a file that is no chart":      {edit: func(r *helm.Request) { r.Path = "app.pipecd.yaml" }, want: "app/app.pipecd.yaml: not a chart that can be used"},
+		"a chart above the repository": {edit: func(r *helm.Request) { r.Path = "../../elsewhere" },
+			want: "is outside of the repository"},
+		"no chart": {edit: func(r *helm.Request) { r.Path = "gone" },
+			want: "input.helmChart.path: there is no chart at app/gone"},
+		"a folder that is no chart": {edit: func(r *helm.Request) { r.Path = "." },
+			want: "app: not a chart: it has no Chart.yaml"},
+		"a file that is no chart": {edit: func(r *helm.Request) { r.Path = "app.pipecd.yaml" },
+			want: "app/app.pipecd.yaml: not a chart that can be used"},
 		"a chart that is not YAML": {files: map[string]string{"charts/web/Chart.yaml": "name: web\nversion: [\n"},
 			want: "input.helmChart.path: charts/web: Chart.yaml:2: not valid YAML"},
 		"values of a chart that are not YAML": {files: map[string]string{"charts/web/values.yaml": "a: b\nc: [\n"},
 			want: "input.helmChart.path: charts/web: values.yaml:2: not valid YAML"},
-		"another kind of chart": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v3, name: web, version: 1.2.3}"},
+		"another kind of chart": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v3, name: web, " +
+			"version: 1.2.3}"},
 			want: `its apiVersion is "v3", not v1 or v2`},
 		"a dependency outside of the repository": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: a, version: 1.x, repository: 'file://../../../a'}]}"},
 			want: "its dependency a 1.x is not in charts/ (../a is outside of the repository)"},
-		"no release":               {edit: func(r *helm.Request) { r.ReleaseName = "My shop" }, want: `"My shop" cannot be the name of a release`},
-		"another Kubernetes":       {edit: func(r *helm.Request) { r.Options.KubeVersion = "1.20.0" }, want: "wants Kubernetes >=1.30, and is rendered for v1.20.0"},
-		"no version of Kubernetes": {edit: func(r *helm.Request) { r.Options.KubeVersion = "new" }, want: `"new" is not a version of Kubernetes`},
-		"a library": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, type: library}"},
+		"no release": {edit: func(r *helm.Request) { r.ReleaseName = "My shop" },
+			want: `"My shop" cannot be the name of a release`},
+		"another Kubernetes": {edit: func(r *helm.Request) { r.Options.KubeVersion = "1.20.0" },
+			want: "wants Kubernetes >=1.30, and is rendered for v1.20.0"},
+		"no version of Kubernetes": {edit: func(r *helm.Request) { r.Options.KubeVersion = "new" },
+			want: `"new" is not a version of Kubernetes`},
+		"a library": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: " +
+			"1.2.3, type: library}"},
 			want: "is a library, which has nothing to deploy"},
 		"values that the schema refuses": {files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"type": "string"}}}`},
 			want: "replicas"},
@@ -196,16 +213,21 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		"a schema that is fetched without protection": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "http://schemas.example/a.json"}`},
 			want: "http:// is not protected"},
 		"a value that the schema refuses is not shown": {files: map[string]string{
-			"charts/web/values.schema.json": `{"properties": {"password": {"pattern": "^[a-z]+$"}}}`, "charts/web/values.yaml": "password: HIDDEN-1\n"},
+			"charts/web/values.schema.json": `{"properties": {"password": {"pattern": "^[a-z]+$"}}}`,
+			"charts/web/values.yaml":        "password: HIDDEN-1\n"},
 			want: "at '/password': 'the value' does not match pattern"},
 		"a dependency that is nowhere": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x}]}"},
-			want: "its dependency queue 1.x is not in charts/ (it is in no repository): run `helm dependency update` and commit charts/"},
+			want: "its dependency queue 1.x is not in charts/ (it is in no repository): run `helm dependency " +
+				"update` and commit charts/"},
 		"a dependency of an unknown repository": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x, repository: '@team'}]}"},
 			want: `chart repository "@team" is not known`},
 		"charts that depend on each other": {files: map[string]string{
-			"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: a, version: 1.x, repository: 'file://../a'}]}",
-			"charts/a/Chart.yaml":   "{apiVersion: v2, name: a, version: 1.0.0, dependencies: [{name: b, version: 1.x, repository: 'file://../b'}]}",
-			"charts/b/Chart.yaml":   "{apiVersion: v2, name: b, version: 1.0.0, dependencies: [{name: a, version: 1.x, repository: 'file://../a'}]}",
+			"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: a, " +
+				"version: 1.x, repository: 'file://../a'}]}",
+			"charts/a/Chart.yaml": "{apiVersion: v2, name: a, version: 1.0.0, dependencies: [{name: b, version: " +
+				"1.x, repository: 'file://../b'}]}",
+			"charts/b/Chart.yaml": "{apiVersion: v2, name: b, version: 1.0.0, dependencies: [{name: a, version: " +
+				"1.x, repository: 'file://../a'}]}",
 		}, want: "charts depend on each other more than 16 deep"},
 	}
 	for name, tt := range tests {
@@ -230,7 +252,9 @@ func TestADependencyThatIsSwitchedOffNeedNotBeThere(t *testing.T) {
 	t.Parallel()
 	root := application(t)
 	write(t, root, map[string]string{
-		"charts/web/Chart.yaml":       "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x, condition: queue.enabled}, {name: side, version: 1.x, repository: 'file://../side', alias: car}]}",
+		"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, " +
+			"version: 1.x, condition: queue.enabled}, {name: side, version: 1.x, repository: 'file://../side', " +
+			"alias: car}]}",
 		"charts/side/Chart.yaml":      "{apiVersion: v2, name: side, version: 1.0.0}",
 		"charts/side/templates/a.yml": "kind: {{ .Chart.Name }}\n",
 	})
@@ -238,7 +262,8 @@ func TestADependencyThatIsSwitchedOffNeedNotBeThere(t *testing.T) {
 	req.Options.SetValues = map[string]string{"queue.enabled": "false"}
 	rendered, err := render(t, req)
 	require.NoError(t, err)
-	require.Equal(t, "kind: car\n", file(t, rendered, "../charts/web/charts/car/templates/a.yml"), "a folder beside the chart")
+	require.Equal(t, "kind: car\n", file(t, rendered, "../charts/web/charts/car/templates/a.yml"),
+		"a folder beside the chart")
 }
 
 func TestLinksOfAChartStayInTheRepository(t *testing.T) {
@@ -268,5 +293,6 @@ func TestAFileOfAChartHasABound(t *testing.T) {
 	root := application(t)
 	write(t, root, map[string]string{"charts/web/large": strings.Repeat("x", 5<<20+1)})
 	_, err := render(t, request(t, root))
-	require.ErrorContains(t, err, "charts/web/large is larger than the 5 MiB that a file of a chart may have; name it in .helmignore")
+	require.ErrorContains(t, err, "charts/web/large is larger than the 5 MiB that a file of a chart may have; "+
+		"name it in .helmignore")
 }

@@ -19,13 +19,13 @@ const (
 	childArgument = "render-charts"
 	// exitOfMemory is the exit code of a child that needed more memory than it may.
 	exitOfMemory = 86
-	// memoryInterval is how often a child looks at its memory while it renders. The memory that templates take in between
-	// has to be written first, which bounds it.
+	// memoryInterval is how often a child looks at its memory while it renders. The memory that templates take in
+	// between has to be written first, which bounds it.
 	memoryInterval = 10 * time.Millisecond
 )
 
-// ServeIfChild renders charts for the process that has started this one, and does not return then. In every other process it
-// does nothing. main calls it first.
+// ServeIfChild renders charts for the process that has started this one, and does not return then. In every other
+// process it does nothing. main calls it first.
 func ServeIfChild() {
 	if len(os.Args) != 2 || os.Args[1] != childArgument {
 		return

@@ -46,8 +46,8 @@ const (
 	maxComplaint = 16 << 10
 )
 
-// Children renders charts in processes of this program's own, which [ServeIfChild] has to serve. A process that needs more than
-// the limits ends, and the chart is an error. It may be used by several goroutines; Close ends the processes.
+// Children renders charts in processes of this program's own, which [ServeIfChild] has to serve. A process that needs
+// more than the limits ends, and the chart is an error. It may be used by several goroutines; Close ends the processes.
 type Children struct {
 	limits Limits
 	places chan struct{}
@@ -100,7 +100,8 @@ func (c *Children) render(ctx context.Context, j *job) (map[string]string, error
 		return nil, context.Cause(ctx)
 	}
 	j.MemoryBytes, j.OutputBytes = c.limits.MemoryBytes, c.limits.OutputBytes
-	late := &limitError{fmt.Sprintf("its templates took longer than %s, the limit for rendering a chart", c.limits.Timeout)}
+	late := &limitError{fmt.Sprintf("its templates took longer than %s, the limit for rendering a chart",
+		c.limits.Timeout)}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.limits.Timeout, late)
 	defer cancel()
 	for {
@@ -251,11 +252,14 @@ func (c *child) code() int { return c.command.ProcessState.ExitCode() }
 func (c *child) describe(memory uint64) error {
 	said := c.said.String()
 	switch {
-	case c.code() == exitOfMemory, strings.Contains(said, "out of memory"), strings.Contains(said, "cannot allocate memory"):
-		return &limitError{fmt.Sprintf("its templates needed more than %d MiB of memory, the limit for rendering a chart", memory>>20)}
+	case c.code() == exitOfMemory, strings.Contains(said, "out of memory"),
+		strings.Contains(said, "cannot allocate memory"):
+		return &limitError{fmt.Sprintf("its templates needed more than %d MiB of memory, the limit for rendering "+
+			"a chart", memory>>20)}
 	case strings.Contains(said, "stack overflow"), strings.Contains(said, "stack exceeds"):
 		return &limitError{"its templates call each other without an end"}
 	}
 	last, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	return fmt.Errorf("the process that renders its templates ended: %s", strings.TrimSuffix(c.command.ProcessState.String()+": "+last, ": "))
+	return fmt.Errorf("the process that renders its templates ended: %s",
+		strings.TrimSuffix(c.command.ProcessState.String()+": "+last, ": "))
 }

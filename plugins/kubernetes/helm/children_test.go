@@ -44,11 +44,15 @@ func TestAChartHasLimits(t *testing.T) {
 		limits         helm.Limits
 		template, want string
 	}{
-		"memory that grows":      {helm.Limits{MemoryBytes: 128 << 20}, plenty, "more than 128 MiB of memory, the limit"},
-		"memory at once":         {helm.Limits{MemoryBytes: 128 << 20}, `{{ len (repeat 3000000000 "x") }}`, "more than 128 MiB of memory, the limit"},
-		"output":                 {helm.Limits{}, `a: {{ repeat 17825792 "x" }}`, "make 17 MiB, more than the 16 MiB"},
-		"time":                   {helm.Limits{Timeout: time.Second}, `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`, "longer than 1s, the limit"},
-		"templates in templates": {helm.Limits{MemoryBytes: 128 << 20}, `{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "chart web"},
+		"memory that grows": {helm.Limits{MemoryBytes: 128 << 20}, plenty,
+			"more than 128 MiB of memory, the limit"},
+		"memory at once": {helm.Limits{MemoryBytes: 128 << 20}, `{{ len (repeat 3000000000 "x") }}`,
+			"more than 128 MiB of memory, the limit"},
+		"output": {helm.Limits{}, `a: {{ repeat 17825792 "x" }}`, "make 17 MiB, more than the 16 MiB"},
+		"time": {helm.Limits{Timeout: time.Second},
+			`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`, "longer than 1s, the limit"},
+		"templates in templates": {helm.Limits{MemoryBytes: 128 << 20},
+			`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "chart web"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +123,9 @@ values: {{ typeOf .Values }} {{ toJson .Values.AsMap }}
 file: {{ .Files.Get "motd.txt" }} {{ toYaml .Subcharts | len }} {{ .Template.BasePath }}
 `,
 		"charts/web/motd.txt": "hello \xff",
-		"app/more.yaml":       "kinds: {none: null, whole: 1000000, large: 123456789012, part: 1.5, yes: true, text: 'x', list: [1, {a: null}], empty: {}, nothing: []}\n",
-		"app/blob":            "\xfe\xff",
+		"app/more.yaml": "kinds: {none: null, whole: 1000000, large: 123456789012, part: 1.5, yes: true, " +
+			"text: 'x', list: [1, {a: null}], empty: {}, nothing: []}\n",
+		"app/blob": "\xfe\xff",
 	})
 	req := request(t, root)
 	req.Options = helm.Options{
@@ -138,7 +143,8 @@ func BenchmarkRender(b *testing.B) {
 	for name, own := range map[string]*helm.Children{"in this process": nil, "in a child": children(b, helm.Limits{})} {
 		b.Run(name, func(b *testing.B) {
 			root := b.TempDir()
-			require.NoError(b, os.CopyFS(filepath.Join(root, "charts", "web"), os.DirFS(filepath.Join("testdata", "web"))))
+			require.NoError(b, os.CopyFS(filepath.Join(root, "charts", "web"),
+				os.DirFS(filepath.Join("testdata", "web"))))
 			c := helm.New(helm.Sources{CacheDir: filepath.Join(b.TempDir(), "c"), Children: own})
 			for b.Loop() {
 				_, err := c.Render(b.Context(), request(b, root))

@@ -26,9 +26,11 @@ func (c *Charts) addDependencies(ctx context.Context, g *guard, req Request, l *
 	return c.completeChart(ctx, g, req, l, 0)
 }
 
-func (c *Charts) completeChart(ctx context.Context, g *guard, req Request, l *loaded, depth int) (missing, bool, error) {
+func (c *Charts) completeChart(ctx context.Context, g *guard, req Request, l *loaded,
+	depth int) (missing, bool, error) {
 	if depth > maxDependencyDepth {
-		return nil, false, fmt.Errorf("charts depend on each other more than %d deep; does one depend on itself?", maxDependencyDepth)
+		return nil, false, fmt.Errorf("charts depend on each other more than %d deep; does one depend on itself?",
+			maxDependencyDepth)
 	}
 	lacks, fixed := missing{}, true
 	for _, d := range l.chart.Metadata.Dependencies {
@@ -65,7 +67,8 @@ func nameOf(d *chart.Dependency) string {
 }
 
 // dependency finds one chart: in the checkout, or where it is published.
-func (c *Charts) dependency(ctx context.Context, g *guard, req Request, l *loaded, d *chart.Dependency) (*loaded, error) {
+func (c *Charts) dependency(ctx context.Context, g *guard, req Request, l *loaded, d *chart.Dependency) (*loaded,
+	error) {
 	folder, local := strings.CutPrefix(d.Repository, "file://")
 	switch {
 	case d.Repository == "":
@@ -99,7 +102,8 @@ func stillMissing(c *chart.Chart, lacks missing) error {
 	var errs []error
 	for _, d := range c.Metadata.Dependencies {
 		if why, is := lacks[nameOf(d)]; is {
-			errs = append(errs, fmt.Errorf("its dependency %s %s is not in charts/ (%w): run `helm dependency update` and commit charts/, or make the repository known to the plugin (chartRepositories)",
+			errs = append(errs, fmt.Errorf("its dependency %s %s is not in charts/ (%w): run `helm dependency "+
+				"update` and commit charts/, or make the repository known to the plugin (chartRepositories)",
 				d.Name, d.Version, why))
 		}
 	}

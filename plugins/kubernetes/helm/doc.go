@@ -10,6 +10,6 @@
 //
 // The loader of manifests calls it. Errors name the template with its line, and hold no password.
 //
-// Templates are programs that a repository brings along. Children runs them in processes of this program's own, which have
-// limits of memory, output and time; main of such a program calls ServeIfChild.
+// Templates are programs that a repository brings along. Children runs them in processes of this program's own, which
+// have limits of memory, output and time; main of such a program calls ServeIfChild.
 package helm

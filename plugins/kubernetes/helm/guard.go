@@ -16,9 +16,9 @@ import (
 	"syscall"
 )
 
-// guard refuses connections to this machine, its network and link-local services such as the metadata of a cloud, unless the
-// operator allows them: the addresses come from the content of repositories. It looks at the address that is connected to,
-// so that no name, redirect or change of a name leads around it.
+// guard refuses connections to this machine, its network and link-local services such as the metadata of a cloud,
+// unless the operator allows them: the addresses come from the content of repositories. It looks at the address that is
+// connected to, so that no name, redirect or change of a name leads around it.
 type guard struct {
 	// places are allowed as they are written in a URL: "host:port", or "host" for every port.
 	places map[string]bool
@@ -29,8 +29,8 @@ type guard struct {
 	dialer net.Dialer
 }
 
-// CheckAllowed reports what is wrong with an entry of allowed addresses: a host, host:port, an IP address or a network such as
-// 10.0.0.0/8.
+// CheckAllowed reports what is wrong with an entry of allowed addresses: a host, host:port, an IP address or a network
+// such as 10.0.0.0/8.
 func CheckAllowed(entry string) error {
 	return (&guard{places: map[string]bool{}}).allow(entry)
 }
@@ -95,8 +95,8 @@ func (g *guard) allowsPlace(at string) bool {
 	return err == nil && (g.places[strings.ToLower(at)] || g.places[strings.ToLower(host)])
 }
 
-// transport connects directly where the environment names no proxy. Through a proxy the name is looked up here, too, since
-// the proxy may reach more than this machine does.
+// transport connects directly where the environment names no proxy. Through a proxy the name is looked up here, too,
+// since the proxy may reach more than this machine does.
 type transport struct {
 	guard         *guard
 	proxyOf       func(*http.Request) (*url.URL, error)
@@ -182,8 +182,8 @@ func (g *guard) checkIP(ip netip.Addr, at string) error {
 	return &addressError{at: at, ip: ip}
 }
 
-// special are the ranges beyond those that netip knows which are not of the public internet (IANA's registries), and which
-// lead to an IPv4 address that is not looked at.
+// special are the ranges beyond those that netip knows which are not of the public internet (IANA's registries), and
+// which lead to an IPv4 address that is not looked at.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
@@ -223,5 +223,6 @@ func (e *addressError) Error() string {
 		name += " (" + e.ip.String() + ")"
 	}
 	return fmt.Sprintf("%s is an address of this machine or of its network, and no address of the public internet: "+
-		"if charts may come from there, add %q to allowedChartAddresses in the config of the plugin or of the deploy target", name, e.at)
+		"if charts may come from there, add %q to allowedChartAddresses in the config of the plugin or of the "+
+		"deploy target", name, e.at)
 }

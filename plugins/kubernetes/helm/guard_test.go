@@ -38,7 +38,8 @@ func TestAddressesOfThisMachineAreNotAskedForWhatARepositoryNames(t *testing.T) 
 	redirecting := httptest.NewServer(http.RedirectHandler(server.URL, http.StatusFound))
 	t.Cleanup(redirecting.Close)
 	indexed := serve(t, "", false, "1.0.0")
-	indexed.files["/charts/index.yaml"] = []byte("entries:\n  web:\n  - version: 1.0.0\n    urls: ['" + server.URL + "/web.tgz']\n")
+	indexed.files["/charts/index.yaml"] = []byte("entries:\n  web:\n  - version: 1.0.0\n    urls: ['" + server.URL +
+		"/web.tgz']\n")
 	configured := helm.Sources{AllowedAddresses: none, Repositories: []helm.Repository{
 		{Name: "team", Address: indexed.URL + "/charts"}, {Name: "moved", Address: redirecting.URL},
 	}}
@@ -62,7 +63,8 @@ func TestAddressesOfThisMachineAreNotAskedForWhatARepositoryNames(t *testing.T) 
 		"a file with values":             withValues(server.URL + "/values.yaml"),
 		"a redirect of a repository":     remoteRequest(t, "moved", "1.0.0"),
 		"a file that an index names":     remoteRequest(t, "team", "1.0.0"),
-		"a schema":                       withFile("charts/web/values.schema.json", `{"$ref": "`+server.URL+`/schema.json"}`),
+		"a schema": withFile("charts/web/values.schema.json",
+			`{"$ref": "`+server.URL+`/schema.json"}`),
 		"a dependency": withFile("charts/web/Chart.yaml",
 			"{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: other, version: 1.0.0, repository: '"+server.URL+"'}]}"),
 	} {
@@ -73,7 +75,8 @@ func TestAddressesOfThisMachineAreNotAskedForWhatARepositoryNames(t *testing.T) 
 			require.Zero(t, asked.Load())
 		})
 	}
-	for _, address := range []string{"https://169.254.169.254/latest", "https://[fe80::1]/x", "https://10.1.2.3", "https://192.168.0.1", "https://[fd00:ec2::254]", "https://100.100.100.200", "https://[64:ff9b::a9fe:a9fe]"} {
+	for _, address := range []string{"https://169.254.169.254/latest", "https://[fe80::1]/x", "https://10.1.2.3",
+		"https://192.168.0.1", "https://[fd00:ec2::254]", "https://100.100.100.200", "https://[64:ff9b::a9fe:a9fe]"} {
 		_, err := charts(t, configured).Render(t.Context(), remoteRequest(t, address, "1.0.0"))
 		require.ErrorContains(t, err, "is an address of this machine or of its network", address)
 	}
@@ -88,7 +91,8 @@ func TestAnOperatorAllowsAddresses(t *testing.T) {
 		_, err := charts(t, helm.Sources{AllowedAddresses: []string{allowed}}).Render(t.Context(), req)
 		require.NoError(t, err, allowed)
 	}
-	_, err := charts(t, helm.Sources{AllowedAddresses: []string{"10.0.0.0/8", "localhost", "127.0.0.1:1"}}).Render(t.Context(), req)
+	_, err := charts(t, helm.Sources{AllowedAddresses: []string{"10.0.0.0/8", "localhost",
+		"127.0.0.1:1"}}).Render(t.Context(), req)
 	require.ErrorContains(t, err, `add "`+host+`" to allowedChartAddresses`)
 
 	cached := helm.Sources{AllowedAddresses: none, CacheDir: t.TempDir()}

@@ -14,8 +14,8 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// job is all that the templates of a chart see. It travels to a child process as CBOR, which keeps whole numbers, fractions
-// and nulls of values apart, as templates do.
+// job is all that the templates of a chart see. It travels to a child process as CBOR, which keeps whole numbers,
+// fractions and nulls of values apart, as templates do.
 type job struct {
 	Chart  *jobChart
 	Values map[string]any
@@ -91,7 +91,8 @@ func (j *job) run() (map[string]string, error) {
 		"Values":       common.Values(j.Values),
 		"Capabilities": caps,
 		"Release": map[string]any{
-			"Name": j.Release, "Namespace": j.Namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1, "Service": "Helm",
+			"Name": j.Release, "Namespace": j.Namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1,
+			"Service": "Helm",
 		},
 	})
 	if err != nil {
@@ -102,7 +103,8 @@ func (j *job) run() (map[string]string, error) {
 		size += uint64(len(text))
 	}
 	if j.OutputBytes > 0 && size > j.OutputBytes {
-		return nil, fmt.Errorf("its templates make %d MiB, more than the %d MiB that a chart may have", size>>20, j.OutputBytes>>20)
+		return nil, fmt.Errorf("its templates make %d MiB, more than the %d MiB that a chart may have", size>>20,
+			j.OutputBytes>>20)
 	}
 	return files, nil
 }
@@ -111,7 +113,8 @@ func (j *job) run() (map[string]string, error) {
 func newDecoder(r io.Reader) (*cbor.Decoder, error) {
 	const many = 1 << 27
 	mode, err := cbor.DecOptions{
-		DefaultMapType: reflect.TypeFor[map[string]any](), IntDec: cbor.IntDecConvertSignedOrBigInt, UTF8: cbor.UTF8DecodeInvalid,
+		DefaultMapType: reflect.TypeFor[map[string]any](), IntDec: cbor.IntDecConvertSignedOrBigInt,
+		UTF8:            cbor.UTF8DecodeInvalid,
 		MaxNestedLevels: 10_000, MaxArrayElements: many, MaxMapPairs: many,
 	}.DecMode()
 	if err != nil {

@@ -120,7 +120,8 @@ func loadArchive(data []byte) (*chart.Chart, error) {
 func unpack(files []*archive.BufferedFile, left *int64, depth int) error {
 	for _, f := range files {
 		if *left -= int64(len(f.Data)); *left < 0 || depth > maxDependencyDepth {
-			return fmt.Errorf("not a chart that can be used: unpacked with its dependencies it is larger than %d MiB", maxUnpacked>>20)
+			return fmt.Errorf("not a chart that can be used: unpacked with its dependencies it is larger than %d MiB",
+				maxUnpacked>>20)
 		}
 		if strings.HasPrefix(f.Name, "charts/") && path.Ext(f.Name) == ".tgz" {
 			inner, err := archive.LoadArchiveFiles(bytes.NewReader(f.Data))
@@ -142,7 +143,8 @@ var unreadable = regexp.MustCompile(`cannot load (\S+):.* yaml: line (\d+): (.*)
 func checked(chrt *chart.Chart, err error) (*chart.Chart, error) {
 	switch {
 	case err == nil && chrt.Metadata.APIVersion != chart.APIVersionV1 && chrt.Metadata.APIVersion != chart.APIVersionV2:
-		return nil, fmt.Errorf("not a chart that can be used: its apiVersion is %q, not v1 or v2", chrt.Metadata.APIVersion)
+		return nil, fmt.Errorf("not a chart that can be used: its apiVersion is %q, not v1 or v2",
+			chrt.Metadata.APIVersion)
 	case err == nil:
 		return chrt, nil
 	case strings.Contains(err.Error(), "Chart.yaml file is missing"):
@@ -183,7 +185,8 @@ type chartWalk struct {
 func (w *chartWalk) enter(below string, depth int) error {
 	at := filepath.Join(w.folder, below)
 	if depth > maxChartDepth {
-		return fmt.Errorf("%s: folders are nested more than %d deep; does a link lead back to its own folder?", w.tree.Name(at), maxChartDepth)
+		return fmt.Errorf("%s: folders are nested more than %d deep; does a link lead back to its own folder?",
+			w.tree.Name(at), maxChartDepth)
 	}
 	entries, err := w.tree.List(at)
 	if err != nil {
@@ -217,7 +220,8 @@ func (w *chartWalk) enter(below string, depth int) error {
 func (w *chartWalk) file(name string, info os.FileInfo) error {
 	at := filepath.Join(w.folder, name)
 	if info.Size() > archive.MaxDecompressedFileSize {
-		return fmt.Errorf("%s is larger than the %d MiB that a file of a chart may have; name it in .helmignore", w.tree.Name(at), archive.MaxDecompressedFileSize>>20)
+		return fmt.Errorf("%s is larger than the %d MiB that a file of a chart may have; name it in .helmignore",
+			w.tree.Name(at), archive.MaxDecompressedFileSize>>20)
 	}
 	data, err := w.tree.ReadFile(at)
 	if err != nil {
@@ -228,6 +232,7 @@ func (w *chartWalk) file(name string, info os.FileInfo) error {
 		return fmt.Errorf("%s: the chart is larger than %d MiB or %d files; name what it does not need in .helmignore",
 			w.tree.Name(w.folder), archive.MaxDecompressedChartSize>>20, maxChartFiles)
 	}
-	w.files = append(w.files, &archive.BufferedFile{Name: name, ModTime: info.ModTime(), Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
+	w.files = append(w.files, &archive.BufferedFile{Name: name, ModTime: info.ModTime(),
+		Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
 	return nil
 }

@@ -70,7 +70,8 @@ func (r *registry) fetch(ctx context.Context, name, version string) ([]byte, err
 	client := &auth.Client{Client: anonymous("https://"+host, r.guard).client}
 	client.SetUserAgent(userAgent)
 	if r.login.Username+r.login.Password != "" {
-		client.Credential = auth.StaticCredential(host, auth.Credential{Username: r.login.Username, Password: r.login.Password})
+		client.Credential = auth.StaticCredential(host,
+			auth.Credential{Username: r.login.Username, Password: r.login.Password})
 	}
 	repository.Client = client
 	tag := version
@@ -150,9 +151,11 @@ func registryError(err error) error {
 	switch {
 	case errors.Is(err, errdef.ErrNotFound), errors.As(err, &response) && response.StatusCode == http.StatusNotFound:
 		return errors.New("the registry has no such chart, or not that version")
-	case errors.As(err, &response) && (response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden),
+	case errors.As(err, &response) &&
+		(response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden),
 		errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return errors.New("the registry gives no access: set username and password for it in the plugin's chartRegistries")
+		return errors.New("the registry gives no access: set username and password for it in the plugin's " +
+			"chartRegistries")
 	case errors.As(err, &response):
 		return fmt.Errorf("the registry answers %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	}

@@ -57,13 +57,15 @@ type chartServer struct {
 func serve(t *testing.T, login string, tls bool, versions ...string) *chartServer {
 	t.Helper()
 	s := &chartServer{login: login, files: map[string][]byte{}}
-	index := "apiVersion: v1\nentries:\n  another:\n  - version: 9.9.9\n    description: |-\n      entries:\n        web:\n  web:\n"
+	index := "apiVersion: v1\nentries:\n  another:\n  - version: 9.9.9\n    description: |-\n      entries:\n" +
+		"        web:\n  web:\n"
 	for _, v := range versions {
 		data := archive(t, v)
 		sum := sha256.Sum256(data)
 		name := "web-" + v + ".tgz"
 		s.files["/charts/files/"+name] = data
-		index += fmt.Sprintf("  - version: %s\n    digest: %s\n    urls:\n    - files/%s\n", v, hex.EncodeToString(sum[:]), name)
+		index += fmt.Sprintf("  - version: %s\n    digest: %s\n    urls:\n    - files/%s\n", v,
+			hex.EncodeToString(sum[:]), name)
 	}
 	s.files["/charts/index.yaml"] = []byte(index + "  zebra:\n  - version: 1.0.0\ngenerated: now\n")
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +106,8 @@ func TestAChartComesFromARepositoryOnce(t *testing.T) {
 	t.Parallel()
 	server := serve(t, "me:secret", true, "1.0.0", "1.2.0", "2.0.0-rc.1")
 	sources := helm.Sources{CacheDir: filepath.Join(t.TempDir(), "charts"),
-		Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts/", Username: "me", Password: "secret", Insecure: true}}}
+		Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts/", Username: "me",
+			Password: "secret", Insecure: true}}}
 	rendered, err := charts(t, sources).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
 	require.NoError(t, err)
 	require.Equal(t, "1.0.0", rendered.Version)
@@ -116,19 +119,22 @@ func TestAChartComesFromARepositoryOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, server.asked.Load(), "an exact version is kept, for the next process as well")
 	other := sources
-	other.Repositories = []helm.Repository{{Name: "team", Address: server.URL + "/charts/", Username: "me", Password: "wrong", Insecure: true}}
+	other.Repositories = []helm.Repository{{Name: "team", Address: server.URL + "/charts/", Username: "me",
+		Password: "wrong", Insecure: true}}
 	_, err = charts(t, other).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
 	require.ErrorContains(t, err, "gives no access (401)", "what was kept for one login is not for another")
 	require.NotContains(t, err.Error(), "wrong")
 
-	for wanted, want := range map[string]string{"": "1.2.0", "1.x": "1.2.0", "<1.1": "1.0.0", ">=2.0.0-0": "2.0.0-rc.1"} {
+	for wanted, want := range map[string]string{"": "1.2.0", "1.x": "1.2.0", "<1.1": "1.0.0",
+		">=2.0.0-0": "2.0.0-rc.1"} {
 		rendered, err = charts(t, sources).Render(t.Context(), remoteRequest(t, server.URL+"/charts", wanted))
 		require.NoError(t, err, wanted)
 		require.Equal(t, want, rendered.Version, wanted)
 		require.False(t, rendered.Fixed, "a range may give another one tomorrow")
 	}
 	for version, want := range map[string]string{
-		"3.0.0": "there is no version 3.0.0 of it", "3.x": `no version of it fits "3.x"`, "new": `"new" is neither a version nor a range`,
+		"3.0.0": "there is no version 3.0.0 of it", "3.x": `no version of it fits "3.x"`,
+		"new": `"new" is neither a version nor a range`,
 	} {
 		_, err = charts(t, sources).Render(t.Context(), remoteRequest(t, "team", version))
 		require.ErrorContains(t, err, "get chart team/web "+version+": "+want)
@@ -138,7 +144,8 @@ func TestAChartComesFromARepositoryOnce(t *testing.T) {
 	_, err = charts(t, sources).Render(t.Context(), req)
 	require.ErrorContains(t, err, "the repository has no chart of that name")
 	sources.Repositories[0].Insecure = false
-	_, err = charts(t, helm.Sources{Repositories: sources.Repositories}).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
+	_, err = charts(t, helm.Sources{Repositories: sources.Repositories}).Render(t.Context(),
+		remoteRequest(t, "team", "1.0.0"))
 	require.ErrorContains(t, err, "have this machine trust the authority of its certificate, or set insecure: true")
 }
 
@@ -163,10 +170,14 @@ func TestWhatARepositoryGivesIsChecked(t *testing.T) {
 		_, err := charts(t, sources).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
 		return err
 	}
-	require.ErrorContains(t, get(func() { server.files["/charts/files/web-1.0.0.tgz"] = archive(t, "1.0.1") }), "its content is not what the index of the repository says")
-	require.ErrorContains(t, get(func() { server.files["/charts/files/web-1.0.0.tgz"] = make([]byte, 32<<20+1) }), "web-1.0.0.tgz is larger than 32 MiB")
-	require.ErrorContains(t, get(func() { delete(server.files, "/charts/files/web-1.0.0.tgz") }), "answers 404 Not Found")
-	require.ErrorContains(t, get(func() { server.files["/charts/index.yaml"] = []byte("{[") }), "it is not the index of a chart repository")
+	require.ErrorContains(t, get(func() { server.files["/charts/files/web-1.0.0.tgz"] = archive(t, "1.0.1") }),
+		"its content is not what the index of the repository says")
+	require.ErrorContains(t, get(func() { server.files["/charts/files/web-1.0.0.tgz"] = make([]byte, 32<<20+1) }),
+		"web-1.0.0.tgz is larger than 32 MiB")
+	require.ErrorContains(t, get(func() { delete(server.files, "/charts/files/web-1.0.0.tgz") }),
+		"answers 404 Not Found")
+	require.ErrorContains(t, get(func() { server.files["/charts/index.yaml"] = []byte("{[") }),
+		"it is not the index of a chart repository")
 	require.ErrorContains(t, get(server.Close), "the server cannot be asked")
 }
 
@@ -189,8 +200,10 @@ func TestALoginIsForItsOwnServerOnly(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	server := serve(t, "me:secret", false, "1.0.0")
-	sources := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts", Username: "me", Password: "secret"}}}
-	server.files["/charts/index.yaml"] = bytes.ReplaceAll(server.files["/charts/index.yaml"], []byte("files/web"), []byte(other.URL+"/web"))
+	sources := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts",
+		Username: "me", Password: "secret"}}}
+	server.files["/charts/index.yaml"] = bytes.ReplaceAll(server.files["/charts/index.yaml"], []byte("files/web"),
+		[]byte(other.URL+"/web"))
 	_, err := charts(t, sources).Render(t.Context(), remoteRequest(t, "team", "1.0.0"))
 	require.Error(t, err)
 
@@ -258,8 +271,9 @@ func pushCharts(t *testing.T, login string, versions ...string) (address string,
 		require.NoError(t, err)
 		config := content.NewDescriptorFromBytes("application/vnd.cncf.helm.config.v1+json", metadata)
 		require.NoError(t, repository.Push(t.Context(), config, bytes.NewReader(metadata)))
-		manifest, err := oras.PackManifest(t.Context(), repository, oras.PackManifestVersion1_1, "", oras.PackManifestOptions{
-			ConfigDescriptor: &config, Layers: []ocispec.Descriptor{layer}})
+		manifest, err := oras.PackManifest(t.Context(), repository, oras.PackManifestVersion1_1, "",
+			oras.PackManifestOptions{
+				ConfigDescriptor: &config, Layers: []ocispec.Descriptor{layer}})
 		require.NoError(t, err)
 		require.NoError(t, repository.Tag(t.Context(), manifest, strings.ReplaceAll(v, "+", "_")))
 	}
@@ -272,7 +286,8 @@ func TestAChartComesFromARegistry(t *testing.T) {
 	t.Parallel()
 	address, asked := pushCharts(t, "me:secret", "1.0.0", "1.1.0+build.5")
 	sources := helm.Sources{CacheDir: filepath.Join(t.TempDir(), "charts"), Registries: []helm.Registry{
-		{Address: address, Username: "other", Password: "other"}, {Address: "oci://" + address + "/team", Username: "me", Password: "secret"}}}
+		{Address: address, Username: "other", Password: "other"}, {Address: "oci://" + address + "/team",
+			Username: "me", Password: "secret"}}}
 	place := "oci://" + address + "/team"
 	rendered, err := charts(t, sources).Render(t.Context(), remoteRequest(t, place, "1.0.0"))
 	require.NoError(t, err)
@@ -290,7 +305,8 @@ func TestAChartComesFromARegistry(t *testing.T) {
 	_, err = charts(t, sources).Render(t.Context(), remoteRequest(t, place, "3.0.0"))
 	require.ErrorContains(t, err, "the registry has no such chart, or not that version")
 	_, err = charts(t, helm.Sources{}).Render(t.Context(), remoteRequest(t, place, "1.0.0"))
-	require.ErrorContains(t, err, "the registry gives no access: set username and password for it in the plugin's chartRegistries")
+	require.ErrorContains(t, err, "the registry gives no access: set username and password for it in the plugin's "+
+		"chartRegistries")
 }
 
 func TestOnlyChartsAreTakenFromARegistry(t *testing.T) {
@@ -303,7 +319,8 @@ func TestOnlyChartsAreTakenFromARegistry(t *testing.T) {
 		data := make([]byte, size)
 		layer := content.NewDescriptorFromBytes(media, data)
 		require.NoError(t, repository.Push(t.Context(), layer, bytes.NewReader(data)))
-		manifest, err := oras.PackManifest(t.Context(), repository, oras.PackManifestVersion1_1, "application/x", oras.PackManifestOptions{Layers: []ocispec.Descriptor{layer}})
+		manifest, err := oras.PackManifest(t.Context(), repository, oras.PackManifestVersion1_1, "application/x",
+			oras.PackManifestOptions{Layers: []ocispec.Descriptor{layer}})
 		require.NoError(t, err)
 		require.NoError(t, repository.Tag(t.Context(), manifest, "1.0.0"))
 	}
@@ -324,7 +341,8 @@ func TestDependenciesAreFetchedWhereTheyArePublished(t *testing.T) {
 	sources := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts"}}}
 	root := application(t)
 	parent := map[string]string{
-		"charts/parent/Chart.yaml": "{apiVersion: v2, name: parent, version: 0.1.0, dependencies: [{name: web, version: 1.x, repository: '" + server.URL + "/charts/'}]}",
+		"charts/parent/Chart.yaml": "{apiVersion: v2, name: parent, version: 0.1.0, dependencies: [{name: web, " +
+			"version: 1.x, repository: '" + server.URL + "/charts/'}]}",
 	}
 	write(t, root, parent)
 	req := request(t, root)
@@ -334,7 +352,8 @@ func TestDependenciesAreFetchedWhereTheyArePublished(t *testing.T) {
 	require.Contains(t, file(t, rendered, "../charts/parent/charts/web/templates/deployment.yaml"), "name: shop-web")
 	require.False(t, rendered.Fixed, "a range without Chart.lock")
 
-	write(t, root, map[string]string{"charts/parent/Chart.lock": "dependencies:\n- {name: web, version: 1.0.0, repository: '" + server.URL + "/charts/'}\n"})
+	write(t, root, map[string]string{"charts/parent/Chart.lock": "dependencies:\n- {name: web, version: 1.0.0, " +
+		"repository: '" + server.URL + "/charts/'}\n"})
 	asked := server.asked.Load()
 	c := charts(t, sources)
 	for range 2 {

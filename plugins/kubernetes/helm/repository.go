@@ -48,26 +48,28 @@ func newRepository(r Repository, g *guard) *repository {
 
 // retries is for servers that are busy, and connections that break before there is an answer.
 var retries retry.Policy = &retry.GenericPolicy{
-	Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond, MaxWait: 2 * time.Second, MaxRetry: 3,
+	Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond,
+	MaxWait: 2 * time.Second, MaxRetry: 3,
 }
 
 // newClient makes a client that takes a login to its own server only, and never goes from https:// to http://.
 func newClient(transport http.RoundTripper) *http.Client {
 	patient := &retry.Transport{Base: transport, Policy: func() retry.Policy { return retries }}
-	return &http.Client{Transport: patient, Timeout: downloadTimeout, CheckRedirect: func(next *http.Request, before []*http.Request) error {
-		next.Header.Del("Referer") // the query of a URL may hold a secret
-		first := before[0].URL
-		if next.URL.Host != first.Host {
-			next.Header.Del("Authorization")
-		}
-		switch {
-		case len(before) >= maxRedirects:
-			return fmt.Errorf("the server redirects more than %d times", maxRedirects)
-		case next.URL.Scheme == "http" && first.Scheme != "http":
-			return errors.New("the server redirects to http://, which is not protected")
-		}
-		return nil
-	}}
+	return &http.Client{Transport: patient, Timeout: downloadTimeout,
+		CheckRedirect: func(next *http.Request, before []*http.Request) error {
+			next.Header.Del("Referer") // the query of a URL may hold a secret
+			first := before[0].URL
+			if next.URL.Host != first.Host {
+				next.Header.Del("Authorization")
+			}
+			switch {
+			case len(before) >= maxRedirects:
+				return fmt.Errorf("the server redirects more than %d times", maxRedirects)
+			case next.URL.Scheme == "http" && first.Scheme != "http":
+				return errors.New("the server redirects to http://, which is not protected")
+			}
+			return nil
+		}}
 }
 
 func (r *repository) identity() string {
@@ -107,8 +109,10 @@ func (r *repository) fetch(ctx context.Context, name, version string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(archive); entry.Digest != "" && !strings.EqualFold(strings.TrimPrefix(entry.Digest, "sha256:"), hex.EncodeToString(sum[:])) {
-		return nil, errors.New("its content is not what the index of the repository says (digest): was it changed on the way, or is the index old?")
+	if sum := sha256.Sum256(archive); entry.Digest != "" &&
+		!strings.EqualFold(strings.TrimPrefix(entry.Digest, "sha256:"), hex.EncodeToString(sum[:])) {
+		return nil, errors.New("its content is not what the index of the repository says (digest): was it changed " +
+			"on the way, or is the index old?")
 	}
 	return archive, nil
 }
@@ -119,13 +123,15 @@ func (r *repository) get(ctx context.Context, address string, limit int64) ([]by
 	if err != nil {
 		return nil, errors.New("the address is not a URL")
 	}
-	if own, err := url.Parse(r.Address); err == nil && own.Scheme == request.URL.Scheme && own.Host == request.URL.Host && r.Username+r.Password != "" {
+	if own, err := url.Parse(r.Address); err == nil && own.Scheme == request.URL.Scheme &&
+		own.Host == request.URL.Host && r.Username+r.Password != "" {
 		request.SetBasicAuth(r.Username, r.Password)
 	}
 	switch scheme := request.URL.Scheme; {
 	case scheme == "https", scheme == "http" && (r.Name != "" || loopback(request.URL.Host)):
 	case scheme == "http":
-		return nil, errors.New("http:// is not protected: use https://, or have it added to chartRepositories of the plugin")
+		return nil, errors.New("http:// is not protected: use https://, or have it added to chartRepositories of " +
+			"the plugin")
 	default:
 		return nil, fmt.Errorf("%s:// is not read", scheme)
 	}
@@ -137,7 +143,8 @@ func (r *repository) get(ctx context.Context, address string, limit int64) ([]by
 	defer response.Body.Close()
 	switch code := response.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return nil, fmt.Errorf("%s gives no access (%d): set username and password of the repository in the plugin's chartRepositories", request.URL.Host, code)
+		return nil, fmt.Errorf("%s gives no access (%d): set username and password of the repository in the "+
+			"plugin's chartRepositories", request.URL.Host, code)
 	case code != http.StatusOK:
 		return nil, fmt.Errorf("%s answers %d %s", shownURL(address), code, http.StatusText(code))
 	}
@@ -162,7 +169,8 @@ func requestError(err error) error {
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return fmt.Errorf("the server is not who it should be (%w): have this machine trust the authority of its certificate, or set insecure: true for the repository", err)
+		return fmt.Errorf("the server is not who it should be (%w): have this machine trust the authority of its "+
+			"certificate, or set insecure: true for the repository", err)
 	}
 	return fmt.Errorf("the server cannot be asked: %w", err)
 }

@@ -22,8 +22,9 @@ const maxSchemas = 64
 // schemaURL is what a schema is called inside of the validator: relative references begin there.
 const schemaURL = "file:///values.schema.json"
 
-// checkValues holds the values against the schemas of a chart and of its dependencies, as Helm does. Unlike Helm it reads no
-// file of this machine, which a reference of a schema may name in many ways, and no error shows a value, which may be secret.
+// checkValues holds the values against the schemas of a chart and of its dependencies, as Helm does. Unlike Helm it
+// reads no file of this machine, which a reference of a schema may name in many ways, and no error shows a value, which
+// may be secret.
 func (c *Charts) checkValues(ctx context.Context, g *guard, chrt *chart.Chart, values common.Values) error {
 	if len(chrt.Schema) > 0 {
 		if err := checkSchema(ctx, g, chrt.Schema, values); err != nil {

@@ -18,8 +18,8 @@ import (
 type Sources struct {
 	Repositories []Repository
 	Registries   []Registry
-	// AllowedAddresses may be asked although they are not of the public internet, as the repositories and registries may: hosts,
-	// host:port, IP addresses and networks such as 10.0.0.0/8.
+	// AllowedAddresses may be asked although they are not of the public internet, as the repositories and registries
+	// may: hosts, host:port, IP addresses and networks such as 10.0.0.0/8.
 	AllowedAddresses []string
 	// Children render the templates; nil renders them in this process, without limits. They stay the caller's.
 	Children *Children
@@ -101,9 +101,11 @@ func (c *Charts) source(g *guard, repository string) (source, error) {
 	case !is && repository == "":
 		return nil, errors.New("input.helmChart: give path, or repository and name")
 	case !is && len(known) == 0:
-		return nil, fmt.Errorf("chart repository %q is not known: add it to chartRepositories in the plugin's config in the piped configuration", repository)
+		return nil, fmt.Errorf("chart repository %q is not known: add it to chartRepositories in the plugin's "+
+			"config in the piped configuration", repository)
 	case !is:
-		return nil, fmt.Errorf("chart repository %q is not known: the plugin's chartRepositories in the piped configuration have %s", repository, strings.Join(known, ", "))
+		return nil, fmt.Errorf("chart repository %q is not known: the plugin's chartRepositories in the piped "+
+			"configuration have %s", repository, strings.Join(known, ", "))
 	case scheme == "https" || scheme == "http":
 		return anonymous(repository, g), nil
 	default:

@@ -81,7 +81,8 @@ func FuzzChartEntries(f *testing.F) {
 
 func TestTheLinesOfOneChartAreCutOutOfALargeIndex(t *testing.T) {
 	t.Parallel()
-	index := append([]byte("apiVersion: v1\nentries:\n  web:\n  - version: 1.0.0\n    urls:\n    - a.tgz\n  other:\n  - description: "), bytes.Repeat([]byte("x"), maxWholeIndex)...)
+	index := append([]byte("apiVersion: v1\nentries:\n  web:\n  - version: 1.0.0\n    urls:\n    - a.tgz\n"+
+		"  other:\n  - description: "), bytes.Repeat([]byte("x"), maxWholeIndex)...)
 	entries, err := chartEntries(index, "web")
 	require.NoError(t, err)
 	require.Equal(t, []indexEntry{{Version: "1.0.0", URLs: []string{"a.tgz"}}}, entries)

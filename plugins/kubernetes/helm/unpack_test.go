@@ -31,7 +31,8 @@ func pack(t *testing.T, files map[string][]byte) []byte {
 
 func TestArchivesInAnArchiveHaveABoundTogether(t *testing.T) {
 	t.Parallel()
-	inner := pack(t, map[string][]byte{"Chart.yaml": []byte("{apiVersion: v2, name: web, version: 1.0.0}"), "files/zeros": make([]byte, 100_000)})
+	inner := pack(t, map[string][]byte{"Chart.yaml": []byte("{apiVersion: v2, name: web, version: 1.0.0}"),
+		"files/zeros": make([]byte, 100_000)})
 	require.Less(t, len(inner), 1000)
 	one := []*archive.BufferedFile{{Name: "charts/one.tgz", Data: inner}}
 	for files, want := range map[int]string{1: "", 2: "unpacked with its dependencies it is larger than 128 MiB"} {
@@ -50,7 +51,8 @@ func TestArchivesInAnArchiveHaveABoundTogether(t *testing.T) {
 	outer := pack(t, map[string][]byte{"charts/one.tgz": inner, "charts/two.tgz": inner})
 	require.Error(t, unpack([]*archive.BufferedFile{{Name: "charts/outer.tgz", Data: outer}}, &left, 0))
 
-	chart := pack(t, map[string][]byte{"Chart.yaml": []byte("{apiVersion: v2, name: web, version: 1.0.0}"), "charts/broken.tgz": []byte("broken")})
+	chart := pack(t, map[string][]byte{"Chart.yaml": []byte("{apiVersion: v2, name: web, version: 1.0.0}"),
+		"charts/broken.tgz": []byte("broken")})
 	_, err := loadArchive(chart)
 	require.ErrorContains(t, err, "charts/broken.tgz: not a chart that can be used")
 }

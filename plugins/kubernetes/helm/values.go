@@ -52,7 +52,8 @@ func (c *Charts) values(ctx context.Context, g *guard, req Request) (values map[
 	return values, remote, nil
 }
 
-func (c *Charts) valueFile(ctx context.Context, g *guard, req Request, name string) (data []byte, fetched bool, err error) {
+func (c *Charts) valueFile(ctx context.Context, g *guard, req Request, name string) (data []byte, fetched bool,
+	err error) {
 	if scheme, _, is := strings.Cut(name, "://"); is {
 		if scheme != "https" && scheme != "http" {
 			return nil, false, fmt.Errorf("%s: only https:// is read, and files of the repository", shownURL(name))

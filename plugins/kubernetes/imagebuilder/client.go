@@ -39,7 +39,8 @@ type Client struct {
 }
 
 // Resolve tells which references are built from the repository in directory, and as what they are deployed.
-func (c Client) Resolve(ctx context.Context, b config.ImageBuilder, directory string, images []string) (map[string]string, error) {
+func (c Client) Resolve(ctx context.Context, b config.ImageBuilder, directory string,
+	images []string) (map[string]string, error) {
 	var resp *imagev1.ResolveResponse
 	err := c.call(ctx, b, func(ctx context.Context, service imagev1.ImageServiceClient, _ func()) (err error) {
 		resp, err = service.Resolve(ctx, &imagev1.ResolveRequest{Directory: directory, Images: images})
@@ -55,9 +56,11 @@ func (c Client) Resolve(ctx context.Context, b config.ImageBuilder, directory st
 }
 
 // Provide returns when the images are in the cluster of a deploy target. progress gets one line for each step.
-func (c Client) Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string, progress func(string)) error {
+func (c Client) Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string,
+	progress func(string)) error {
 	err := c.call(ctx, b, func(ctx context.Context, service imagev1.ImageServiceClient, answered func()) error {
-		stream, err := service.Provide(ctx, &imagev1.ProvideRequest{Directory: directory, Images: images, Target: target})
+		stream, err := service.Provide(ctx, &imagev1.ProvideRequest{Directory: directory, Images: images,
+			Target: target})
 		if err != nil {
 			return err
 		}
@@ -80,7 +83,8 @@ func (c Client) Provide(ctx context.Context, b config.ImageBuilder, directory, t
 }
 
 // call tries until the server answers, or has not for too long. answered starts that time anew.
-func (c Client) call(ctx context.Context, b config.ImageBuilder, try func(ctx context.Context, service imagev1.ImageServiceClient, answered func()) error) error {
+func (c Client) call(ctx context.Context, b config.ImageBuilder,
+	try func(ctx context.Context, service imagev1.ImageServiceClient, answered func()) error) error {
 	conn, err := grpc.NewClient("passthrough:///"+b.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return fmt.Errorf("use the image builder at %s: %w", b.Address, err)
@@ -131,9 +135,11 @@ func explain(b config.ImageBuilder, err error) error {
 	}
 	switch s.Code() {
 	case codes.Unauthenticated:
-		return fmt.Errorf("the image builder at %s does not know the key in %s; start the environment again", b.Address, b.APIKeyFile)
+		return fmt.Errorf("the image builder at %s does not know the key in %s; start the environment again", b.Address,
+			b.APIKeyFile)
 	case codes.Unavailable:
-		return fmt.Errorf("the image builder at %s does not answer (%s); see that the environment runs, or take imageBuilder out of the deploy target", b.Address, s.Message())
+		return fmt.Errorf("the image builder at %s does not answer (%s); see that the environment runs, or take "+
+			"imageBuilder out of the deploy target", b.Address, s.Message())
 	}
 	return &answer{err: err, text: s.Message()}
 }

@@ -42,10 +42,12 @@ func (b *builder) Resolve(ctx context.Context, req *imagev1.ResolveRequest) (*im
 	if err := b.authenticate(ctx); err != nil {
 		return nil, err
 	}
-	return &imagev1.ResolveResponse{References: map[string]string{req.GetImages()[0]: "pipedeck.dev/web:built-in-" + filepath.Base(req.GetDirectory())}}, nil
+	return &imagev1.ResolveResponse{References: map[string]string{req.GetImages()[0]: "pipedeck.dev/web:built-in-" +
+		filepath.Base(req.GetDirectory())}}, nil
 }
 
-func (b *builder) Provide(req *imagev1.ProvideRequest, stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
+func (b *builder) Provide(req *imagev1.ProvideRequest,
+	stream grpc.ServerStreamingServer[imagev1.ProvideResponse]) error {
 	if err := b.authenticate(stream.Context()); err != nil {
 		return err
 	}
@@ -83,22 +85,25 @@ func target(t *testing.T, address, key string) config.ImageBuilder {
 func TestImagesAreResolvedAndProvided(t *testing.T) {
 	t.Parallel()
 	var got *imagev1.ProvideRequest
-	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret", provide: func(req *imagev1.ProvideRequest, send func(string)) error {
-		got = req
-		send("building")
-		send("loaded")
-		return nil
-	}})
+	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret",
+		provide: func(req *imagev1.ProvideRequest, send func(string)) error {
+			got = req
+			send("building")
+			send("loaded")
+			return nil
+		}})
 	b := target(t, address, "id.secret")
 	references, err := imagebuilder.Client{}.Resolve(t.Context(), b, "/repo", []string{"pipedeck.dev/web:v1"})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"pipedeck.dev/web:v1": "pipedeck.dev/web:built-in-repo"}, references)
 
 	var lines []string
-	err = imagebuilder.Client{}.Provide(t.Context(), b, "/repo", "dev", []string{"nginx"}, func(line string) { lines = append(lines, line) })
+	err = imagebuilder.Client{}.Provide(t.Context(), b, "/repo", "dev", []string{"nginx"},
+		func(line string) { lines = append(lines, line) })
 	require.NoError(t, err)
 	require.Equal(t, []string{"building", "loaded"}, lines)
-	require.Equal(t, []string{"/repo", "dev", "nginx"}, append([]string{got.GetDirectory(), got.GetTarget()}, got.GetImages()...))
+	require.Equal(t, []string{"/repo", "dev", "nginx"},
+		append([]string{got.GetDirectory(), got.GetTarget()}, got.GetImages()...))
 
 	// The key may change while the plugin runs.
 	require.NoError(t, os.WriteFile(b.APIKeyFile, []byte("id.other"), 0o600))
@@ -119,10 +124,12 @@ func TestAServerWithoutTheAPIBuildsNothing(t *testing.T) {
 
 func TestAFailureIsToldInTheServersWords(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret", provide: func(*imagev1.ProvideRequest, func(string)) error {
-		return status.Error(codes.FailedPrecondition, "web does not compile: web/main.go:3:1: no")
-	}})
-	err := imagebuilder.Client{}.Provide(t.Context(), target(t, address, "id.secret"), "/repo", "dev", nil, func(string) {})
+	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret",
+		provide: func(*imagev1.ProvideRequest, func(string)) error {
+			return status.Error(codes.FailedPrecondition, "web does not compile: web/main.go:3:1: no")
+		}})
+	err := imagebuilder.Client{}.Provide(t.Context(), target(t, address, "id.secret"), "/repo", "dev", nil,
+		func(string) {})
 	require.EqualError(t, err, "build the images: web does not compile: web/main.go:3:1: no")
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
 }
@@ -131,13 +138,14 @@ func TestAServerThatStartsAnewIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	var once sync.Once
-	address, stop := serve(t, "127.0.0.1:0", &builder{key: "id.secret", provide: func(_ *imagev1.ProvideRequest, send func(string)) error {
-		once.Do(func() {
-			send("building")
-			close(started)
-		})
-		return status.Error(codes.Unavailable, "the server is stopping")
-	}})
+	address, stop := serve(t, "127.0.0.1:0", &builder{key: "id.secret",
+		provide: func(_ *imagev1.ProvideRequest, send func(string)) error {
+			once.Do(func() {
+				send("building")
+				close(started)
+			})
+			return status.Error(codes.Unavailable, "the server is stopping")
+		}})
 	b := target(t, address, "id.secret")
 	lines := make(chan string, 8)
 	ended := make(chan error, 1)
@@ -163,13 +171,15 @@ func TestAServerThatIsGoneIsGivenUp(t *testing.T) {
 	t.Parallel()
 	address, stop := serve(t, "127.0.0.1:0", nil)
 	stop()
-	_, err := imagebuilder.Client{Patience: time.Millisecond}.Resolve(t.Context(), target(t, address, "id.secret"), "/repo", nil)
+	_, err := imagebuilder.Client{Patience: time.Millisecond}.Resolve(t.Context(), target(t, address, "id.secret"),
+		"/repo", nil)
 	require.ErrorContains(t, err, "the image builder at "+address+" does not answer")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = imagebuilder.Client{}.Resolve(ctx, target(t, address, "id.secret"), "/repo", nil)
 	require.Error(t, err)
-	_, err = imagebuilder.Client{}.Resolve(t.Context(), config.ImageBuilder{Address: address, APIKeyFile: "/does/not/exist"}, "/repo", nil)
+	_, err = imagebuilder.Client{}.Resolve(t.Context(),
+		config.ImageBuilder{Address: address, APIKeyFile: "/does/not/exist"}, "/repo", nil)
 	require.ErrorContains(t, err, "/does/not/exist")
 }

@@ -65,11 +65,13 @@ func (f *contents) reason(ctx context.Context, container Item) (string, error) {
 			})
 		}
 	}
-	return "because the API does not serve its kind now, so its objects cannot be listed; deploy again when it does", nil
+	return "because the API does not serve its kind now, so its objects cannot be listed; deploy again when it does",
+		nil
 }
 
 // holding lists the places. Owners of an isListed kind are among what is listed.
-func (f *contents) holding(ctx context.Context, places []resource, namespace string, held *held, isListed func(schema.GroupVersionKind) bool) (string, error) {
+func (f *contents) holding(ctx context.Context, places []resource, namespace string, held *held,
+	isListed func(schema.GroupVersionKind) bool) (string, error) {
 	group, listing := errgroup.WithContext(ctx)
 	group.SetLimit(parallelLists)
 	for _, r := range places {
@@ -82,7 +84,8 @@ func (f *contents) holding(ctx context.Context, places []resource, namespace str
 }
 
 // list adds the objects of a kind that stay. A kind that cannot be listed is noted: it may have objects.
-func (f *contents) list(ctx context.Context, r resource, namespace string, held *held, isListed func(schema.GroupVersionKind) bool) error {
+func (f *contents) list(ctx context.Context, r resource, namespace string, held *held,
+	isListed func(schema.GroupVersionKind) bool) error {
 	opts := metav1.ListOptions{Limit: pageSize}
 	for {
 		page, err := f.client.Metadata.Resource(r.gvr).Namespace(namespace).List(ctx, opts)
@@ -96,7 +99,8 @@ func (f *contents) list(ctx context.Context, r resource, namespace string, held 
 			return nil
 		}
 		for i := range page.Items {
-			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: page.Items[i].Namespace, Name: page.Items[i].Name}
+			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: page.Items[i].Namespace,
+				Name: page.Items[i].Name}
 			if f.stays(&page.Items[i].ObjectMeta, key, isListed) && !held.add(page.Items[i].UID, key) {
 				return nil
 			}
@@ -126,8 +130,8 @@ func (f *contents) isNamespaced(kind schema.GroupVersionKind) bool {
 // providedMaps are ConfigMaps that a cluster puts into every namespace.
 var providedMaps = []string{"kube-root-ca.crt", "istio-ca-root-cert", "openshift-service-ca.crt"}
 
-// isMadeByCluster reports whether the cluster makes the object by itself in each namespace, or for a Service or an account
-// that is listed, too.
+// isMadeByCluster reports whether the cluster makes the object by itself in each namespace, or for a Service or an
+// account that is listed, too.
 func isMadeByCluster(o *metav1.ObjectMeta, key manifest.Key) bool {
 	switch {
 	case key.Group != "":

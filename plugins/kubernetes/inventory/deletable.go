@@ -19,8 +19,8 @@ type Kept struct {
 	Reason string
 }
 
-// Deletable separates the items that may be deleted from those that must be kept: an annotation excludes them, or they would
-// take objects with them that are not among the items. Those are a Namespace and the objects in it, and a
+// Deletable separates the items that may be deleted from those that must be kept: an annotation excludes them, or they
+// would take objects with them that are not among the items. Those are a Namespace and the objects in it, and a
 // CustomResourceDefinition and the objects of its kind. (PipeCD v1 deletes all of them.)
 func Deletable(ctx context.Context, c *cluster.Client, items []Item) (deletable []Item, kept []Kept, err error) {
 	for _, i := range items {

@@ -32,9 +32,10 @@ type Deleted struct {
 }
 
 // Delete deletes the items with their dependents: Services, workloads, the rest, and last what has no namespace (PipeCD
-// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; an item that is
-// gone already is fine. An item is reported as deleted when it is gone. Delete waits for those that finalizers or running pods
-// hold, at most [GoneTimeout] for all of them and half of the time that ctx leaves, and then leaves them to the cluster.
+// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; an item that
+// is gone already is fine. An item is reported as deleted when it is gone. Delete waits for those that finalizers or
+// running pods hold, at most [GoneTimeout] for all of them and half of the time that ctx leaves, and then leaves them
+// to the cluster.
 func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done Deleted, err error) {
 	ordered := slices.Clone(items)
 	slices.SortStableFunc(ordered, func(a, b Item) int { return cmp.Compare(deletionRank(a.Key), deletionRank(b.Key)) })
@@ -92,10 +93,11 @@ func deleteAll(ctx context.Context, c *cluster.Client, items []Item) []deletion 
 		group.Go(func() error {
 			policy := metav1.DeletePropagationBackground
 			uid := item.Meta.UID
-			results[i].err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name, metav1.DeleteOptions{
-				PropagationPolicy: &policy,
-				Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
-			})
+			results[i].err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name,
+				metav1.DeleteOptions{
+					PropagationPolicy: &policy,
+					Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
+				})
 			results[i].gone = results[i].err == nil && isGone(ctx, c, item)
 			return nil
 		})

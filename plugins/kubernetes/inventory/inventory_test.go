@@ -68,7 +68,8 @@ func newClient(t *testing.T, objects ...runtime.Object) (*cluster.Client, *fakem
 		}},
 	}}}
 	cached := memory.NewMemCacheClient(discovery)
-	return &cluster.Client{Metadata: metadata, Discovery: cached, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(cached)}, metadata
+	return &cluster.Client{Metadata: metadata, Discovery: cached,
+		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(cached)}, metadata
 }
 
 func keys(items []inventory.Item) []string {
@@ -89,8 +90,10 @@ func TestOnlyWhatPipedManagesIsFound(t *testing.T) {
 			o.OwnerReferences = []metav1.OwnerReference{{Name: "x"}}
 		}),
 		object("v1", "ConfigMap", "prod", "copied", func(o *metav1.PartialObjectMetadata) { o.Annotations = nil }),
-		object("v1", "ConfigMap", "prod", "leaving", func(o *metav1.PartialObjectMetadata) { o.DeletionTimestamp = &metav1.Time{} }),
-		object("v1", "ConfigMap", "prod", "others", func(o *metav1.PartialObjectMetadata) { o.Labels["pipecd.dev/application"] = "other" }),
+		object("v1", "ConfigMap", "prod", "leaving",
+			func(o *metav1.PartialObjectMetadata) { o.DeletionTimestamp = &metav1.Time{} }),
+		object("v1", "ConfigMap", "prod", "others",
+			func(o *metav1.PartialObjectMetadata) { o.Labels["pipecd.dev/application"] = "other" }),
 	)
 	items, skipped, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
@@ -117,7 +120,8 @@ func TestAKindThatMayNotBeListedIsLookedForInTheNamespaceOrLeftOut(t *testing.T)
 func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *testing.T) {
 	t.Parallel()
 	c, metadata := newClient(t, object("v1", "Namespace", "", "ns"), object("v1", "ConfigMap", "prod", "c"),
-		object("apps/v1", "Deployment", "prod", "d"), object("v1", "Service", "prod", "s"), object("v1", "Secret", "prod", "gone"))
+		object("apps/v1", "Deployment", "prod", "d"), object("v1", "Service", "prod", "s"), object("v1", "Secret",
+			"prod", "gone"))
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
 	metadata.PrependReactor("delete", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -143,8 +147,10 @@ func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *te
 
 func TestWhatIsWantedIsLeftOut(t *testing.T) {
 	t.Parallel()
-	items := []inventory.Item{{Key: manifest.Key{Kind: "ConfigMap", Namespace: "default", Name: "a"}}, {Key: manifest.Key{Kind: "ConfigMap", Namespace: "prod", Name: "b"}}}
-	require.Equal(t, []string{":ConfigMap:prod:b"}, keys(inventory.Except(items, []manifest.Key{{Kind: "ConfigMap", Name: "a"}})))
+	items := []inventory.Item{{Key: manifest.Key{Kind: "ConfigMap", Namespace: "default", Name: "a"}},
+		{Key: manifest.Key{Kind: "ConfigMap", Namespace: "prod", Name: "b"}}}
+	require.Equal(t, []string{":ConfigMap:prod:b"},
+		keys(inventory.Except(items, []manifest.Key{{Kind: "ConfigMap", Name: "a"}})))
 }
 
 func TestACopyOfAManagedObjectIsNotTouched(t *testing.T) {
@@ -161,9 +167,10 @@ func TestACopyOfAManagedObjectIsNotTouched(t *testing.T) {
 		object("v1", "ConfigMap", "prod", "by-hand", marked(":ConfigMap:prod:mine")),
 		object("v1", "Secret", "prod", "mine", marked(":ConfigMap:prod:mine")),
 		object("v1", "Namespace", "", "system:ns", marked(":Namespace:prod:system:ns")),
-		object("v1", "Secret", "prod", "relabelled", marked(":Secret:prod:relabelled"), func(o *metav1.PartialObjectMetadata) {
-			o.Annotations["pipecd.dev/application"] = "other"
-		}),
+		object("v1", "Secret", "prod", "relabelled", marked(":Secret:prod:relabelled"),
+			func(o *metav1.PartialObjectMetadata) {
+				o.Annotations["pipecd.dev/application"] = "other"
+			}),
 	)
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
@@ -174,7 +181,8 @@ func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {
 	t.Parallel()
 	items := []inventory.Item{
 		{Key: manifest.Key{Kind: "Namespace", Name: "a"}, Meta: metav1.ObjectMeta{UID: "1"}},
-		{Key: manifest.Key{Group: "project.openshift.io", Kind: "Project", Name: "a"}, Meta: metav1.ObjectMeta{UID: "1"}},
+		{Key: manifest.Key{Group: "project.openshift.io", Kind: "Project", Name: "a"},
+			Meta: metav1.ObjectMeta{UID: "1"}},
 		{Key: manifest.Key{Kind: "Namespace", Name: "b"}, Meta: metav1.ObjectMeta{UID: "2"}},
 	}
 	require.Equal(t, []string{":Namespace::b"}, keys(inventory.ExceptSame(items, []types.UID{"1"})))
@@ -191,26 +199,30 @@ func TestANamespaceIsKeptWithTheNamesOfWhatItHolds(t *testing.T) {
 	for i := range 5 {
 		objects = append(objects, object("v1", "Secret", "held", fmt.Sprintf("theirs-%d", i), unmanaged))
 	}
-	objects = append(objects, object("v1", "ConfigMap", "held", "mine"), object("v1", "ConfigMap", "kept", "annotated", annotated),
+	objects = append(objects, object("v1", "ConfigMap", "held", "mine"),
+		object("v1", "ConfigMap", "kept", "annotated", annotated),
 		object("v1", "ConfigMap", "provided", "kube-root-ca.crt", unmanaged),
 		object("v1", "Service", "owned", "mine"),
 		object("v1", "Secret", "owned", "of-mine", unmanaged, func(o *metav1.PartialObjectMetadata) {
-			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: "mine", UID: "Servicemine"}}
+			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: "mine",
+				UID: "Servicemine"}}
 		}))
 	c, _ := newClient(t, objects...)
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
 	deletable, kept, err := inventory.Deletable(t.Context(), c, items)
 	require.NoError(t, err)
-	require.Equal(t, []string{":ConfigMap:held:mine", ":Namespace::empty", ":Namespace::owned", ":Namespace::provided", ":Service:owned:mine"}, keys(deletable))
+	require.Equal(t, []string{":ConfigMap:held:mine", ":Namespace::empty", ":Namespace::owned", ":Namespace::provided",
+		":Service:owned:mine"}, keys(deletable))
 	reasons := map[string]string{}
 	for _, k := range kept {
 		reasons[k.Key.Human()] = k.Reason
 	}
 	require.Equal(t, map[string]string{
 		"ConfigMap kept/annotated": "because of its annotation helm.sh/resource-policy: keep",
-		"Namespace held":           "because it holds 5 objects that are not deleted with it: Secret held/theirs-0, Secret held/theirs-1, Secret held/theirs-2 and 2 more",
-		"Namespace kept":           "because it holds 1 object that is not deleted with it: ConfigMap kept/annotated",
+		"Namespace held": "because it holds 5 objects that are not deleted with it: Secret " +
+			"held/theirs-0, Secret held/theirs-1, Secret held/theirs-2 and 2 more",
+		"Namespace kept": "because it holds 1 object that is not deleted with it: ConfigMap kept/annotated",
 	}, reasons)
 }
 

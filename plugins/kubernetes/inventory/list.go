@@ -42,9 +42,10 @@ func Labels(applicationID string) labels.Set {
 	return labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped, manifest.LabelApplication: applicationID}
 }
 
-// List gives the managed resources that have all the labels, and the kinds that could not be asked for. Kinds that may be
-// listed only inside of a namespace are looked for in the given ones.
-func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item, skipped []string, err error) {
+// List gives the managed resources that have all the labels, and the kinds that could not be asked for. Kinds that may
+// be listed only inside of a namespace are looked for in the given ones.
+func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
+	skipped []string, err error) {
 	c.Discovery.Invalidate() // a kind that is new since the last time would be missed
 	resources, skipped, err := listable(c.Discovery)
 	if err != nil {
@@ -61,7 +62,8 @@ func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespace
 			switch {
 			case err == nil:
 				items = append(items, found...)
-			case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err):
+			case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
+				apierrors.IsNotAcceptable(err):
 				skipped = append(skipped, r.gvr.GroupResource().String())
 			default:
 				return fmt.Errorf("list %s: %w", r.gvr.GroupResource(), err)
@@ -100,7 +102,8 @@ func listable(d discovery.DiscoveryInterface) (found []resource, skipped []strin
 			continue
 		}
 		for _, r := range list.APIResources {
-			if r.Kind == "Event" || strings.Contains(r.Name, "/") || !slices.Contains(r.Verbs, "list") || !slices.Contains(r.Verbs, "delete") {
+			if r.Kind == "Event" || strings.Contains(r.Name, "/") || !slices.Contains(r.Verbs, "list") ||
+				!slices.Contains(r.Verbs, "delete") {
 				continue
 			}
 			found = append(found, resource{gvr: gv.WithResource(r.Name), kind: r.Kind, namespaced: r.Namespaced})
@@ -156,8 +159,9 @@ func Except(items []Item, keys []manifest.Key) []Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return wanted[i.Key.Fold()] })
 }
 
-// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under a kind of their
-// own, with the same UID, as OpenShift shows a Namespace as a Project.
+// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under a kind of
+// their own, with the same UID, as OpenShift shows a Namespace as a Project.
 func ExceptSame(items []Item, objects []types.UID) []Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Meta.UID != "" && slices.Contains(objects, i.Meta.UID) })
+	return slices.DeleteFunc(slices.Clone(items),
+		func(i Item) bool { return i.Meta.UID != "" && slices.Contains(objects, i.Meta.UID) })
 }

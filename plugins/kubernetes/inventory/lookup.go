@@ -19,10 +19,11 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Lookup returns those of the manifests that are in the cluster and belong to the application by their annotations: what List
-// may miss, because somebody has changed the labels or the kind may not be listed. A manifest without a namespace is in the
-// client's own when its kind has one. What may not be read is left out.
-func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item, error) {
+// Lookup returns those of the manifests that are in the cluster and belong to the application by their annotations:
+// what List may miss, because somebody has changed the labels or the kind may not be listed. A manifest without a
+// namespace is in the client's own when its kind has one. What may not be read is left out.
+func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item,
+	error) {
 	found := make([]*Item, len(manifests))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelLists)
@@ -73,13 +74,15 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
 }
 
-// isManaged tells whether piped itself has made an object: controllers copy labels to objects of their own, which they own.
+// isManaged tells whether piped itself has made an object: controllers copy labels to objects of their own, which they
+// own.
 func isManaged(o *metav1.ObjectMeta) bool {
-	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped && o.DeletionTimestamp == nil
+	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped &&
+		o.DeletionTimestamp == nil
 }
 
-// IsCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore it, takes
-// its labels and annotations along. Marks that are not complete tell nothing.
+// IsCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore
+// it, takes its labels and annotations along. Marks that are not complete tell nothing.
 func IsCopy(o metav1.Object, key manifest.Key) bool {
 	label, annotation := o.GetLabels()[manifest.LabelApplication], o.GetAnnotations()[manifest.LabelApplication]
 	if label != "" && annotation != "" && label != annotation {
@@ -91,7 +94,8 @@ func IsCopy(o metav1.Object, key manifest.Key) bool {
 	}
 	was, is := manifest.Key{Kind: marked[1], Namespace: marked[2], Name: marked[3]}.Fold(), key.Fold()
 	// A manifest may name no namespace where the object has one, and one where it has none.
-	return was.Kind != is.Kind || was.Name != is.Name || was.Namespace != "" && is.Namespace != was.Namespace && key.Namespace != ""
+	return was.Kind != is.Kind || was.Name != is.Name || was.Namespace != "" && is.Namespace != was.Namespace &&
+		key.Namespace != ""
 }
 
 // Union gives all items, each once.

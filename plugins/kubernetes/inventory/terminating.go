@@ -22,8 +22,8 @@ const GoneTimeout = time.Minute
 // maxWatches bounds the items that are watched at once; further ones wait for their turn.
 const maxWatches = 100
 
-// awaitGone waits until the items are gone and returns how many are. Who holds one of them is written once, and again at the
-// end of the wait.
+// awaitGone waits until the items are gone and returns how many are. Who holds one of them is written once, and again
+// at the end of the wait.
 func awaitGone(ctx context.Context, c *cluster.Client, items []Item, log Log) (gone int, err error) {
 	bound := GoneTimeout
 	if deadline, limited := ctx.Deadline(); limited { // what still leaves must not fail a stage that has done its work
@@ -55,14 +55,16 @@ func awaitGone(ctx context.Context, c *cluster.Client, items []Item, log Log) (g
 			gone++
 			log.Successf("- %s: deleted", name)
 		default:
-			log.Infof("- %s: still Terminating after %s%s; not waited for any longer", name, time.Since(begun).Round(time.Second), heldBy(end.last))
+			log.Infof("- %s: still Terminating after %s%s; not waited for any longer", name,
+				time.Since(begun).Round(time.Second), heldBy(end.last))
 		}
 	}
 	return gone, nil
 }
 
 func isGone(ctx context.Context, c *cluster.Client, item Item) bool {
-	o, err := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name, metav1.GetOptions{})
+	o, err := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name,
+		metav1.GetOptions{})
 	return apierrors.IsNotFound(err) || err == nil && o.UID != item.Meta.UID
 }
 
@@ -76,20 +78,21 @@ type leaving struct {
 
 func leave(ctx context.Context, c *cluster.Client, item Item, log Log) (l leaving) {
 	objects := c.Resource(item.Resource, item.Key.Namespace)
-	l.err = cluster.Follow(ctx, objects, cluster.Named(item.Key.Name), func(found []*unstructured.Unstructured) (bool, error) {
-		for _, o := range found {
-			if o.GetUID() == item.Meta.UID {
-				if l.last == nil {
-					log.Infof("- %s: Terminating%s", item.Key.Human(), heldBy(o))
+	l.err = cluster.Follow(ctx, objects, cluster.Named(item.Key.Name),
+		func(found []*unstructured.Unstructured) (bool, error) {
+			for _, o := range found {
+				if o.GetUID() == item.Meta.UID {
+					if l.last == nil {
+						log.Infof("- %s: Terminating%s", item.Key.Human(), heldBy(o))
+					}
+					l.last = o
+					return false, nil
 				}
-				l.last = o
-				return false, nil
 			}
-		}
-		l.gone = true
-		log.Successf("- %s: deleted", item.Key.Human())
-		return true, nil
-	})
+			l.gone = true
+			log.Successf("- %s: deleted", item.Key.Human())
+			return true, nil
+		})
 	return l
 }
 

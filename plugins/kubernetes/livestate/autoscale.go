@@ -29,7 +29,8 @@ func autoscaled(places []place, live map[manifest.Key]*unstructured.Unstructured
 		if err != nil {
 			return
 		}
-		scaled[manifest.Key{Group: group.Group, Kind: ref["kind"], Namespace: o.GetNamespace(), Name: ref["name"]}.Fold()] = true
+		scaled[manifest.Key{Group: group.Group, Kind: ref["kind"], Namespace: o.GetNamespace(),
+			Name: ref["name"]}.Fold()] = true
 	}
 	for _, p := range places {
 		add(p.manifest.Unstructured)

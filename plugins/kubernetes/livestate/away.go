@@ -12,8 +12,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
-// A deploy target that could not be asked, beside others that could, is asked again when its cluster answers, but not before
-// a pause that doubles each time: it may answer and refuse.
+// A deploy target that could not be asked, beside others that could, is asked again when its cluster answers, but not
+// before a pause that doubles each time: it may answer and refuse.
 const (
 	firstAwayPause   = 10 * time.Second
 	longestAwayPause = 5 * time.Minute

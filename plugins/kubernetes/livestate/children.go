@@ -19,7 +19,8 @@ type made struct {
 	bare bool
 }
 
-// childrenOf names the kinds that controllers make from a kind. optional ones are left out when they may not be watched.
+// childrenOf names the kinds that controllers make from a kind. optional ones are left out when they may not be
+// watched.
 func childrenOf(kind schema.GroupKind) (children []made, optional bool) {
 	switch kind.String() {
 	case "Deployment.apps", "Rollout.argoproj.io":

@@ -11,10 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// conventional judges kinds that nothing special is known of, by the conventions that most controllers keep: conditions,
-// those for each parent of a route (Gateway API), the health that Argo CD reports, and a phase.
+// conventional judges kinds that nothing special is known of, by the conventions that most controllers keep:
+// conditions, those for each parent of a route (Gateway API), the health that Argo CD reports, and a phase.
 func conventional(o *unstructured.Unstructured) string {
-	good := []string{"Ready", "Available", "Healthy", "Synced", "Established", "Accepted", "Programmed", "ResolvedRefs", "Reconciled", "Succeeded"}
+	good := []string{"Ready", "Available", "Healthy", "Synced", "Established", "Accepted", "Programmed", "ResolvedRefs",
+		"Reconciled", "Succeeded"}
 	if bad := firstOf(o, "False", good...); bad != "" {
 		return bad
 	}
@@ -39,7 +40,8 @@ func conventional(o *unstructured.Unstructured) string {
 		return said("its health is "+health, text(o, "status", "health", "message"))
 	}
 	switch phase := text(o, "status", "phase"); phase {
-	case "Failed", "Error", "Degraded", "Lost", "Unhealthy", "Aborted", "Pending", "Progressing", "Creating", "Provisioning", "Initializing", "Deleting":
+	case "Failed", "Error", "Degraded", "Lost", "Unhealthy", "Aborted", "Pending", "Progressing", "Creating",
+		"Provisioning", "Initializing", "Deleting":
 		return said("its phase is "+phase, text(o, "status", "reason"), text(o, "status", "message"))
 	}
 	return ""

@@ -46,13 +46,17 @@ func compared(o *unstructured.Unstructured) map[string]any {
 	delete(part, "status")
 	written, _ := part["metadata"].(map[string]any)
 	metadata := maps.Clone(written)
-	for _, key := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, key := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid",
+		"selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		delete(metadata, key)
 	}
 	for _, key := range []string{"labels", "annotations"} {
 		if values, ok := metadata[key].(map[string]any); ok {
 			kept := maps.Clone(values)
-			maps.DeleteFunc(kept, func(name string, _ any) bool { return strings.HasPrefix(name, pipecdPrefix) || name == lastApplied })
+			maps.DeleteFunc(kept, func(name string, _ any) bool {
+				return strings.HasPrefix(name, pipecdPrefix) ||
+					name == lastApplied
+			})
 			metadata[key] = kept
 		}
 	}
@@ -208,7 +212,8 @@ func isScalar(value any) bool {
 }
 
 func isQuantity(path string) bool {
-	return strings.Contains(path, "resources.") || strings.Contains(path, "spec.hard") || strings.HasSuffix(path, "sizeLimit") || strings.Contains(path, "capacity.")
+	return strings.Contains(path, "resources.") || strings.Contains(path, "spec.hard") ||
+		strings.HasSuffix(path, "sizeLimit") || strings.Contains(path, "capacity.")
 }
 
 func sameQuantity(a, b string) bool {

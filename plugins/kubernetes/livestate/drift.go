@@ -27,7 +27,8 @@ const annotationIgnore = "pipecd.dev/ignore-drift-detection"
 // drift compares an application with a commit.
 type drift struct {
 	// dryRun gives what an apply of the manifest would leave in the cluster.
-	dryRun   func(ctx context.Context, gvr schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured, error)
+	dryRun func(ctx context.Context, gvr schema.GroupVersionResource,
+		m manifest.Manifest) (*unstructured.Unstructured, error)
 	verdicts *memory[verdictKey, []difference]
 	// holder says who else has an object; empty when no one has it.
 	holder  func(place) string
@@ -60,9 +61,9 @@ type finding struct {
 // parallelDryRuns bounds the requests to a cluster for one application.
 const parallelDryRuns = 8
 
-// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that somebody else
-// manages a field of is as in Git when that field is the number of replicas and the somebody an autoscaler. It fails when
-// the API does not answer.
+// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that somebody
+// else manages a field of is as in Git when that field is the number of replicas and the somebody an autoscaler. It
+// fails when the API does not answer.
 func (d *drift) compare(ctx context.Context, places []place, objects []*object) ([]finding, error) {
 	live := map[manifest.Key]*unstructured.Unstructured{}
 	for _, o := range objects {
@@ -89,7 +90,8 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	findings := slices.DeleteFunc(found, func(f finding) bool { return f.what == "" && len(f.differences) == 0 })
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
-		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) && d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" {
+		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) &&
+			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
@@ -97,7 +99,8 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 }
 
 // compareOne gives an empty finding for what is as in Git. scaled is whether an autoscaler sets the number of replicas.
-func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unstructured, scaled bool) (finding, error) {
+func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unstructured,
+	scaled bool) (finding, error) {
 	f := finding{key: p.manifest.Key(), live: live}
 	switch {
 	case isIgnored(p.manifest.Unstructured), live != nil && isIgnored(live):
@@ -140,7 +143,8 @@ func isIgnored(o *unstructured.Unstructured) bool {
 }
 
 // differences gives what an apply would change; refused is why the API would not do it.
-func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) (found []difference, refused string, err error) {
+func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) (found []difference,
+	refused string, err error) {
 	suspected := suspect(p.manifest.Unstructured, live)
 	if len(suspected) == 0 {
 		return nil, "", nil

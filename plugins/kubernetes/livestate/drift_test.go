@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "write the reasons of testdata/drift anew")
 
-// The files of a case: git and live hold YAML documents, applied those that a dry run gives (a missing one is refused), app
-// the application configuration, and want the reason.
+// The files of a case: git and live hold YAML documents, applied those that a dry run gives (a missing one is refused),
+// app the application configuration, and want the reason.
 func TestDriftRules(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/drift/*.txt")
@@ -44,9 +44,11 @@ func TestDriftRules(t *testing.T) {
 			want := strings.TrimSpace(parts["want"])
 			if *update {
 				before, _, _ := strings.Cut(string(text), "-- want --\n")
-				require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(before+"-- want --\n"+state.GetReason(), "\n")+"\n"), 0o644))
+				require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(before+"-- want --\n"+state.GetReason(),
+					"\n")+"\n"), 0o644))
 			}
-			require.Equal(t, want, state.GetReason(), "go test ./plugins/kubernetes/livestate -update writes the new reason")
+			require.Equal(t, want, state.GetReason(), "go test ./plugins/kubernetes/livestate -update writes the "+
+				"new reason")
 			require.Equal(t, want == "", state.GetStatus() == model.ApplicationSyncStatus_SYNCED)
 			require.Equal(t, want == "", state.GetShortReason() == "")
 		})
@@ -87,13 +89,15 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 	rules, err := ignoreRules([]byte(parts["app"]))
 	require.NoError(t, err)
 	d := &drift{
-		dryRun: func(_ context.Context, _ schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured, error) {
+		dryRun: func(_ context.Context, _ schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured,
+			error) {
 			if o := applied[m.Key()]; o != nil {
 				return o, nil
 			}
 			return nil, apierrors.NewBadRequest("refused")
 		},
-		holder: func(place) string { return "" }, verdicts: newMemory[verdictKey, []difference](10), ignored: rules, target: "local",
+		holder: func(place) string { return "" }, verdicts: newMemory[verdictKey, []difference](10), ignored: rules,
+		target: "local",
 		source: &stage.Source{CommitHash: "0123456789", App: config.Application{}},
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(parts["settings"]), &d.source.App))
@@ -129,10 +133,12 @@ func documents(t *testing.T, text string) (list []*unstructured.Unstructured) {
 func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
 	t.Parallel()
 	want := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: '1'}}")
-	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: {x: '2'}}")
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: "+
+		"{x: '2'}}")
 	calls := 0
 	d := &drift{
-		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured, error) {
+		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured,
+			error) {
 			calls++
 			return want, nil
 		},
@@ -155,16 +161,19 @@ func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
 func TestADryRunThatGetsNoAnswerIsNoDrift(t *testing.T) {
 	t.Parallel()
 	want := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: '1'}}")
-	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: {x: '2'}}")
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: "+
+		"{x: '2'}}")
 	lost := errors.New("connection reset")
 	d := &drift{
-		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured, error) {
+		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured,
+			error) {
 			return nil, lost
 		},
 		verdicts: newMemory[verdictKey, []difference](10),
 		source:   &stage.Source{},
 	}
-	_, err := d.compare(t.Context(), []place{{manifest: manifest.Manifest{Unstructured: want}, known: true}}, []*object{{live: live}})
+	_, err := d.compare(t.Context(), []place{{manifest: manifest.Manifest{Unstructured: want}, known: true}},
+		[]*object{{live: live}})
 	require.ErrorIs(t, err, lost)
 	require.ErrorContains(t, err, "ConfigMap a")
 }
@@ -173,11 +182,13 @@ func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
 	t.Parallel()
 	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}")
 	states := marked(resources([]*object{{live: live}}, "local"), []finding{
-		{key: manifest.KeyOf(live), live: live, differences: []difference{{path: "data.x", git: "1", live: "2"}, {path: "b"}, {path: "c"}, {path: "d"}}},
+		{key: manifest.KeyOf(live), live: live,
+			differences: []difference{{path: "data.x", git: "1", live: "2"}, {path: "b"}, {path: "c"}, {path: "d"}}},
 		{key: manifest.Key{Kind: "Service", Namespace: "shop", Name: "web"}, what: "is missing in the cluster"},
 	}, "local")
 	require.Len(t, states, 2)
-	require.Equal(t, `data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
+	require.Equal(t,
+		`data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
 	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
 	require.Equal(t, "missing/local/:Service:shop:web", states[1].GetId())
 	require.Equal(t, "is missing in the cluster", states[1].GetResourceMetadata()["Drift"])
@@ -204,7 +215,8 @@ func TestAReasonIsBounded(t *testing.T) {
 
 func TestAWrongIgnoreRuleIsNamed(t *testing.T) {
 	t.Parallel()
-	_, err := ignoreRules([]byte("spec:\n  driftDetection:\n    ignoreFields: ['apps/v1:Deployment:web#spec.replicas']\n"))
+	_, err := ignoreRules([]byte("spec:\n  driftDetection:\n" +
+		"    ignoreFields: ['apps/v1:Deployment:web#spec.replicas']\n"))
 	require.ErrorContains(t, err, "spec.driftDetection.ignoreFields[0]")
 }
 

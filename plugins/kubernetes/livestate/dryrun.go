@@ -17,13 +17,15 @@ import (
 )
 
 // dryRun asks the API what an apply of the manifest would make of the object; nothing is changed.
-func (w *watched) dryRun(ctx context.Context, gvr schema.GroupVersionResource, m manifest.Manifest) (*unstructured.Unstructured, error) {
+func (w *watched) dryRun(ctx context.Context, gvr schema.GroupVersionResource,
+	m manifest.Manifest) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(m.Object)
 	if err != nil {
 		return nil, err
 	}
 	force := true
-	after, err := w.client.Dynamic.Resource(gvr).Namespace(m.GetNamespace()).Patch(ctx, m.GetName(), types.ApplyPatchType, data,
+	after, err := w.client.Dynamic.Resource(gvr).Namespace(m.GetNamespace()).Patch(ctx, m.GetName(),
+		types.ApplyPatchType, data,
 		metav1.PatchOptions{FieldManager: apply.FieldManager, Force: &force, DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ func FuzzIgnoreRules(f *testing.F) {
 	f.Add("v1:Secret::keys#data")
 	f.Add("a:b:c#d")
 	f.Fuzz(func(t *testing.T, rule string) {
-		rules, err := ignoreRules([]byte("spec:\n  driftDetection:\n    ignoreFields:\n      - '" + strings.ReplaceAll(rule, "'", "''") + "'\n"))
+		rules, err := ignoreRules([]byte("spec:\n  driftDetection:\n    ignoreFields:\n      - '" +
+			strings.ReplaceAll(rule, "'", "''") + "'\n"))
 		if err != nil {
 			return
 		}

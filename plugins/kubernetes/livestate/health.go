@@ -16,8 +16,8 @@ import (
 // maxDescription bounds what is told of one object, in bytes.
 const maxDescription = 300
 
-// healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has arrived.
-// kstatus decides, but for the kinds that it finds good whatever their status says.
+// healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has
+// arrived. kstatus decides, but for the kinds that it finds good whatever their status says.
 func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
 	if o.GetDeletionTimestamp() != nil {
 		return model.ResourceState_UNHEALTHY, "is being deleted"
@@ -88,8 +88,8 @@ func problemOf(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// isReplaced tells of failed pods whose owner makes others in their place, so that the owner tells how it lives: evicted
-// ones, and attempts of jobs.
+// isReplaced tells of failed pods whose owner makes others in their place, so that the owner tells how it lives:
+// evicted ones, and attempts of jobs.
 func isReplaced(o *unstructured.Unstructured) bool {
 	if o.GetKind() != "Pod" || text(o, "status", "phase") != "Failed" {
 		return false

@@ -37,8 +37,11 @@ func TestHealthOfEachKind(t *testing.T) {
 	}{
 		{"config map", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", healthy, ""},
 		{"secret", "{apiVersion: v1, kind: Secret, metadata: {name: a}}", healthy, ""},
-		{"object that is being deleted", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}", unhealthy, "is being deleted"},
-		{"job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}}", healthy, ""},
+		{"object that is being deleted",
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}",
+			unhealthy, "is being deleted"},
+		{"job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}}",
+			healthy, ""},
 		{
 			"deployment", `
 apiVersion: apps/v1
@@ -66,7 +69,9 @@ spec: {replicas: 1}
 status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}`,
 			unhealthy, "deadline",
 		},
-		{"deployment that no controller has seen", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 3}, spec: {replicas: 1}, status: {observedGeneration: 2}}", unhealthy, "generation"},
+		{"deployment that no controller has seen",
+			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 3}, spec: {replicas: 1}, " +
+				"status: {observedGeneration: 2}}", unhealthy, "generation"},
 		{
 			"stateful set", `
 apiVersion: apps/v1
@@ -76,7 +81,9 @@ spec: {replicas: 1}
 status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, currentReplicas: 1, updatedReplicas: 1, currentRevision: a, updateRevision: a}`,
 			healthy, "",
 		},
-		{"stateful set without pods", "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1}}", unhealthy, "0/1"},
+		{"stateful set without pods",
+			"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a, generation: 1}, spec: {replicas: 1}, " +
+				"status: {observedGeneration: 1}}", unhealthy, "0/1"},
 		{
 			"daemon set", `
 apiVersion: apps/v1
@@ -85,7 +92,9 @@ metadata: {name: a, generation: 1}
 status: {observedGeneration: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1, numberAvailable: 1, numberReady: 1}`,
 			healthy, "",
 		},
-		{"replica set that waits", "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1}, status: {replicas: 1, fullyLabeledReplicas: 1}}", unhealthy, "0/1"},
+		{"replica set that waits",
+			"{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1}, status: {replicas: " +
+				"1, fullyLabeledReplicas: 1}}", unhealthy, "0/1"},
 		{
 			"pod that runs", `
 apiVersion: v1
@@ -110,31 +119,65 @@ metadata: {name: a}
 status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {reason: ImagePullBackOff}}}]}`,
 			unhealthy, "container init: ImagePullBackOff",
 		},
-		{"pod that has finished", "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Succeeded}}", healthy, ""},
-		{"pod that has failed", "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Failed, reason: Evicted}}", unhealthy, "the pod has failed: Evicted"},
-		{"service", "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: ClusterIP, clusterIP: 10.0.0.1}}", healthy, ""},
-		{"load balancer without an address", "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: LoadBalancer, clusterIP: 10.0.0.1}, status: {loadBalancer: {}}}", unhealthy, "no load balancer"},
-		{"bound claim", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Bound}}", healthy, ""},
-		{"claim that waits", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Pending}}", unhealthy, "not Bound"},
-		{"claim whose volume is lost", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Lost}}", unhealthy, "lost"},
-		{"ingress", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: {loadBalancer: {ingress: [{ip: 10.0.0.1}]}}}", healthy, ""},
-		{"ingress without a controller", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: {loadBalancer: {}}}", unhealthy, "no ingress controller"},
-		{"job that is done", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {succeeded: 1, conditions: [{type: Complete, status: 'True'}]}}", healthy, ""},
-		{"job that has failed", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {failed: 1, conditions: [{type: Failed, status: 'True'}]}}", unhealthy, "Failed"},
+		{"pod that has finished", "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Succeeded}}",
+			healthy, ""},
+		{"pod that has failed", "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Failed, reason: " +
+			"Evicted}}", unhealthy, "the pod has failed: Evicted"},
+		{"service", "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: ClusterIP, clusterIP: " +
+			"10.0.0.1}}", healthy, ""},
+		{"load balancer without an address",
+			"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: LoadBalancer, clusterIP: " +
+				"10.0.0.1}, status: {loadBalancer: {}}}", unhealthy, "no load balancer"},
+		{"bound claim", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Bound}}",
+			healthy, ""},
+		{"claim that waits", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: " +
+			"Pending}}", unhealthy, "not Bound"},
+		{"claim whose volume is lost",
+			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Lost}}", unhealthy,
+			"lost"},
+		{"ingress", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: " +
+			"{loadBalancer: {ingress: [{ip: 10.0.0.1}]}}}", healthy, ""},
+		{"ingress without a controller",
+			"{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: {loadBalancer: {}}}",
+			unhealthy, "no ingress controller"},
+		{"job that is done", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {succeeded: 1, " +
+			"conditions: [{type: Complete, status: 'True'}]}}", healthy, ""},
+		{"job that has failed", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {failed: 1, " +
+			"conditions: [{type: Failed, status: 'True'}]}}", unhealthy, "Failed"},
 		{"cron job", "{apiVersion: batch/v1, kind: CronJob, metadata: {name: a}}", healthy, ""},
-		{"autoscaler", "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, status: {conditions: [{type: ScalingActive, status: 'True'}]}}", healthy, ""},
+		{"autoscaler", "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, status: " +
+			"{conditions: [{type: ScalingActive, status: 'True'}]}}", healthy, ""},
 		{
-			"autoscaler without metrics", "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, status: {conditions: [{type: ScalingActive, status: 'False', reason: FailedGetResourceMetric, message: no metrics}]}}",
+			"autoscaler without metrics",
+			"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, status: " +
+				"{conditions: [{type: ScalingActive, status: 'False', reason: FailedGetResourceMetric, message: " +
+				"no metrics}]}}",
 			unhealthy, "ScalingActive is false: FailedGetResourceMetric: no metrics",
 		},
-		{"disruption budget", "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, status: {currentHealthy: 2, desiredHealthy: 2}}", healthy, ""},
-		{"disruption budget that is short of pods", "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, status: {currentHealthy: 1, desiredHealthy: 2}}", unhealthy, "1 of 2 needed pods are healthy"},
-		{"established definition", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, status: {conditions: [{type: NamesAccepted, status: 'True'}, {type: Established, status: 'True'}]}}", healthy, ""},
-		{"custom object without a status", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", healthy, ""},
-		{"custom object that is ready", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'True'}]}}", healthy, ""},
-		{"custom object that is not ready", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False', reason: Waiting}]}}", unhealthy, "Ready is false: Waiting"},
-		{"custom object that is degraded", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'True'}, {type: Degraded, status: 'True', message: one of three}]}}", unhealthy, "Degraded is true: one of three"},
-		{"long message", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False', message: " + strings.Repeat("x", 2*maxDescription) + "}]}}", unhealthy, "xxx…"},
+		{"disruption budget", "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, status: " +
+			"{currentHealthy: 2, desiredHealthy: 2}}", healthy, ""},
+		{"disruption budget that is short of pods",
+			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, status: {currentHealthy: 1, " +
+				"desiredHealthy: 2}}", unhealthy, "1 of 2 needed pods are healthy"},
+		{"established definition",
+			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, status: " +
+				"{conditions: [{type: NamesAccepted, status: 'True'}, {type: Established, status: 'True'}]}}", healthy,
+			""},
+		{"custom object without a status", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", healthy,
+			""},
+		{"custom object that is ready",
+			"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, " +
+				"status: 'True'}]}}", healthy, ""},
+		{"custom object that is not ready",
+			"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, " +
+				"status: 'False', reason: Waiting}]}}", unhealthy, "Ready is false: Waiting"},
+		{"custom object that is degraded",
+			"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: [{type: Ready, " +
+				"status: 'True'}, {type: Degraded, status: 'True', message: one of three}]}}", unhealthy,
+			"Degraded is true: one of three"},
+		{"long message", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: {conditions: " +
+			"[{type: Ready, status: 'False', message: " + strings.Repeat("x", 2*maxDescription) + "}]}}", unhealthy,
+			"xxx…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

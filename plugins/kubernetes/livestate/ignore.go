@@ -19,8 +19,8 @@ type ignoreRule struct {
 	path       string
 }
 
-// ignoreRules reads spec.driftDetection.ignoreFields, each "apiVersion:kind:namespace:name#path" (PipeCD). In a path the
-// elements of lists are numbers: spec.template.spec.containers.0.image or …containers[0].image.
+// ignoreRules reads spec.driftDetection.ignoreFields, each "apiVersion:kind:namespace:name#path" (PipeCD). In a path
+// the elements of lists are numbers: spec.template.spec.containers.0.image or …containers[0].image.
 func ignoreRules(configuration []byte) ([]ignoreRule, error) {
 	var document struct {
 		Spec struct {
@@ -37,7 +37,8 @@ func ignoreRules(configuration []byte) ([]ignoreRule, error) {
 		object, path, _ := strings.Cut(text, "#")
 		parts := strings.SplitN(object, ":", 4)
 		if len(parts) != 4 || path == "" {
-			return nil, fmt.Errorf("spec.driftDetection.ignoreFields[%d]: %q is not apiVersion:kind:namespace:name#path", i, text)
+			return nil, fmt.Errorf("spec.driftDetection.ignoreFields[%d]: %q is not "+
+				"apiVersion:kind:namespace:name#path", i, text)
 		}
 		rules = append(rules, ignoreRule{
 			apiVersion: parts[0],
@@ -52,7 +53,8 @@ func (d *drift) isIgnored(m manifest.Manifest, one difference) bool {
 	key := m.Key().Fold()
 	key.Group = ""
 	for _, rule := range d.ignored {
-		if rule.apiVersion == m.GetAPIVersion() && rule.key == key && (one.indexed == rule.path || strings.HasPrefix(one.indexed, rule.path+".")) {
+		if rule.apiVersion == m.GetAPIVersion() && rule.key == key &&
+			(one.indexed == rule.path || strings.HasPrefix(one.indexed, rule.path+".")) {
 			return true
 		}
 	}

@@ -69,20 +69,26 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	trim := w.trimRoot
 	switch {
 	case key.bare:
-		i.shared = metadatainformer.NewFilteredMetadataInformer(w.client.Metadata, key.gvr, key.namespace, 0, indexers, nil).Informer()
+		i.shared = metadatainformer.NewFilteredMetadataInformer(w.client.Metadata, key.gvr, key.namespace, 0, indexers,
+			nil).Informer()
 		trim = func(o any) (any, error) { return trimBare(o, key), nil }
 	case key.children:
-		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers, nil).Informer()
+		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers,
+			nil).Informer()
 		trim = trimChild
 	default:
-		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers, func(o *metav1.ListOptions) {
-			o.LabelSelector = managed
-		}).Informer()
+		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers,
+			func(o *metav1.ListOptions) {
+				o.LabelSelector = managed
+			}).Informer()
 	}
 	if err := i.shared.SetTransform(trim); err != nil {
 		return nil, err
 	}
-	if err := i.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { i.fail(err) }); err != nil {
+	if err := i.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector,
+		err error) {
+		i.fail(err)
+	}); err != nil {
 		return nil, err
 	}
 	var err error
@@ -134,8 +140,8 @@ func (i *informer) fail(err error) {
 	i.problem = err
 }
 
-// filled waits until everything has been seen once. The informer tries again by itself after a problem; whoever waits is
-// told of it at once.
+// filled waits until everything has been seen once. The informer tries again by itself after a problem; whoever waits
+// is told of it at once.
 func (i *informer) filled(ctx context.Context) error {
 	if i.synced.HasSynced() {
 		return nil
@@ -147,7 +153,8 @@ func (i *informer) filled(ctx context.Context) error {
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		if apierrors.IsForbidden(i.problem) {
-			return fmt.Errorf("watch %s: %w; give the user of the kubeconfig a role with the verbs list and watch for it", i.key.gvr.GroupResource(), i.problem)
+			return fmt.Errorf("watch %s: %w; give the user of the kubeconfig a role with the verbs list and watch "+
+				"for it", i.key.gvr.GroupResource(), i.problem)
 		}
 		return fmt.Errorf("watch %s: %w", i.key.gvr.GroupResource(), i.problem)
 	case <-ctx.Done():
@@ -252,10 +259,12 @@ func (w *watched) trimRoot(o any) (any, error) {
 	return o, nil
 }
 
-// dropOwnFields forgets which fields piped has written: only those of others are ever told, and ours are most of the object.
+// dropOwnFields forgets which fields piped has written: only those of others are ever told, and ours are most of the
+// object.
 func dropOwnFields(o *unstructured.Unstructured) {
 	entries := o.GetManagedFields()
-	others := slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == apply.FieldManager })
+	others := slices.DeleteFunc(entries,
+		func(e metav1.ManagedFieldsEntry) bool { return e.Manager == apply.FieldManager })
 	if len(others) == len(entries) {
 		return
 	}
@@ -275,7 +284,8 @@ func trimChild(o any) (any, error) {
 	object.SetAnnotations(nil)
 	spec, _ := object.Object["spec"].(map[string]any)
 	kept := map[string]any{}
-	for _, key := range []string{"replicas", "completions", "parallelism", "suspend", "nodeName", "type", "paused", "updateStrategy", "progressDeadlineSeconds"} {
+	for _, key := range []string{"replicas", "completions", "parallelism", "suspend", "nodeName", "type", "paused",
+		"updateStrategy", "progressDeadlineSeconds"} {
 		if value, found := spec[key]; found {
 			kept[key] = value
 		}

@@ -19,14 +19,16 @@ import (
 const (
 	// maxMissing bounds the unknown kinds that are waited for.
 	maxMissing = 256
-	// Discovery follows a definition by up to some seconds, and cannot be watched: pauses between two looks, and their number.
+	// Discovery follows a definition by up to some seconds, and cannot be watched: pauses between two looks, and their
+	// number.
 	firstLook, longestLook = 100 * time.Millisecond, 5 * time.Second
 	maxLooks               = 10
 	// blindPause is the least time between two looks for an unknown kind where definitions cannot be watched.
 	blindPause = time.Minute
 )
 
-var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
 
 // kinds is what a watched cluster knows of kinds that it does not know.
 type kinds struct {

@@ -69,23 +69,29 @@ spec:
 
 	// What an operator makes of it is in the tree, the content of secrets is not even read.
 	secret := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: hub}, stringData: {password: hunter2}}")
-	secret.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: group + "/v1", Kind: "Wheel", Name: "front", UID: owner.GetUID()}})
-	_, err := w.client.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(w.namespace).Create(t.Context(), secret, metav1.CreateOptions{})
+	secret.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: group + "/v1", Kind: "Wheel", Name: "front",
+		UID: owner.GetUID()}})
+	_, err := w.client.Dynamic.Resource(schema.GroupVersionResource{Version: "v1",
+		Resource: "secrets"}).Namespace(w.namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	require.NoError(t, err)
 	state = w.becomes("its secret is there", func(s *sdk.Livestate) bool { return len(s.Resources) == 2 }, to)
 	require.Equal(t, "Secret", state.Resources[1].GetResourceType())
 	require.Equal(t, []string{string(owner.GetUID())}, state.Resources[1].GetParentIds())
 	require.Equal(t, model.ResourceState_HEALTHY, state.Resources[1].GetHealthStatus())
 
-	require.NoError(t, unstructured.SetNestedSlice(owner.Object, []any{map[string]any{"type": "Ready", "status": "False", "reason": "Flat", "message": "no air"}}, "status", "conditions"))
-	_, err = w.client.Dynamic.Resource(wheels).Namespace(w.namespace).UpdateStatus(t.Context(), owner, metav1.UpdateOptions{})
+	require.NoError(t, unstructured.SetNestedSlice(owner.Object,
+		[]any{map[string]any{"type": "Ready", "status": "False", "reason": "Flat",
+			"message": "no air"}}, "status", "conditions"))
+	_, err = w.client.Dynamic.Resource(wheels).Namespace(w.namespace).UpdateStatus(t.Context(), owner,
+		metav1.UpdateOptions{})
 	require.NoError(t, err)
 	state = w.becomes("its condition", func(s *sdk.Livestate) bool {
 		return s.Resources[0].GetHealthStatus() == model.ResourceState_UNHEALTHY
 	}, to)
 	require.Contains(t, state.Resources[0].GetHealthDescription(), "no air")
 
-	require.NoError(t, w.client.Dynamic.Resource(definitions).Delete(t.Context(), "wheels."+group, metav1.DeleteOptions{}))
+	require.NoError(t, w.client.Dynamic.Resource(definitions).Delete(t.Context(), "wheels."+group,
+		metav1.DeleteOptions{}))
 	w.becomes("the kind is gone", short(unknown), to)
 }
 
@@ -95,6 +101,8 @@ func (w *world) install(definition *unstructured.Unstructured) {
 	_, err := w.client.Dynamic.Resource(definitions).Create(w.t.Context(), definition, metav1.CreateOptions{})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() {
-		_ = w.client.Dynamic.Resource(definitions).Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}) // it is mostly gone already
+		// it is mostly gone already
+		_ = w.client.Dynamic.Resource(definitions).Delete(context.Background(), definition.GetName(),
+			metav1.DeleteOptions{})
 	})
 }

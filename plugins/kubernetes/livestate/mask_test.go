@@ -12,7 +12,8 @@ import (
 func TestASecretIsTheSameHoweverItIsWrittenAndHoweverOftenItIsMasked(t *testing.T) {
 	t.Parallel()
 	m := newMasker()
-	written := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: hunter2}, data: {y: aHVudGVyMg==}}")
+	written := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: hunter2}, data: {y: "+
+		"aHVudGVyMg==}}")
 	stored := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {x: aHVudGVyMg==, y: aHVudGVyMg==}}")
 	m.mask(written)
 	m.mask(stored)
@@ -30,7 +31,8 @@ func TestASecretIsTheSameHoweverItIsWrittenAndHoweverOftenItIsMasked(t *testing.
 	require.NotEqual(t, stored.Object["data"], other.Object["data"])
 	again := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: hunter2}}")
 	newMasker().mask(again)
-	require.NotEqual(t, stored.Object["data"].(map[string]any)["x"], again.Object["data"].(map[string]any)["x"], "another process makes other hashes")
+	require.NotEqual(t, stored.Object["data"].(map[string]any)["x"], again.Object["data"].(map[string]any)["x"],
+		"another process makes other hashes")
 }
 
 func TestOnlySecretsAreMasked(t *testing.T) {

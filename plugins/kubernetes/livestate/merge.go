@@ -20,7 +20,8 @@ const maxShortReasons = 3
 
 // merge puts the answers of deploy targets together; each resource says where it is.
 func merge(answers []answer) *sdk.Livestate {
-	all := &sdk.Livestate{Sync: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: time.Now().Unix()}}
+	all := &sdk.Livestate{Sync: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED,
+		Timestamp: time.Now().Unix()}}
 	seen := map[string]bool{}
 	for _, a := range answers {
 		apart(a, seen)
@@ -89,8 +90,10 @@ func (a answer) unknown(want *wanted) answer {
 	}
 	for _, m := range want.manifests {
 		a.resources = append(a.resources, &model.ResourceState{
-			Id: a.target + "/" + m.Key().String(), Name: m.GetName(), ResourceType: m.GetKind(), ResourceMetadata: metadataOf(m.Unstructured),
-			HealthStatus: model.ResourceState_UNKNOWN, HealthDescription: "its cluster could not be asked", DeployTarget: a.target,
+			Id: a.target + "/" + m.Key().String(), Name: m.GetName(), ResourceType: m.GetKind(),
+			ResourceMetadata: metadataOf(m.Unstructured),
+			HealthStatus:     model.ResourceState_UNKNOWN, HealthDescription: "its cluster could not be asked",
+			DeployTarget: a.target,
 		})
 	}
 	a.err = nil
@@ -99,5 +102,6 @@ func (a answer) unknown(want *wanted) answer {
 
 // metadataOf has the keys of PipeCD v1.
 func metadataOf(o *unstructured.Unstructured) map[string]string {
-	return map[string]string{"Namespace": o.GetNamespace(), "API Version": cmp.Or(o.GetAPIVersion(), "v1"), "Kind": o.GetKind()}
+	return map[string]string{"Namespace": o.GetNamespace(), "API Version": cmp.Or(o.GetAPIVersion(), "v1"),
+		"Kind": o.GetKind()}
 }

@@ -25,8 +25,9 @@ func TestAnswersOfDeployTargetsBecomeOne(t *testing.T) {
 	}{
 		"in sync":                       {[]model.ApplicationSyncStatus{synced, synced}, synced, ""},
 		"not known goes before in sync": {[]model.ApplicationSyncStatus{synced, unknown}, unknown, "b: r1"},
-		"drift goes before not known":   {[]model.ApplicationSyncStatus{outOfSync, unknown, synced}, outOfSync, "a: r0; b: r1"},
-		"one target needs no name":      {[]model.ApplicationSyncStatus{outOfSync}, outOfSync, "r0"},
+		"drift goes before not known": {[]model.ApplicationSyncStatus{outOfSync, unknown, synced}, outOfSync,
+			"a: r0; b: r1"},
+		"one target needs no name": {[]model.ApplicationSyncStatus{outOfSync}, outOfSync, "r0"},
 		"few are told in short": {
 			[]model.ApplicationSyncStatus{outOfSync, outOfSync, outOfSync, outOfSync, outOfSync}, outOfSync,
 			"a: r0; b: r1; c: r2; and 2 more deploy targets",
@@ -59,7 +60,8 @@ func TestTheSameObjectAtTwoDeployTargetsHasTwoIDs(t *testing.T) {
 		}
 		return list
 	}
-	all := merge([]answer{{target: "a", resources: resources("web", "pod")}, {target: "b", resources: resources("web", "pod")}, {target: "c", resources: resources("other")}})
+	all := merge([]answer{{target: "a", resources: resources("web", "pod")},
+		{target: "b", resources: resources("web", "pod")}, {target: "c", resources: resources("other")}})
 	var ids []string
 	for _, r := range all.Resources {
 		ids = append(ids, fmt.Sprint(r.GetId(), r.GetParentIds()))

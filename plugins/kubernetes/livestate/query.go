@@ -100,7 +100,8 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	placed.target = to.Source.App.DeployTarget()
 	objects := placed.objects(q.ApplicationID)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
-	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target, ignored: want.ignored}
+	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
+		ignored: want.ignored}
 	var found []finding
 	if found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
@@ -200,9 +201,11 @@ func marked(states []*model.ResourceState, found []finding, target string) []*mo
 			health = model.ResourceState_UNKNOWN
 		}
 		states = append(states, &model.ResourceState{
-			Id: "missing/" + target + "/" + f.key.String(), Name: f.key.Name, ResourceType: f.key.Kind, DeployTarget: target,
-			ResourceMetadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind, metadataDrift: f.mark()},
-			HealthStatus:     health, HealthDescription: f.what,
+			Id: "missing/" + target + "/" + f.key.String(), Name: f.key.Name, ResourceType: f.key.Kind,
+			DeployTarget: target,
+			ResourceMetadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind,
+				metadataDrift: f.mark()},
+			HealthStatus: health, HealthDescription: f.what,
 		})
 	}
 	return states

@@ -34,7 +34,8 @@ func (d *drift) state(findings []finding) *model.ApplicationSyncState {
 		state.ShortReason = findings[0].short()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Diff between the defined state in Git at commit %.7s and the live state at %s:\n", d.source.CommitHash, d.target)
+	fmt.Fprintf(&b, "Diff between the defined state in Git at commit %.7s and the live state at %s:\n",
+		d.source.CommitHash, d.target)
 	for i, f := range findings {
 		if i == maxFindings {
 			fmt.Fprintf(&b, "\nand %d more resources\n", len(findings)-i)
@@ -79,7 +80,8 @@ func (f finding) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n", f.key.Human())
 	if f.refused != "" {
-		fmt.Fprintf(b, "  A sync would not fix it; the cluster refuses: %s\n", shorten(strings.Join(strings.Fields(f.refused), " ")))
+		fmt.Fprintf(b, "  A sync would not fix it; the cluster refuses: %s\n",
+			shorten(strings.Join(strings.Fields(f.refused), " ")))
 	}
 	for i, one := range f.differences {
 		if i == maxDifferences {

@@ -27,7 +27,8 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule,
 		return nil, nil
 	}
 	stages, err := s.App.PipelineStages(s.ConfigData)
-	if err != nil || !slices.ContainsFunc(stages, func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
+	if err != nil || !slices.ContainsFunc(stages,
+		func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
 		return nil, err
 	}
 	m, err := variant.Routes(manifests, &s.App)
@@ -45,7 +46,8 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule,
 		route, _ := item.(map[string]any)
 		name, _ := route["name"].(string)
 		if len(editable) == 0 || slices.Contains(editable, name) {
-			rules = append(rules, ignoreRule{apiVersion: m.GetAPIVersion(), key: key, path: fmt.Sprintf("spec.%s.%d.%s", list, i, field)})
+			rules = append(rules, ignoreRule{apiVersion: m.GetAPIVersion(), key: key,
+				path: fmt.Sprintf("spec.%s.%d.%s", list, i, field)})
 		}
 	}
 	return rules, nil

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxWanted bounds the applications whose manifests are kept, one commit of each. They are loaded again when they have
-	// been pushed out.
+	// maxWanted bounds the applications whose manifests are kept, one commit of each. They are loaded again when they
+	// have been pushed out.
 	maxWanted = 512
 	// maxVerdicts bounds the dry runs that are remembered, one for an object that looks different.
 	maxVerdicts = 4096

@@ -129,7 +129,8 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put(configMaps, parse(t, fmt.Sprintf(confYAML, "blue")))
 	away, answers := w.away("away")
-	blue := Destination{Target: w.local, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "blue")})}
+	blue := Destination{Target: w.local, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML,
+		"blue")})}
 	red := Destination{Target: away, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "red")})}
 
 	_, err := w.store.Get(t.Context(), Query{PipedID: "piped", ApplicationID: w.id, Destinations: []Destination{red}})
@@ -153,9 +154,11 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 		}
 		state = w.get(blue, red)
 	}
-	require.Equal(t, `away: ConfigMap `+w.namespace+`/conf: data.color: "red" in Git, "blue" live`, state.Sync.GetShortReason())
+	require.Equal(t, `away: ConfigMap `+w.namespace+`/conf: data.color: "red" in Git, "blue" live`,
+		state.Sync.GetShortReason())
 	require.Len(t, state.Resources, 2)
-	require.NotEqual(t, state.Resources[0].GetId(), state.Resources[1].GetId(), "the same object, seen through two deploy targets")
+	require.NotEqual(t, state.Resources[0].GetId(), state.Resources[1].GetId(),
+		"the same object, seen through two deploy targets")
 }
 
 // away gives a deploy target that nobody answers for until answers is called: then it leads to the API.

@@ -36,7 +36,8 @@ type placed struct {
 }
 
 // placeAll finds the places of all manifests that the filter leaves, and fills the watches.
-func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppStateInformer, applicationID string) (*placed, error) {
+func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppStateInformer,
+	applicationID string) (*placed, error) {
 	p := &placed{filter: filter}
 	for _, m := range want.manifests {
 		one, err := w.place(m)
@@ -76,7 +77,8 @@ func (p *placed) objects(applicationID string) []*object {
 	var list []*object
 	seen := map[types.UID]bool{}
 	add := func(live *unstructured.Unstructured, parents []string) {
-		if !seen[live.GetUID()] && len(list) < maxObjects && p.filter.Watches(live.GetAPIVersion(), live.GetKind(), live.GetNamespace()) {
+		if !seen[live.GetUID()] && len(list) < maxObjects &&
+			p.filter.Watches(live.GetAPIVersion(), live.GetKind(), live.GetNamespace()) {
 			seen[live.GetUID()] = true
 			list = append(list, &object{live: live, parents: parents})
 		}
@@ -110,7 +112,10 @@ func (p *placed) objects(applicationID string) []*object {
 				}
 			}
 		}
-		slices.SortFunc(children, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
+		slices.SortFunc(children, func(a, b *unstructured.Unstructured) int {
+			return cmp.Compare(a.GetName(),
+				b.GetName())
+		})
 		for _, child := range children {
 			add(child, []string{string(owner.GetUID())})
 		}
@@ -118,8 +123,8 @@ func (p *placed) objects(applicationID string) []*object {
 	return list
 }
 
-// holder returns who has an object of Git that is in the cluster and not the application's, as the end of a sentence; empty when
-// it is not among what piped applied.
+// holder returns who has an object of Git that is in the cluster and not the application's, as the end of a sentence;
+// empty when it is not among what piped applied.
 func (p *placed) holder(one place, applicationID string) string {
 	for _, i := range p.informers {
 		if i.key.children || i.key.gvr != one.gvr {
@@ -133,7 +138,8 @@ func (p *placed) holder(one place, applicationID string) string {
 		case owner != "" && owner != applicationID:
 			return "belongs to the application " + owner + ", which applied it last"
 		case manifest.IsElsewhere(live.GetAnnotations(), p.target):
-			return "belongs to the deploy target " + live.GetAnnotations()[manifest.AnnotationDeployTarget] + ", which leads into the same cluster"
+			return "belongs to the deploy target " + live.GetAnnotations()[manifest.AnnotationDeployTarget] +
+				", which leads into the same cluster"
 		}
 	}
 	return ""

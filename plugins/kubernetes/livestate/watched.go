@@ -32,7 +32,8 @@ const idleTime = time.Hour
 
 var (
 	errTooManyClusters  = fmt.Errorf("live state is watched for at most %d deploy targets", maxClusters)
-	errTooManyInformers = fmt.Errorf("live state is watched for at most %d kinds and namespaces of one cluster", maxInformers)
+	errTooManyInformers = fmt.Errorf("live state is watched for at most %d kinds and namespaces of one cluster",
+		maxInformers)
 )
 
 // managed selects what piped has applied, of any application.
@@ -118,9 +119,10 @@ func (w *watched) versions(kind schema.GroupKind) string {
 	return strings.Join(slices.Compact(list), ", ")
 }
 
-// follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted as
-// not known.
-func (w *watched) follow(ctx context.Context, places []place, filter config.AppStateInformer, applicationID string) ([]*informer, error) {
+// follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted
+// as not known.
+func (w *watched) follow(ctx context.Context, places []place, filter config.AppStateInformer,
+	applicationID string) ([]*informer, error) {
 	var followed []*informer
 	needed := map[informerKey]bool{} // false for optional ones
 	add := func(key informerKey, optional bool) error {
@@ -165,10 +167,12 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 			if namespace == "" {
 				break // an object of the whole cluster may own objects anywhere
 			}
-			if kind, err := w.client.Mapper.KindFor(child.gvr); err == nil && !filter.Watches(kind.GroupVersion().String(), kind.Kind, namespace) {
+			if kind, err := w.client.Mapper.KindFor(child.gvr); err == nil &&
+				!filter.Watches(kind.GroupVersion().String(), kind.Kind, namespace) {
 				continue
 			}
-			if err := add(informerKey{gvr: child.gvr, namespace: namespace, children: true, bare: child.bare, kind: child.kind}, optional); err != nil {
+			if err := add(informerKey{gvr: child.gvr, namespace: namespace, children: true, bare: child.bare,
+				kind: child.kind}, optional); err != nil {
 				return nil, err
 			}
 		}
@@ -176,9 +180,10 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 	return w.fill(ctx, followed, needed)
 }
 
-// fill waits until watches have seen everything once. Ones that are not needed and that the API refuses are left out from
-// now on.
-func (w *watched) fill(ctx context.Context, followed []*informer, needed map[informerKey]bool) (filled []*informer, err error) {
+// fill waits until watches have seen everything once. Ones that are not needed and that the API refuses are left out
+// from now on.
+func (w *watched) fill(ctx context.Context, followed []*informer, needed map[informerKey]bool) (filled []*informer,
+	err error) {
 	for _, i := range followed {
 		switch err := i.filled(ctx); {
 		case err == nil:
@@ -260,8 +265,8 @@ func (w *watched) informer(key informerKey) (*informer, error) {
 	return i, nil
 }
 
-// dropIdle ends the watches that nobody has asked for in a long time: those of applications that are gone. Every other one is
-// looked at from time to time.
+// dropIdle ends the watches that nobody has asked for in a long time: those of applications that are gone. Every other
+// one is looked at from time to time.
 func (w *watched) dropIdle() {
 	for key, i := range w.informers {
 		if time.Since(i.used) > idleTime {

@@ -47,7 +47,8 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 	var marked []string
 	w := unstarted(t, func(id string) { marked = append(marked, id) })
 	child := func(kind, name, owner, more string) *unstructured.Unstructured {
-		return parse(t, fmt.Sprintf("{apiVersion: v1, kind: %s, metadata: {name: %s, uid: %s, ownerReferences: [{uid: %s}]%s}}", kind, name, name, owner, more))
+		return parse(t, fmt.Sprintf("{apiVersion: v1, kind: %s, metadata: {name: %s, uid: %s, ownerReferences: "+
+			"[{uid: %s}]%s}}", kind, name, name, owner, more))
 	}
 	pod := child("Pod", "web-1-a", "web-1", "")
 	retired := child("ReplicaSet", "web-0", "web", "")
@@ -56,12 +57,17 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 	require.NoError(t, unstructured.SetNestedField(set.Object, int64(1), "spec", "replicas"))
 	p := placed{informers: []*informer{
 		w.holding(t, informerKey{gvr: deployments},
-			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, labels: {pipecd.dev/application: ours}}}"),
-			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: api, uid: api, labels: {pipecd.dev/application: ours}}}"),
-			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other, uid: other, labels: {pipecd.dev/application: theirs}}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, labels: "+
+				"{pipecd.dev/application: ours}}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: api, uid: api, labels: "+
+				"{pipecd.dev/application: ours}}}"),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other, uid: other, labels: "+
+				"{pipecd.dev/application: theirs}}}"),
 			// Controllers copy labels: what has an owner was not applied.
-			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: copy, uid: copy, labels: {pipecd.dev/application: ours}, ownerReferences: [{uid: elsewhere}]}}")),
-		w.holding(t, informerKey{gvr: replicaSets, namespace: "shop", children: true}, retired, set, child("ReplicaSet", "other-1", "other", "")),
+			parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: copy, uid: copy, labels: "+
+				"{pipecd.dev/application: ours}, ownerReferences: [{uid: elsewhere}]}}")),
+		w.holding(t, informerKey{gvr: replicaSets, namespace: "shop", children: true}, retired, set,
+			child("ReplicaSet", "other-1", "other", "")),
 		w.holding(t, informerKey{gvr: pods, namespace: "shop", children: true}, pod,
 			child("Pod", "web-1-gone", "web-1", ", deletionTimestamp: '2026-01-01T00:00:00Z'")),
 	}}
@@ -79,7 +85,8 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 	w.changed(pod)
 	w.saw(informerKey{}, cache.DeletedFinalStateUnknown{Obj: set}, true)
 	w.changed(child("Pod", "stray", "nobody", ""))
-	w.changed(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, uid: gone, labels: {pipecd.dev/application: theirs}}}"))
+	w.changed(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, uid: gone, labels: "+
+		"{pipecd.dev/application: theirs}}}"))
 	require.Equal(t, []string{"ours", "ours", "theirs"}, marked)
 }
 
@@ -88,7 +95,8 @@ func TestTheApplicationThatLosesAnObjectIsMarked(t *testing.T) {
 	var marked []string
 	w := unstarted(t, func(id string) { marked = append(marked, id) })
 	of := func(version, application string) *unstructured.Unstructured {
-		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, resourceVersion: '%s', labels: {pipecd.dev/application: %s}}}", version, application))
+		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: web, "+
+			"resourceVersion: '%s', labels: {pipecd.dev/application: %s}}}", version, application))
 	}
 	w.sawChange(informerKey{gvr: deployments}, of("1", "former"), of("2", "renamed"))
 	require.Equal(t, []string{"renamed", "former"}, marked)
@@ -100,7 +108,9 @@ func TestACopyOfAnObjectIsNotPartOfTheApplication(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, func(string) {})
 	of := func(name string) *unstructured.Unstructured {
-		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop, uid: %s, labels: {pipecd.dev/application: ours}, annotations: {pipecd.dev/resource-key: 'apps:Deployment:shop:web'}}}", name, name))
+		return parse(t, fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: "+
+			"shop, uid: %s, labels: {pipecd.dev/application: ours}, annotations: {pipecd.dev/resource-key: "+
+			"'apps:Deployment:shop:web'}}}", name, name))
 	}
 	p := placed{informers: []*informer{w.holding(t, informerKey{gvr: deployments}, of("web"), of("web-copy"))}}
 	objects := p.objects("ours")
@@ -113,9 +123,10 @@ func TestAnApplicationIsToldUpToABound(t *testing.T) {
 	w := unstarted(t, func(string) {})
 	i := w.holding(t, informerKey{gvr: deployments})
 	for n := range maxObjects + 1 {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
-			"name": fmt.Sprint(n), "uid": fmt.Sprint(n), "labels": map[string]any{"pipecd.dev/application": "ours"},
-		}}}
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{
+				"name": fmt.Sprint(n), "uid": fmt.Sprint(n), "labels": map[string]any{"pipecd.dev/application": "ours"},
+			}}}
 		require.NoError(t, i.shared.GetIndexer().Add(o))
 	}
 	p := placed{informers: []*informer{i}}
@@ -153,7 +164,9 @@ func TestWatchesAreBounded(t *testing.T) {
 
 func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
 	t.Parallel()
-	pod := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: y}, managedFields: [{manager: kubelet}]}, spec: {nodeName: node-1, containers: [{name: web, env: [{name: PASSWORD, value: hunter2}]}]}, status: {phase: Succeeded}}")
+	pod := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: y}, managedFields: "+
+		"[{manager: kubelet}]}, spec: {nodeName: node-1, containers: [{name: web, env: [{name: PASSWORD, value: "+
+		"hunter2}]}]}, status: {phase: Succeeded}}")
 	trimmed, err := trimChild(pod)
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{
@@ -165,7 +178,8 @@ func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
 func TestAWatchThatNobodyAsksForEnds(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, nil)
-	used, idle := w.holding(t, informerKey{gvr: deployments}), w.holding(t, informerKey{gvr: pods, namespace: "gone", children: true})
+	used, idle := w.holding(t, informerKey{gvr: deployments}), w.holding(t,
+		informerKey{gvr: pods, namespace: "gone", children: true})
 	used.used, idle.used = time.Now().Add(-idleTime/2), time.Now().Add(-2*idleTime)
 	_, err := w.informer(informerKey{gvr: replicaSets})
 	require.NoError(t, err)

@@ -40,11 +40,13 @@ func sorts() map[string]struct {
 		"files": {map[string]string{"app/a.yaml": secret}, Request{}, "app/a.yaml"},
 		"kustomize": {map[string]string{
 			"app/kustomization.yaml":  "resources: [../base]\n",
-			"base/kustomization.yaml": "secretGenerator: [{name: s, files: [password]}]\n", "base/password": "decrypted",
+			"base/kustomization.yaml": "secretGenerator: [{name: s, files: [password]}]\n",
+			"base/password":           "decrypted",
 		}, Request{}, "base/password"},
 		"chart": {map[string]string{
-			"web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}", "web/templates/a.yaml": strings.ReplaceAll(secret, "decrypted", "{{ .Values.password }}"),
-			"app/values.yaml": "password: decrypted\n",
+			"web/Chart.yaml":       "{apiVersion: v2, name: web, version: 1.0.0}",
+			"web/templates/a.yaml": strings.ReplaceAll(secret, "decrypted", "{{ .Values.password }}"),
+			"app/values.yaml":      "password: decrypted\n",
 		}, Request{Chart: &Chart{Path: "../web", Release: "shop"}}, "app/values.yaml"},
 	}
 }
@@ -88,7 +90,8 @@ func TestWhatWasLoadedIsNotLoadedAgainUnlessAFileDiffers(t *testing.T) {
 			path := filepath.Join(changed.Root, tt.change)
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(data), "decrypted", "ciphertext")), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(data), "decrypted", "ciphertext")),
+				0o600))
 			other, err := loader.Load(t.Context(), changed)
 			require.NoError(t, err)
 			require.NotEqual(t, first[0].Object, other[0].Object, "the same commit with another secret")
@@ -106,7 +109,8 @@ func TestWhatWasLoadedIsNotLoadedAgainUnlessAFileDiffers(t *testing.T) {
 func TestAFileThatIsAddedIsSeen(t *testing.T) {
 	t.Parallel()
 	loader := NewLoader()
-	dir := writeFiles(t, t.TempDir(), map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
+	dir := writeFiles(t, t.TempDir(), map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
+		"metadata: {name: a}\n"})
 	one, err := loader.Load(t.Context(), Request{Dir: dir})
 	require.NoError(t, err)
 	require.Len(t, one, 1)
@@ -123,7 +127,8 @@ func TestAFileThatIsAddedIsSeen(t *testing.T) {
 func TestTheCacheHasABoundInBytes(t *testing.T) {
 	t.Parallel()
 	text := func(i int) map[string]string {
-		return map[string]string{"a.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%d}\ndata: {text: %s}\n", i, strings.Repeat("x", 1000))}
+		return map[string]string{"a.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\n"+
+			"metadata: {name: a%d}\ndata: {text: %s}\n", i, strings.Repeat("x", 1000))}
 	}
 	loader := NewLoader()
 	load := func(i int, namespace string) Request {
@@ -160,7 +165,10 @@ func TestTheCacheHasABoundInBytes(t *testing.T) {
 }
 
 func TestTheEstimateOfMemoryIsNearWhatIsHeld(t *testing.T) { // not parallel: it looks at the memory of the process
-	text := strings.Repeat("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, labels: {app: web}}\nspec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n      - {name: main, image: 'app:v1', env: [{name: A, value: b}], ports: [{containerPort: 80}]}\n", 1000)
+	text := strings.Repeat("---\napiVersion: apps/v1\nkind: Deployment\n"+
+		"metadata: {name: web, labels: {app: web}}\nspec:\n  replicas: 2\n  template:\n    spec:\n"+
+		"      containers:\n      - {name: main, image: 'app:v1', env: [{name: A, value: b}], ports: "+
+		"[{containerPort: 80}]}\n", 1000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -26,7 +26,8 @@ type Chart struct {
 
 // renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
 // hook is); those of tests, deletions and rollbacks are left out.
-func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string, allowed []string) (*result, error) {
+func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string,
+	allowed []string) (*result, error) {
 	rendered, err := l.charts.Render(ctx, helm.Request{
 		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
 		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: allowed,
@@ -35,7 +36,8 @@ func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir strin
 		return nil, err
 	}
 	out := &result{fixed: rendered.Fixed}
-	out.notes = append(out.notes, fmt.Sprintf("Chart %s %s is rendered as release %s", rendered.Name, rendered.Version, c.Release))
+	out.notes = append(out.notes, fmt.Sprintf("Chart %s %s is rendered as release %s", rendered.Name, rendered.Version,
+		c.Release))
 	var hooks []Manifest
 	for _, file := range rendered.Files {
 		parsed, err := parseRendered(file)
@@ -82,14 +84,16 @@ func (r *result) addHooks(hooks []Manifest) {
 	}
 	for _, m := range hooks {
 		moments := Hooks(m)
-		what := fmt.Sprintf("hook %s: %s of %s", strings.Join(moments, ", "), m.Key().Human(), strings.TrimSuffix(m.Origin.File, renderedMark))
+		what := fmt.Sprintf("hook %s: %s of %s", strings.Join(moments, ", "), m.Key().Human(),
+			strings.TrimSuffix(m.Origin.File, renderedMark))
 		switch {
 		case !isDeployed(moments):
 			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: a deployment has no such moment", what))
 		case regular[m.Key().Fold()]:
 			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: the chart has the same resource without a hook", what))
 		default:
-			r.notes = append(r.notes, fmt.Sprintf("Applied with all others, %s; the annotation %s sets when", what, AnnotationOrder))
+			r.notes = append(r.notes, fmt.Sprintf("Applied with all others, %s; the annotation %s sets when", what,
+				AnnotationOrder))
 			r.manifests = append(r.manifests, m)
 		}
 	}

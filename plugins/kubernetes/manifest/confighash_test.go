@@ -19,13 +19,16 @@ func TestConfigHashesAreThoseOfPipeCD(t *testing.T) {
 		configs []string
 		want    string
 	}{
-		"a ConfigMap without data":                {[]string{configMap + "data: {}\nbinaryData: {}"}, "42745tchd9"},
-		"a ConfigMap with an empty value":         {[]string{configMap + "data: {one: ''}"}, "9g67k2htb6"},
-		"the order of a ConfigMap's keys is none": {[]string{configMap + "data: {two: '2', one: '', three: '3'}"}, "f5h7t85m9b"},
-		"a Secret without data":                   {[]string{secret + "data: {}"}, "t75bgf6ctb"},
-		"a Secret with an empty value":            {[]string{secret + "data: {one: ''}"}, "74bd68bm66"},
-		"the order of a Secret's keys is none":    {[]string{secret + "data: {two: Mg==, one: '', three: Mw==}"}, "dgcb6h9tmk"},
-		"several":                                 {[]string{configMap + "data: {two: '2', three: '3'}", secret + "data: {one: '', three: Mw==}"}, "57hhd7795k"},
+		"a ConfigMap without data":        {[]string{configMap + "data: {}\nbinaryData: {}"}, "42745tchd9"},
+		"a ConfigMap with an empty value": {[]string{configMap + "data: {one: ''}"}, "9g67k2htb6"},
+		"the order of a ConfigMap's keys is none": {[]string{configMap + "data: {two: '2', one: '', three: '3'}"},
+			"f5h7t85m9b"},
+		"a Secret without data":        {[]string{secret + "data: {}"}, "t75bgf6ctb"},
+		"a Secret with an empty value": {[]string{secret + "data: {one: ''}"}, "74bd68bm66"},
+		"the order of a Secret's keys is none": {[]string{secret + "data: {two: Mg==, one: '', three: Mw==}"},
+			"dgcb6h9tmk"},
+		"several": {[]string{configMap + "data: {two: '2', three: '3'}",
+			secret + "data: {one: '', three: Mw==}"}, "57hhd7795k"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

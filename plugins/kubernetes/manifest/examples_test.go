@@ -16,7 +16,8 @@ import (
 
 // overlays is a base with overlays and a component, as the books on kustomize have it.
 var overlays = map[string]string{
-	"base/kustomization.yaml": "resources: [deployment.yaml, service.yaml]\nconfigMapGenerator:\n- name: settings\n  files: [settings.ini]\n",
+	"base/kustomization.yaml": "resources: [deployment.yaml, service.yaml]\nconfigMapGenerator:\n" +
+		"- name: settings\n  files: [settings.ini]\n",
 	"base/deployment.yaml": `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: shop}
@@ -31,11 +32,15 @@ spec:
         image: registry.example:5000/shop:v1
         envFrom: [{configMapRef: {name: settings}}]
 `,
-	"base/service.yaml":             "apiVersion: v1\nkind: Service\nmetadata: {name: shop}\nspec: {selector: {app: shop}, ports: [{port: 80}]}\n",
-	"base/settings.ini":             "colour=blue\n",
-	"monitored/kustomization.yaml":  "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [monitor.yaml]\n",
-	"monitored/monitor.yaml":        "apiVersion: monitoring.example/v1\nkind: Monitor\nmetadata: {name: shop}\nspec: {path: https://shop.example/metrics}\n",
-	"overlays/prod/replicas.yaml":   "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec: {replicas: 5}\n",
+	"base/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: shop}\n" +
+		"spec: {selector: {app: shop}, ports: [{port: 80}]}\n",
+	"base/settings.ini": "colour=blue\n",
+	"monitored/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n" +
+		"resources: [monitor.yaml]\n",
+	"monitored/monitor.yaml": "apiVersion: monitoring.example/v1\nkind: Monitor\n" +
+		"metadata: {name: shop}\nspec: {path: https://shop.example/metrics}\n",
+	"overlays/prod/replicas.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\n" +
+		"spec: {replicas: 5}\n",
 	"overlays/prod/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\n",
 	"overlays/prod/kustomization.yaml": `resources: [../../base]
 components: [../../monitored]
@@ -69,7 +74,8 @@ func TestAnOverlayWithAComponentIsRendered(t *testing.T) {
 	require.Equal(t, []string{"registry.example:5000/shop:v2"}, manifest.References(manifests))
 	require.Equal(t, byKind["ConfigMap"].GetName(), manifest.ConfigReferences(manifest.PodSpec(deployment))[0].Name())
 	for kind, origin := range map[string]string{
-		"Deployment": "../../base/deployment.yaml:1", "Service": "../../base/service.yaml:1", "Monitor": "../../monitored/monitor.yaml:1",
+		"Deployment": "../../base/deployment.yaml:1", "Service": "../../base/service.yaml:1",
+		"Monitor":   "../../monitored/monitor.yaml:1",
 		"ConfigMap": "../../base/kustomization.yaml",
 	} {
 		require.Equal(t, origin, byKind[kind].Origin.String())
@@ -82,7 +88,8 @@ func many() map[string]string {
 	for i := range 50 {
 		var text strings.Builder
 		for j := range 10 {
-			fmt.Fprintf(&text, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config-%02d-%d\n  labels: {app: many, part: \"%d\"}\ndata:\n", i, j, j)
+			fmt.Fprintf(&text, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config-%02d-%d\n"+
+				"  labels: {app: many, part: \"%d\"}\ndata:\n", i, j, j)
 			for k := range 20 {
 				fmt.Fprintf(&text, "  key-%d: some value %d\n", k, k)
 			}
@@ -105,12 +112,16 @@ func TestFiveHundredManifestsAreLoadedInOrder(t *testing.T) {
 func TestADefinitionMayStandBesideItsResources(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
-		"all.yaml": "apiVersion: v1\nkind: List\nitems:\n- &a\n  apiVersion: web.example/v1\n  kind: Widget\n  metadata: {name: one}\n  spec: &spec {size: 1}\n- {<<: *a, metadata: {name: two}}\n---\n---\n# nothing\n",
-		"crd.json": "{\n\t\"apiVersion\": \"apiextensions.k8s.io/v1\", \"kind\": \"CustomResourceDefinition\", \"metadata\": {\"name\": \"widgets.web.example\"}\n}\n",
+		"all.yaml": "apiVersion: v1\nkind: List\nitems:\n- &a\n  apiVersion: web.example/v1\n  kind: Widget\n" +
+			"  metadata: {name: one}\n  spec: &spec {size: 1}\n- {<<: *a, metadata: {name: two}}\n---\n---\n" +
+			"# nothing\n",
+		"crd.json": "{\n\t\"apiVersion\": \"apiextensions.k8s.io/v1\", \"kind\": \"CustomResourceDefinition\", " +
+			"\"metadata\": {\"name\": \"widgets.web.example\"}\n}\n",
 	})
 	manifests, err := load(t, manifest.Request{Dir: dir})
 	require.NoError(t, err)
-	require.Equal(t, []string{"Widget//one", "Widget//two", "CustomResourceDefinition//widgets.web.example"}, names(manifests))
+	require.Equal(t, []string{"Widget//one", "Widget//two", "CustomResourceDefinition//widgets.web.example"},
+		names(manifests))
 	require.Equal(t, map[string]any{"size": int64(1)}, manifests[1].Object["spec"])
 	require.Equal(t, "crd.json:1", manifests[2].Origin.String())
 }
@@ -143,7 +154,8 @@ func BenchmarkLoadAnOverlay(b *testing.B) {
 	for name, loader := range map[string]func() *manifest.Loader{"anew": manifest.NewLoader, "kept": sameLoader()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := loader().Load(b.Context(), manifest.Request{Dir: filepath.Join(root, "overlays/prod"), Root: root}); err != nil {
+				if _, err := loader().Load(b.Context(), manifest.Request{Dir: filepath.Join(root, "overlays/prod"),
+					Root: root}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,20 +12,21 @@ import (
 
 // Annotations that exclude an object from deletion: ours, and those of Helm, Argo CD and Flux.
 const (
-	// AnnotationPrune "false" excludes an object; "true" allows the deletion of what came from the crds/ folder of a chart.
+	// AnnotationPrune "false" excludes an object; "true" allows the deletion of what came from the crds/ folder of a
+	// chart.
 	AnnotationPrune = "pipecd.dev/prune"
 
 	annotationHelmPolicy  = "helm.sh/resource-policy"
 	annotationArgoOptions = "argocd.argoproj.io/sync-options"
 	keyFluxPrune          = "kustomize.toolkit.fluxcd.io/prune"
 
-	// annotationChartCRD marks a definition that came from the crds/ folder of a chart. Its prefix is that of the stamp, so that it
-	// is neither drift nor shown in a plan preview.
+	// annotationChartCRD marks a definition that came from the crds/ folder of a chart. Its prefix is that of the
+	// stamp, so that it is neither drift nor shown in a plan preview.
 	annotationChartCRD = "pipecd.dev/chart-crd"
 )
 
-// Exclusion returns why an object must not be deleted by pruning, by a rollback or with its variant; empty when nothing in
-// its metadata says so.
+// Exclusion returns why an object must not be deleted by pruning, by a rollback or with its variant; empty when nothing
+// in its metadata says so.
 func Exclusion(o metav1.Object) string {
 	annotations := o.GetAnnotations()
 	prune := annotations[AnnotationPrune]
@@ -42,7 +43,8 @@ func Exclusion(o metav1.Object) string {
 	case strings.EqualFold(o.GetLabels()[keyFluxPrune], "disabled"): // Flux reads either
 		return "because of its label " + keyFluxPrune + ": disabled"
 	case annotations[annotationChartCRD] == "true" && prune != "true":
-		return "because it came from the crds/ folder of a chart, and the objects of its kind would go with it (to allow that: annotation " + AnnotationPrune + `: "true")`
+		return "because it came from the crds/ folder of a chart, and the objects of its kind would go with it " +
+			"(to allow that: annotation " + AnnotationPrune + `: "true")`
 	}
 	return ""
 }
@@ -82,8 +84,8 @@ func argoOptions(annotations map[string]string) []string {
 	return options
 }
 
-// excludes reports whether an option of Argo CD excludes an object from deletion. "confirm" waits for a user whom nothing asks
-// here.
+// excludes reports whether an option of Argo CD excludes an object from deletion. "confirm" waits for a user whom
+// nothing asks here.
 func excludes(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	return (name == "Prune" || name == "Delete") && (value == "false" || value == "confirm")

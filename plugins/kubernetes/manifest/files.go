@@ -51,7 +51,8 @@ func listFolder(tree *checkout.Tree, req Request, folder string) ([]string, erro
 	var files []string
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) || isConfig(name, req.ConfigFile) {
+		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) ||
+			isConfig(name, req.ConfigFile) {
 			continue
 		}
 		file := filepath.Join(folder, name)
@@ -74,5 +75,6 @@ func outside(err error, name string) error {
 
 // isConfig tells whether a file configures PipeCD rather than Kubernetes.
 func isConfig(name, configFile string) bool {
-	return name == configFile || strings.HasSuffix(name, ".pipecd.yaml") || name == ".pipe.yaml" || slices.Contains(kustomizationFiles, name)
+	return name == configFile || strings.HasSuffix(name, ".pipecd.yaml") || name == ".pipe.yaml" ||
+		slices.Contains(kustomizationFiles, name)
 }

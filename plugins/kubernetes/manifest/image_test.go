@@ -23,14 +23,17 @@ func TestImageReferencesAreTakenApart(t *testing.T) {
 		"localhost/app:v1":             {Repository: "localhost/app", Name: "app", Tag: "v1"},
 		"registry:5000/app":            {Repository: "registry:5000/app", Name: "app"},
 		"registry:5000/app:v1":         {Repository: "registry:5000/app", Name: "app", Tag: "v1"},
-		"registry.example:5000/a/b/c/app:v1-rc.1": {Repository: "registry.example:5000/a/b/c/app", Name: "app", Tag: "v1-rc.1"},
-		"[::1]:5000/app:v1":                       {Repository: "[::1]:5000/app", Name: "app", Tag: "v1"},
-		"ghcr.io/team/app@" + digest:              {Repository: "ghcr.io/team/app", Name: "app", Digest: digest},
-		"registry:5000/team/app:v1@" + digest:     {Repository: "registry:5000/team/app", Name: "app", Tag: "v1", Digest: digest},
-		"ghcr.io/team/app:v1@sha512:ff":           {Repository: "ghcr.io/team/app", Name: "app", Tag: "v1", Digest: "sha512:ff"},
-		"No Image/Of:This:Kind":                   {Repository: "No Image/Of", Name: "Of", Tag: "This:Kind"},
-		"${REGISTRY}/app:v1":                      {Repository: "${REGISTRY}/app", Name: "app", Tag: "v1"},
-		"":                                        {},
+		"registry.example:5000/a/b/c/app:v1-rc.1": {Repository: "registry.example:5000/a/b/c/app", Name: "app",
+			Tag: "v1-rc.1"},
+		"[::1]:5000/app:v1":          {Repository: "[::1]:5000/app", Name: "app", Tag: "v1"},
+		"ghcr.io/team/app@" + digest: {Repository: "ghcr.io/team/app", Name: "app", Digest: digest},
+		"registry:5000/team/app:v1@" +
+			digest: {Repository: "registry:5000/team/app", Name: "app", Tag: "v1", Digest: digest},
+		"ghcr.io/team/app:v1@sha512:ff": {Repository: "ghcr.io/team/app", Name: "app", Tag: "v1",
+			Digest: "sha512:ff"},
+		"No Image/Of:This:Kind": {Repository: "No Image/Of", Name: "Of", Tag: "This:Kind"},
+		"${REGISTRY}/app:v1":    {Repository: "${REGISTRY}/app", Name: "app", Tag: "v1"},
+		"":                      {},
 	} {
 		want.Reference = reference
 		require.Equal(t, want, manifest.ParseImage(reference), reference)
@@ -40,7 +43,8 @@ func TestImageReferencesAreTakenApart(t *testing.T) {
 func TestAVersionIsTheTagOrElseTheDigest(t *testing.T) {
 	t.Parallel()
 	for reference, want := range map[string]string{
-		"registry:5000/app": "latest", "app:v1": "v1", "app@sha256:ab": "sha256:ab", "registry:5000/app:v1@sha256:ab": "v1",
+		"registry:5000/app": "latest", "app:v1": "v1", "app@sha256:ab": "sha256:ab",
+		"registry:5000/app:v1@sha256:ab": "v1",
 	} {
 		require.Equal(t, want, manifest.ParseImage(reference).Version(), reference)
 	}

@@ -19,11 +19,13 @@ import (
 // Keys of a kustomization.
 var (
 	// listKeys name files and folders.
-	listKeys = []string{"resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"}
+	listKeys = []string{"resources", "bases", "components", "crds", "configurations", "generators", "transformers",
+		"validators"}
 	// fileKeys hold paths deeper down, in kustomizations and in what configures kustomize.
 	fileKeys = []string{"path", "files", "envs", "env", "patchesStrategicMerge"}
 	// dataKeys hold what is the user's own, whose keys mean nothing here.
-	dataKeys = []string{"commonAnnotations", "annotations", "commonLabels", "pairs", "metadata", "literals", "helmCharts"}
+	dataKeys = []string{"commonAnnotations", "annotations", "commonLabels", "pairs", "metadata", "literals",
+		"helmCharts"}
 )
 
 // named tells whether a key is one of the keys: to kustomize the case of letters does not count.
@@ -39,8 +41,8 @@ type kustomization struct {
 	changed bool
 }
 
-// complete checks a kustomization, and has its charts rendered. That of the application gets told to say where resources
-// come from.
+// complete checks a kustomization, and has its charts rendered. That of the application gets told to say where
+// resources come from.
 func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 	k := &kustomization{name: d.name(path)}
 	var document yaml.Node
@@ -52,13 +54,15 @@ func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 	}
 	k.root = document.Content[0]
 	if k.value("<<") != nil {
-		return nil, fmt.Errorf("%s: <<: a kustomization cannot be merged of parts by YAML: write its keys, or use components", k.at("<<"))
+		return nil, fmt.Errorf("%s: <<: a kustomization cannot be merged of parts by YAML: write its keys, or use "+
+			"components", k.at("<<"))
 	}
 	if err := d.check(k, filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if k.value("helmChartInflationGenerator") != nil {
-		return nil, fmt.Errorf("%s: helmChartInflationGenerator is gone from kustomize: write helmCharts", k.at("helmChartInflationGenerator"))
+		return nil, fmt.Errorf("%s: helmChartInflationGenerator is gone from kustomize: write helmCharts",
+			k.at("helmChartInflationGenerator"))
 	}
 	if k.value("helmCharts") != nil {
 		if err := d.render(path, k); err != nil {
@@ -90,7 +94,8 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 			case filepath.IsAbs(entry.Value):
 				return fmt.Errorf("%s: %s: %s is not relative to the kustomization", place, key, entry.Value)
 			case remote(entry.Value) && (d.tree.Kind(at) != checkout.File || strings.Contains(entry.Value, "://")):
-				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it into the repository", place, key, entry.Value)
+				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it "+
+					"into the repository", place, key, entry.Value)
 			case d.Exists(at):
 			default:
 				if _, err := d.tree.Resolve(at); err != nil {
@@ -105,7 +110,8 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 
 // checkConfig checks a file that may configure a part of kustomize: only these have the apiVersion "builtin".
 func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
-	if !bytes.Contains(data, []byte("builtin")) && !bytes.Contains(data, []byte(`\`)) { // where it may be written otherwise
+	// where it may be written otherwise
+	if !bytes.Contains(data, []byte("builtin")) && !bytes.Contains(data, []byte(`\`)) {
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -119,7 +125,8 @@ func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
 			Kind       string `yaml:"kind"`
 		}
 		// Of what cannot be decoded here, kustomize may make something else; a list may hold what is looked for.
-		if err := document.Decode(&header); err == nil && header.APIVersion != "builtin" && !strings.HasSuffix(header.Kind, "List") {
+		if err := document.Decode(&header); err == nil && header.APIVersion != "builtin" &&
+			!strings.HasSuffix(header.Kind, "List") {
 			continue
 		}
 		if err := refuseRemoteFiles(&document, d.name(path), false); err != nil {
@@ -145,8 +152,10 @@ func refuseRemoteFiles(n *yaml.Node, file string, isFile bool) error {
 			value = n.Value
 		}
 		for _, text := range []string{n.Value, value} {
-			if small := strings.ToLower(text); isFile && !strings.Contains(text, "\n") && (strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
-				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it into the repository", file, n.Line, text)
+			if small := strings.ToLower(text); isFile && !strings.Contains(text, "\n") &&
+				(strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
+				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it "+
+					"into the repository", file, n.Line, text)
 			}
 		}
 	case yaml.MappingNode:

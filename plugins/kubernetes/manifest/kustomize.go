@@ -101,7 +101,8 @@ func (d *kustomizeDisk) explain(name string, err error) error {
 		if readErr != nil {
 			continue
 		}
-		if _, broken := decodeYAML(data, d.name(path)); broken != nil && strings.Contains(broken.Error(), notValidYAML) {
+		if _, broken := decodeYAML(data, d.name(path)); broken != nil &&
+			strings.Contains(broken.Error(), notValidYAML) {
 			return broken
 		}
 	}
@@ -145,15 +146,16 @@ func (p *places) of(kustomization string, r *resource.Resource) Origin {
 	return Origin{File: origin.Path}
 }
 
-// original finds the manifest that a resource was made from. Kustomize has forgotten its name by then, of which it leaves
-// something in the new one: a prefix and a suffix may have been added.
+// original finds the manifest that a resource was made from. Kustomize has forgotten its name by then, of which it
+// leaves something in the new one: a prefix and a suffix may have been added.
 func original(in []Manifest, id resid.ResId) (found Manifest, ok bool) {
 	alone := 0
 	for _, m := range in {
 		if m.GetKind() != id.Kind || m.GroupVersionKind().Group != id.Group {
 			continue
 		}
-		if alone++; alone == 1 || strings.Contains(id.Name, m.GetName()) && len(m.GetName()) > len(found.nameIn(id.Name)) {
+		if alone++; alone == 1 || strings.Contains(id.Name, m.GetName()) &&
+			len(m.GetName()) > len(found.nameIn(id.Name)) {
 			found = m
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-const overlay = "resources: [../base]\nnamePrefix: k-\nimages: [{name: app, newTag: v3}]\nconfigMapGenerator: [{name: gen, literals: [n=y]}]\n"
+const overlay = "resources: [../base]\nnamePrefix: k-\nimages: [{name: app, newTag: v3}]\n" +
+	"configMapGenerator: [{name: gen, literals: [n=y]}]\n"
 
 func kustomizeFiles() map[string]string {
 	return map[string]string{
@@ -93,13 +94,16 @@ func TestEachOptionOfKustomizeIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	root := write(t, kustomizeFiles())
 	build := func(flag, value string) ([]manifest.Manifest, error) {
-		return load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root, KustomizeOptions: map[string]string{flag: value}})
+		return load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root,
+			KustomizeOptions: map[string]string{flag: value}})
 	}
 	for flag, want := range map[string]string{
 		"enable-alpha-plugins": "not possible here: plugins are programs, and none is run; allowed are load-restrictor",
-		"as-current-user":      "no container is run", "network": "no container is run", "helm-command": "charts are rendered without a program",
-		"output": "the manifests are deployed, not written", "colour": "not a flag of kustomize build; allowed are load-restrictor",
-		"reorder": `"" is neither legacy nor none`, "load-restrictor": `"" is neither LoadRestrictionsNone nor`,
+		"as-current-user":      "no container is run", "network": "no container is run",
+		"helm-command": "charts are rendered without a program",
+		"output":       "the manifests are deployed, not written",
+		"colour":       "not a flag of kustomize build; allowed are load-restrictor",
+		"reorder":      `"" is neither legacy nor none`, "load-restrictor": `"" is neither LoadRestrictionsNone nor`,
 	} {
 		_, err := build(flag, "")
 		require.ErrorContains(t, err, "input.kustomizeOptions."+flag+": ")
@@ -107,7 +111,8 @@ func TestEachOptionOfKustomizeIsHonouredOrRefused(t *testing.T) {
 	}
 	_, err := build("enable-helm", "perhaps")
 	require.ErrorContains(t, err, `"perhaps" is neither true nor false`)
-	for flag, value := range map[string]string{"load-restrictor": "LoadRestrictionsNone", "--reorder": "none", "enable-helm": "", "helm-kube-version": "v1.30.0", "helm-api-versions": "a/v1"} {
+	for flag, value := range map[string]string{"load-restrictor": "LoadRestrictionsNone", "--reorder": "none",
+		"enable-helm": "", "helm-kube-version": "v1.30.0", "helm-api-versions": "a/v1"} {
 		_, err = build(flag, value)
 		require.NoError(t, err)
 	}
@@ -135,14 +140,20 @@ func TestBasesMayReachOutOfTheirFolderWhenTheRestrictorIsOff(t *testing.T) {
 func TestKustomizeFetchesNothing(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"resources:\n- https://charts.example/a.yaml\n":                           "kustomization.yaml:2: resources: https://charts.example/a.yaml is on another machine, and nothing is fetched from there: copy it into the repository",
-		"resources:\n- github.com/org/repo//base?ref=v1\n":                        "is on another machine",
-		"bases: ['git@github.com:org/repo']\n":                                    "is on another machine",
-		"components: ['ssh://host/repo']\n":                                       "is on another machine",
-		"resources: [../base]\npatches:\n- path: https://charts.example/p.yaml\n": "kustomization.yaml:3: https://charts.example/p.yaml is on another machine",
-		"configMapGenerator: [{name: a, files: ['k=http://charts.example/x']}]\n": "http://charts.example/x is on another machine",
-		"resources: [../base]\ntransformers: [t.yaml]\n":                          "t.yaml:4: https://charts.example/p.yaml is on another machine",
-		"resources: [../base]\ntransformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: p}\n  path: https://a.example/b\n": "https://a.example/b is on another machine",
+		"resources:\n- https://charts.example/a.yaml\n": "kustomization.yaml:2: " +
+			"resources: https://charts.example/a.yaml is on another machine, and nothing is fetched from there: " +
+			"copy it into the repository",
+		"resources:\n- github.com/org/repo//base?ref=v1\n": "is on another machine",
+		"bases: ['git@github.com:org/repo']\n":             "is on another machine",
+		"components: ['ssh://host/repo']\n":                "is on another machine",
+		"resources: [../base]\npatches:\n- path: https://charts.example/p.yaml\n": "kustomization.yaml:3: " +
+			"https://charts.example/p.yaml is on another machine",
+		"configMapGenerator: [{name: a, files: ['k=http://charts.example/x']}]\n": "http://charts.example/x is on " +
+			"another machine",
+		"resources: [../base]\ntransformers: [t.yaml]\n": "t.yaml:4: " +
+			"https://charts.example/p.yaml is on another machine",
+		"resources: [../base]\ntransformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n" +
+			"  metadata: {name: p}\n  path: https://a.example/b\n": "https://a.example/b is on another machine",
 		"resources: [../base]\ntransformers: [deep]\n":                                             "t.yaml:4: https://charts.example/p.yaml is on another machine",
 		"resources: [../base]\npatches: [{path: 'HTTPS://charts.example/p.yaml'}]\n":               "is on another machine",
 		"Resources: [https://charts.example/a.yaml]\n":                                             "is on another machine",
@@ -150,20 +161,26 @@ func TestKustomizeFetchesNothing(t *testing.T) {
 		"<<: {resources: [https://charts.example/a.yaml]}\n":                                       "kustomization.yaml:1: <<: a kustomization cannot be merged",
 		"resources: [../base]\npatches: [{Path: https://charts.example/p.yaml}]\n":                 "is on another machine",
 		"resources: [../base]\ncommonAnnotations: &a {path: https://a.example/b}\npatches: [*a]\n": "is on another machine",
-		"resources: [../base]\ntransformers: [\"{apiVersion: v1, kind: List, items: [{apiVersion: builtin, kind: PatchTransformer, metadata: {name: p},\\n path: https://a.example/b}]}\"]\n": "is on another machine",
-		"resources: [../../elsewhere]\n":                                   "kustomization.yaml:1: resources: ../../elsewhere leads outside of the repository",
-		"resources: [/etc/hostname]\n":                                     "/etc/hostname is not relative to the kustomization",
+		"resources: [../base]\ntransformers: [\"{apiVersion: v1, kind: List, items: [{apiVersion: builtin, kind: " +
+			"PatchTransformer, metadata: {name: p},\\n path: https://a.example/b}]}\"]\n": "is on another machine",
+		"resources: [../../elsewhere]\n": "kustomization.yaml:1: resources: " +
+			"../../elsewhere leads outside of the repository",
+		"resources: [/etc/hostname]\n": "/etc/hostname is not relative to the " +
+			"kustomization",
 		"resources: [../base]\npatches: [{path: ../../../etc/hostname}]\n": "outside of the repository",
 		"resources: [../base]\nopenapi: {path: 'https://a.example/b'}\n":   "is on another machine",
-		"a: b\nc: [\n":                                      "kustomization.yaml:2: not valid YAML",
-		"resources: [broken.yaml]\n":                        "broken.yaml:4: not valid YAML",
-		"resources: [../base]\nunknown: true\n":             "kustomization.yaml: kustomize:",
-		"helmCharts: [{name: web}]\n":                       "kustomization.yaml:1: helmCharts are rendered with input.kustomizeOptions",
-		"helmChartInflationGenerator: [{chartName: web}]\n": "kustomization.yaml:1: helmChartInflationGenerator is gone",
+		"a: b\nc: [\n":                          "kustomization.yaml:2: not valid YAML",
+		"resources: [broken.yaml]\n":            "broken.yaml:4: not valid YAML",
+		"resources: [../base]\nunknown: true\n": "kustomization.yaml: kustomize:",
+		"helmCharts: [{name: web}]\n": "kustomization.yaml:1: helmCharts are rendered with " +
+			"input.kustomizeOptions",
+		"helmChartInflationGenerator: [{chartName: web}]\n": "kustomization.yaml:1: helmChartInflationGenerator " +
+			"is gone",
 	} {
 		files := kustomizeFiles()
 		files["app/kustomization.yaml"] = text
-		files["app/t.yaml"] = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: https://charts.example/p.yaml\n"
+		files["app/t.yaml"] = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\n" +
+			"path: https://charts.example/p.yaml\n"
 		files["app/deep/kustomization.yaml"] = "resources: [t.yaml]\n"
 		files["app/deep/t.yaml"] = files["app/t.yaml"]
 		files["app/broken.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n\n"
@@ -195,12 +212,16 @@ func TestAFolderThatIsNamedAsAnAddressIsNotFetchedEither(t *testing.T) {
 func TestURLsThatAreDataOfAUserAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	files := kustomizeFiles()
-	files["app/kustomization.yaml"] = "resources: [../base]\ncommonAnnotations: {path: https://a.example}\ntransformers: [t.yaml]\nconfigMapGenerator: [{name: gen, literals: ['url=https://a.example']}]\n"
-	files["app/t.yaml"] = "apiVersion: builtin\nkind: AnnotationsTransformer\nmetadata: {name: t}\nannotations: {files: https://a.example}\nfieldSpecs: [{path: metadata/annotations, create: true}]\n"
+	files["app/kustomization.yaml"] = "resources: [../base]\ncommonAnnotations: {path: " +
+		"https://a.example}\ntransformers: [t.yaml]\n" +
+		"configMapGenerator: [{name: gen, literals: ['url=https://a.example']}]\n"
+	files["app/t.yaml"] = "apiVersion: builtin\nkind: AnnotationsTransformer\nmetadata: {name: t}\n" +
+		"annotations: {files: https://a.example}\nfieldSpecs: [{path: metadata/annotations, create: true}]\n"
 	root := write(t, files)
 	manifests, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"path": "https://a.example", "files": "https://a.example"}, manifests[0].GetAnnotations())
+	require.Equal(t, map[string]string{"path": "https://a.example", "files": "https://a.example"},
+		manifests[0].GetAnnotations())
 }
 
 func TestOriginsThatAUserWantsStay(t *testing.T) {
@@ -218,7 +239,9 @@ func TestMistakesAreFoundInTheFileThatAKustomizationNames(t *testing.T) {
 	t.Parallel()
 	root := write(t, map[string]string{
 		"app/kustomization.yaml": "namePrefix: a-\nresources: [all.yaml]\n",
-		"app/all.yaml":           configMap("web") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web-2\n  annotations:\n    pipecd.dev/order: soon\n",
+		"app/all.yaml": configMap("web") +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web-2\n  annotations:\n" +
+			"    pipecd.dev/order: soon\n",
 	})
 	_, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
 	require.EqualError(t, err, `all.yaml:10: annotation pipecd.dev/order: "soon" is not a whole number`)
@@ -237,17 +260,22 @@ helmCharts:
   valuesFile: values.yaml
   valuesInline: {replicas: 3}
 `,
-		"app/values.yaml":                           "replicas: 2\nname: x\n",
-		"app/vendored/web/Chart.yaml":               "{apiVersion: v2, name: web, version: 1.0.0}",
-		"app/vendored/web/crds/c.yaml":              "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\n",
-		"app/vendored/web/templates/deployment.yml": "\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}-{{ .Values.name }}\nspec: {replicas: {{ .Values.replicas }}}\n",
-		"app/vendored/web/templates/test.yml":       "apiVersion: v1\nkind: Pod\nmetadata: {name: t, annotations: {helm.sh/hook: test}}\n",
+		"app/values.yaml":             "replicas: 2\nname: x\n",
+		"app/vendored/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}",
+		"app/vendored/web/crds/c.yaml": "apiVersion: apiextensions.k8s.io/v1\n" +
+			"kind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\n",
+		"app/vendored/web/templates/deployment.yml": "\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n" +
+			"  name: {{ .Release.Name }}-{{ .Values.name }}\nspec: {replicas: {{ .Values.replicas }}}\n",
+		"app/vendored/web/templates/test.yml": "apiVersion: v1\nkind: Pod\n" +
+			"metadata: {name: t, annotations: {helm.sh/hook: test}}\n",
 	})
 	var notes []string
-	req := manifest.Request{Dir: filepath.Join(root, "app"), Root: root, KustomizeOptions: map[string]string{"enable-helm": ""}, Note: func(s string) { notes = append(notes, s) }}
+	req := manifest.Request{Dir: filepath.Join(root, "app"), Root: root,
+		KustomizeOptions: map[string]string{"enable-helm": ""}, Note: func(s string) { notes = append(notes, s) }}
 	manifests, err := load(t, req)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"CustomResourceDefinition//widgets.example.com", "Deployment/prod/my-shop-x"}, names(manifests))
+	require.ElementsMatch(t, []string{"CustomResourceDefinition//widgets.example.com", "Deployment/prod/my-shop-x"},
+		names(manifests))
 	for _, m := range manifests {
 		if m.GetKind() == "Deployment" {
 			require.EqualValues(t, 3, m.Object["spec"].(map[string]any)["replicas"])

@@ -19,9 +19,11 @@ import (
 )
 
 // inflate renders the helmCharts of a kustomization into files beside it, which its resources then name.
-func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomizeDisk, flags *kustomizeFlags, req Request, out *result, at string, k *kustomization) error {
+func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomizeDisk, flags *kustomizeFlags,
+	req Request, out *result, at string, k *kustomization) error {
 	if !flags.charts {
-		return fmt.Errorf("%s: helmCharts are rendered with input.kustomizeOptions: {enable-helm: \"true\"} only", k.at("helmCharts"))
+		return fmt.Errorf("%s: helmCharts are rendered with input.kustomizeOptions: {enable-helm: \"true\"} only",
+			k.at("helmCharts"))
 	}
 	// The keys are those of JSON, which kustomize reads the file as.
 	var given struct {
@@ -71,7 +73,8 @@ func fileRune(r rune) rune {
 	return r
 }
 
-func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home string, c types.HelmChart, allowed []string) (*result, error) {
+func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home string, c types.HelmChart,
+	allowed []string) (*result, error) {
 	if c.NameTemplate != "" {
 		return nil, fmt.Errorf("chart %s: nameTemplate is not possible here: write releaseName", c.Name)
 	}
@@ -81,7 +84,8 @@ func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home 
 	}
 	// What is there already is used as it is, whatever its version (kustomize: the same).
 	local := filepath.Join(home, c.Name)
-	if versioned := filepath.Join(home, c.Name+"-"+c.Version, c.Name); c.Version != "" && tree.Kind(filepath.Join(dir, versioned)) == checkout.Folder {
+	if versioned := filepath.Join(home, c.Name+"-"+c.Version, c.Name); c.Version != "" &&
+		tree.Kind(filepath.Join(dir, versioned)) == checkout.Folder {
 		local = versioned
 	}
 	if tree.Kind(filepath.Join(dir, local)) == checkout.Folder {
@@ -100,7 +104,8 @@ func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home 
 	return rendered, nil
 }
 
-// setValues says which values win: those in the kustomization, unless valuesMerge is "merge"; with "replace" they are all.
+// setValues says which values win: those in the kustomization, unless valuesMerge is "merge"; with "replace" they are
+// all.
 func setValues(options *helm.Options, c types.HelmChart) error {
 	files := c.AdditionalValuesFiles
 	if c.ValuesFile != "" {

@@ -29,7 +29,8 @@ type kustomizeDisk struct {
 	read []string
 	// ownOrigins is whether the kustomization itself wants origin annotations.
 	ownOrigins bool
-	// failed is the first mistake that was found in a kustomization. Kustomize itself passes over errors of reading one.
+	// failed is the first mistake that was found in a kustomization. Kustomize itself passes over errors of reading
+	// one.
 	failed error
 }
 

@@ -38,7 +38,8 @@ var refusedFlags = map[string]string{
 	"stack-trace":          "it is for those who work on kustomize",
 }
 
-const allowedFlags = "allowed are load-restrictor, reorder, enable-helm, helm-api-versions, helm-kube-version and enable-managedby-label"
+const allowedFlags = "allowed are load-restrictor, reorder, enable-helm, helm-api-versions, helm-kube-version and " +
+	"enable-managedby-label"
 
 // parseKustomizeOptions turns flags of `kustomize build` into options. Each one is honoured or an error.
 func parseKustomizeOptions(given map[string]string) (*kustomizeFlags, error) {

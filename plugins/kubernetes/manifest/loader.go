@@ -97,7 +97,8 @@ func (l *Loader) load(ctx context.Context, tree *checkout.Tree, req Request) (*r
 		return nil, err
 	}
 	if len(loaded.manifests) == 0 {
-		return nil, errors.New("no manifests found: put *.yaml, *.yml or *.json files into the application's directory, name them in input.manifests, add a kustomization.yaml, or set input.helmChart")
+		return nil, errors.New("no manifests found: put *.yaml, *.yml or *.json files into the application's " +
+			"directory, name them in input.manifests, add a kustomization.yaml, or set input.helmChart")
 	}
 	for _, m := range loaded.manifests {
 		if req.Namespace != "" && !isClusterScoped(m) {

@@ -52,25 +52,30 @@ func configMap(name string) string {
 func TestEveryManifestDirectlyInTheFolderIsLoaded(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
-		"app.pipecd.yaml":    "apiVersion: pipecd.dev/v1beta1\nkind: Application\n",
-		"other.pipecd.yaml":  "apiVersion: pipecd.dev/v1beta1\nkind: Application\n",
-		"a.yaml":             configMap("a1") + "---\n# nothing\n---\n" + configMap("a2"),
-		"b.yml":              configMap("b"),
-		"c.json":             "{\n\t\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"c\"}\n}\n",
-		"list.yaml":          "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l2}}\n",
+		"app.pipecd.yaml":   "apiVersion: pipecd.dev/v1beta1\nkind: Application\n",
+		"other.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\n",
+		"a.yaml":            configMap("a1") + "---\n# nothing\n---\n" + configMap("a2"),
+		"b.yml":             configMap("b"),
+		"c.json": "{\n\t\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": " +
+			"\"c\"}\n}\n",
+		"list.yaml": "apiVersion: v1\nkind: List\nitems:\n" +
+			"- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1}}\n" +
+			"- {apiVersion: v1, kind: ConfigMap, metadata: {name: l2}}\n",
 		"notes.txt":          "no manifest",
 		"deeper/hidden.yaml": configMap("hidden"),
 	})
 	manifests, err := load(t, manifest.Request{Dir: dir})
 	require.NoError(t, err)
-	require.Equal(t, []string{"ConfigMap//a1", "ConfigMap//a2", "ConfigMap//b", "ConfigMap//c", "ConfigMap//l1", "ConfigMap//l2"}, names(manifests))
+	require.Equal(t, []string{"ConfigMap//a1", "ConfigMap//a2", "ConfigMap//b", "ConfigMap//c", "ConfigMap//l1",
+		"ConfigMap//l2"}, names(manifests))
 	require.Equal(t, "a.yaml:7", manifests[1].Origin.String())
 	require.Equal(t, "list.yaml:5", manifests[5].Origin.String())
 }
 
 func TestFilesAndFoldersMayBeNamed(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"a.yaml": configMap("a"), "deeper/b.yaml": configMap("b"), "c.yaml": configMap("c")})
+	dir := write(t, map[string]string{"a.yaml": configMap("a"), "deeper/b.yaml": configMap("b"),
+		"c.yaml": configMap("c")})
 	manifests, err := load(t, manifest.Request{Dir: dir, Files: []string{"deeper", "a.yaml"}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ConfigMap//b", "ConfigMap//a"}, names(manifests))
@@ -78,7 +83,8 @@ func TestFilesAndFoldersMayBeNamed(t *testing.T) {
 
 func TestTheNamespaceOfTheInputReplacesThatOfEveryNamespacedManifest(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"a.yaml": strings.Replace(configMap("a"), "name: a", "name: a, namespace: x", 1) + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"})
+	dir := write(t, map[string]string{"a.yaml": strings.Replace(configMap("a"), "name: a", "name: a, namespace: x", 1) +
+		"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"})
 	manifests, err := load(t, manifest.Request{Dir: dir, Namespace: "prod"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ConfigMap/prod/a", "Namespace//n"}, names(manifests))
@@ -87,12 +93,15 @@ func TestTheNamespaceOfTheInputReplacesThatOfEveryNamespacedManifest(t *testing.
 func TestManifestsAreSortedByTheirOrderAnnotation(t *testing.T) {
 	t.Parallel()
 	at := func(name, order string) string {
-		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n  annotations:\n    pipecd.dev/order: \"" + order + "\"\n"
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name +
+			"\n  annotations:\n    pipecd.dev/order: \"" + order + "\"\n"
 	}
-	dir := write(t, map[string]string{"1.yaml": at("last", "10"), "2.yaml": configMap("middle"), "3.yaml": configMap("middle2"), "4.yaml": at("first", "-1")})
+	dir := write(t, map[string]string{"1.yaml": at("last", "10"), "2.yaml": configMap("middle"),
+		"3.yaml": configMap("middle2"), "4.yaml": at("first", "-1")})
 	manifests, err := load(t, manifest.Request{Dir: dir})
 	require.NoError(t, err)
-	require.Equal(t, []string{"ConfigMap//first", "ConfigMap//middle", "ConfigMap//middle2", "ConfigMap//last"}, names(manifests))
+	require.Equal(t, []string{"ConfigMap//first", "ConfigMap//middle", "ConfigMap//middle2", "ConfigMap//last"},
+		names(manifests))
 
 	dir = write(t, map[string]string{"1.yaml": at("last", "soon")})
 	_, err = load(t, manifest.Request{Dir: dir})
@@ -138,16 +147,25 @@ spec:
 func TestMistakesAreNamedWithFileAndLine(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ file, text, want string }{
-		"broken YAML":             {"a.yaml", "apiVersion: v1\nkind: [", "a.yaml:"},
-		"broken JSON":             {"a.json", "{\n\"apiVersion\": }", "a.json:2: not valid JSON"},
-		"not an object":           {"a.yaml", "- 1\n", "a.yaml:1: not a Kubernetes object"},
-		"no kind":                 {"a.yaml", "\napiVersion: v1\nmetadata: {name: a}\n", "a.yaml:2: not a Kubernetes object: apiVersion and kind must both be given"},
-		"no name":                 {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {a: b}\n", "a.yaml:3: ConfigMap without a name"},
-		"no metadata":             {"a.yaml", "apiVersion: v1\nkind: ConfigMap\n", "a.yaml:2: ConfigMap without metadata"},
-		"a label that is no text": {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    version: 1\n", `a.yaml:6: metadata.labels: the value of "version" is 1, which is not text`},
-		"a key twice":             {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: b\n  a: c\n", `a.yaml:6: the key "a" is given twice`},
-		"a resource twice":        {"a.yaml", configMap("a") + "---\n" + configMap("a"), "a.yaml:5: ConfigMap a is already defined at a.yaml:1"},
-		"an alias of itself":      {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: &m\n  name: a\n  x: *m\n", "a.yaml:"},
+		"broken YAML":   {"a.yaml", "apiVersion: v1\nkind: [", "a.yaml:"},
+		"broken JSON":   {"a.json", "{\n\"apiVersion\": }", "a.json:2: not valid JSON"},
+		"not an object": {"a.yaml", "- 1\n", "a.yaml:1: not a Kubernetes object"},
+		"no kind": {"a.yaml", "\napiVersion: v1\nmetadata: {name: a}\n",
+			"a.yaml:2: not a Kubernetes object: apiVersion and kind must both be given"},
+		"no name": {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {a: b}\n",
+			"a.yaml:3: ConfigMap without a name"},
+		"no metadata": {"a.yaml", "apiVersion: v1\nkind: ConfigMap\n",
+			"a.yaml:2: ConfigMap without metadata"},
+		"a label that is no text": {"a.yaml",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    version: 1\n",
+			`a.yaml:6: metadata.labels: the value of "version" is 1, which is not text`},
+		"a key twice": {"a.yaml",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: b\n  a: c\n",
+			`a.yaml:6: the key "a" is given twice`},
+		"a resource twice": {"a.yaml", configMap("a") + "---\n" + configMap("a"),
+			"a.yaml:5: ConfigMap a is already defined at a.yaml:1"},
+		"an alias of itself": {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: &m\n  name: a\n  x: *m\n",
+			"a.yaml:"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +183,8 @@ func TestABombOfAliasesIsRefused(t *testing.T) {
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nl0: &l0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 9; i++ {
 		prev := string(rune('0' + i - 1))
-		b.WriteString("l" + string(rune('0'+i)) + ": &l" + string(rune('0'+i)) + " [" + strings.TrimSuffix(strings.Repeat("*l"+prev+", ", 10), ", ") + "]\n")
+		b.WriteString("l" + string(rune('0'+i)) + ": &l" + string(rune('0'+i)) + " [" +
+			strings.TrimSuffix(strings.Repeat("*l"+prev+", ", 10), ", ") + "]\n")
 	}
 	_, err := manifest.Parse([]byte(b.String()), "a.yaml")
 	require.ErrorContains(t, err, "too large")
@@ -179,7 +198,8 @@ func TestNothingOutsideOfTheApplicationIsRead(t *testing.T) {
 	for _, file := range []string{"../x.yaml", filepath.Join(outside, "secret.yaml"), "link.yaml"} {
 		_, err := load(t, manifest.Request{Dir: dir, Files: []string{file}})
 		require.Error(t, err, file)
-		require.Regexp(t, "leads outside of the repository|is not relative to the application's directory", err.Error(), file)
+		require.Regexp(t, "leads outside of the repository|is not relative to the application's directory", err.Error(),
+			file)
 	}
 	_, err := load(t, manifest.Request{Dir: dir})
 	require.ErrorContains(t, err, "link.yaml leads outside")

@@ -76,14 +76,15 @@ func (k Key) String() string {
 	return strings.Join([]string{k.Group, k.Kind, k.Namespace, k.Name}, ":")
 }
 
-// Fold gives equal keys for the same resource however it is written (PipeCD v1: case does not count, and "default" is no
-// namespace).
+// Fold gives equal keys for the same resource however it is written (PipeCD v1: case does not count, and "default" is
+// no namespace).
 func (k Key) Fold() Key {
 	namespace := strings.ToLower(k.Namespace)
 	if namespace == "default" {
 		namespace = ""
 	}
-	return Key{Group: strings.ToLower(k.Group), Kind: strings.ToLower(k.Kind), Namespace: namespace, Name: strings.ToLower(k.Name)}
+	return Key{Group: strings.ToLower(k.Group), Kind: strings.ToLower(k.Kind), Namespace: namespace,
+		Name: strings.ToLower(k.Name)}
 }
 
 // Human is how a resource is named in logs: "Deployment default/hello".

@@ -61,7 +61,8 @@ func toManifests(value any, origin Origin) ([]Manifest, error) {
 		return nil, fmt.Errorf("%s: %s without metadata: metadata.name must be given", origin.At("kind"), u.GetKind())
 	}
 	if u.GetName() == "" {
-		return nil, fmt.Errorf("%s: %s without a name: metadata.name must be given as text (generateName cannot be applied again)", origin.At("metadata"), u.GetKind())
+		return nil, fmt.Errorf("%s: %s without a name: metadata.name must be given as text (generateName cannot "+
+			"be applied again)", origin.At("metadata"), u.GetKind())
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		if err := checkTexts(metadata, field, origin); err != nil {
@@ -71,7 +72,8 @@ func toManifests(value any, origin Origin) ([]Manifest, error) {
 	return []Manifest{{Unstructured: u, Origin: origin}}, nil
 }
 
-// checkTexts refuses label and annotation values that are not text: reading them back as a map of strings would lose all.
+// checkTexts refuses label and annotation values that are not text: reading them back as a map of strings would lose
+// all.
 func checkTexts(metadata map[string]any, field string, origin Origin) error {
 	value := metadata[field]
 	if value == nil {
@@ -84,7 +86,8 @@ func checkTexts(metadata map[string]any, field string, origin Origin) error {
 	}
 	for key, v := range m {
 		if _, ok := v.(string); !ok {
-			return fmt.Errorf("%s: metadata.%s: the value of %q is %v, which is not text; put it in quotes", origin.At("metadata."+field+"."+key), field, key, v)
+			return fmt.Errorf("%s: metadata.%s: the value of %q is %v, which is not text; put it in quotes",
+				origin.At("metadata."+field+"."+key), field, key, v)
 		}
 	}
 	return nil

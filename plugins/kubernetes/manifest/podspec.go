@@ -42,8 +42,9 @@ func (r ConfigReference) Name() string {
 // Rename changes the reference.
 func (r ConfigReference) Rename(name string) { r.holder[r.field] = name }
 
-// ConfigReferences finds what a pod takes from ConfigMaps and Secrets: env, envFrom and volumes, projected ones included
-// (PipeCD v1 leaves those out, so that a canary reads the primary's). imagePullSecrets are credentials, not configuration: see PullSecrets.
+// ConfigReferences finds what a pod takes from ConfigMaps and Secrets: env, envFrom and volumes, projected ones
+// included (PipeCD v1 leaves those out, so that a canary reads the primary's). imagePullSecrets are credentials, not
+// configuration: see PullSecrets.
 func ConfigReferences(podSpec map[string]any) []ConfigReference {
 	var refs []ConfigReference
 	add := func(kind string, holder map[string]any, field string) {

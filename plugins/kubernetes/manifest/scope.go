@@ -6,12 +6,15 @@ package manifest
 // clusterScoped lists the kinds of Kubernetes itself that have no namespace. It is used only where no cluster can be
 // asked; a custom kind that is missing here is put right when it is applied.
 var clusterScoped = map[string][]string{
-	"":                             {"Namespace", "Node", "PersistentVolume"},
-	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
-	"apiextensions.k8s.io":         {"CustomResourceDefinition"},
-	"apiregistration.k8s.io":       {"APIService"},
-	"admissionregistration.k8s.io": {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"},
-	"storage.k8s.io":               {"StorageClass", "CSIDriver", "CSINode", "VolumeAttachment", "VolumeAttributesClass"},
+	"":                          {"Namespace", "Node", "PersistentVolume"},
+	"rbac.authorization.k8s.io": {"ClusterRole", "ClusterRoleBinding"},
+	"apiextensions.k8s.io":      {"CustomResourceDefinition"},
+	"apiregistration.k8s.io":    {"APIService"},
+	"admissionregistration.k8s.io": {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",
+		"MutatingAdmissionPolicyBinding"},
+	"storage.k8s.io": {"StorageClass", "CSIDriver", "CSINode", "VolumeAttachment",
+		"VolumeAttributesClass"},
 	"scheduling.k8s.io":            {"PriorityClass"},
 	"node.k8s.io":                  {"RuntimeClass"},
 	"networking.k8s.io":            {"IngressClass", "IPAddress", "ServiceCIDR"},

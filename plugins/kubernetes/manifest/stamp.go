@@ -21,8 +21,8 @@ const (
 	AnnotationReplace            = "pipecd.dev/sync-by-replace"
 	AnnotationForceReplace       = "pipecd.dev/force-sync-by-replace"
 
-	// AnnotationDeployTarget names the deploy target of an application of many clusters that a resource was applied for.
-	// (Not in PipeCD v1.)
+	// AnnotationDeployTarget names the deploy target of an application of many clusters that a resource was applied
+	// for. (Not in PipeCD v1.)
 	AnnotationDeployTarget = "pipedeck.dev/deploy-target"
 
 	// ManagedByPiped is the value of LabelManagedBy.

@@ -41,7 +41,8 @@ func TestLabelsAndAnnotationsAreThoseOfPipeCD(t *testing.T) {
 	t.Parallel()
 	manifests, err := manifest.Parse([]byte(workload), "web.yaml")
 	require.NoError(t, err)
-	manifest.Stamp{PipedID: "p", ApplicationID: "a", CommitHash: "c", VariantKey: "pipecd.dev/variant", Variant: "primary"}.Apply(manifests)
+	manifest.Stamp{PipedID: "p", ApplicationID: "a", CommitHash: "c", VariantKey: "pipecd.dev/variant",
+		Variant: "primary"}.Apply(manifests)
 	m := manifests[0]
 	require.Equal(t, map[string]string{
 		"team": "a", "pipecd.dev/managed-by": "piped", "pipecd.dev/piped": "p", "pipecd.dev/application": "a",
@@ -53,7 +54,8 @@ func TestLabelsAndAnnotationsAreThoseOfPipeCD(t *testing.T) {
 		"pipecd.dev/original-api-version": "apps/v1", "pipecd.dev/resource-key": "apps:Deployment:prod:web",
 	}, m.GetAnnotations())
 	template := m.Object["spec"].(map[string]any)["template"].(map[string]any)
-	require.Equal(t, map[string]any{"labels": map[string]any{"app": "web"}}, template["metadata"], "pod templates are left alone")
+	require.Equal(t, map[string]any{"labels": map[string]any{"app": "web"}}, template["metadata"],
+		"pod templates are left alone")
 }
 
 func TestTheConfigHashCoversTheManagedConfigurationOfAWorkload(t *testing.T) {
@@ -77,7 +79,8 @@ metadata: {name: elsewhere, namespace: other}
 `
 	sum := sha256.Sum256([]byte(`{"data":{"a":"1","b":"2"},"kind":"ConfigMap","name":"conf"}` +
 		`{"data":{"a":"YWE="},"immutable":true,"kind":"Secret","name":"sec","type":"Opaque"}`))
-	want := strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10])
+	want := strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e",
+		"t").Replace(hex.EncodeToString(sum[:])[:10])
 
 	hash := func(text string) any {
 		manifests, err := manifest.Parse([]byte(text), "web.yaml")
@@ -124,5 +127,6 @@ func TestTheSameResourceHasTheSameFoldedKey(t *testing.T) {
 	a := manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"}
 	b := manifest.Key{Group: "apps", Kind: "deployment", Name: "Web"}
 	require.Equal(t, a.Fold(), b.Fold())
-	require.NotEqual(t, a.Fold(), manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}.Fold())
+	require.NotEqual(t, a.Fold(), manifest.Key{Group: "apps", Kind: "Deployment", Namespace: "prod",
+		Name: "web"}.Fold())
 }

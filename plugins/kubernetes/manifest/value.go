@@ -5,8 +5,8 @@ package manifest
 
 import "fmt"
 
-// ParseValue reads one YAML value, of any form, by the rules that manifests are read by; nothing at all is nil. name says in
-// errors where the text is from.
+// ParseValue reads one YAML value, of any form, by the rules that manifests are read by; nothing at all is nil. name
+// says in errors where the text is from.
 func ParseValue(text, name string) (any, error) {
 	documents, err := decodeYAML([]byte(text), name)
 	switch {

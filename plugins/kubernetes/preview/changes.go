@@ -109,7 +109,8 @@ func (c *changes) put(key manifest.Key, what, note string, before, after *unstru
 	}
 	var b strings.Builder
 	// PipeCD v1: the form of this line.
-	fmt.Fprintf(&b, "# %d. name=%q, kind=%q, namespace=%q, apiGroup=%q (%s)\n", len(c.objects)+1, key.Name, key.Kind, key.Namespace, key.Group, what)
+	fmt.Fprintf(&b, "# %d. name=%q, kind=%q, namespace=%q, apiGroup=%q (%s)\n", len(c.objects)+1, key.Name, key.Kind,
+		key.Namespace, key.Group, what)
 	if note != "" {
 		b.WriteString(note + "\n")
 	}
@@ -197,7 +198,8 @@ func shown(o *unstructured.Unstructured) map[string]any {
 		values, _ := metadata[field].(map[string]any)
 		maps.DeleteFunc(values, func(name string, _ any) bool {
 			return name == lastApplied || strings.HasPrefix(name, stampPrefix) && name != manifest.AnnotationReplace &&
-				name != manifest.AnnotationForceReplace && name != manifest.AnnotationOrder && name != manifest.AnnotationPrune
+				name != manifest.AnnotationForceReplace && name != manifest.AnnotationOrder &&
+				name != manifest.AnnotationPrune
 		})
 		if len(values) == 0 {
 			delete(metadata, field)
@@ -228,7 +230,8 @@ func hideSecrets(before, after map[string]any) {
 	}
 }
 
-// secretData gives the values of a Secret in the form of the API, nil of anything else, and puts them where the API does.
+// secretData gives the values of a Secret in the form of the API, nil of anything else, and puts them where the API
+// does.
 func secretData(object map[string]any) map[string]any {
 	if object["kind"] != manifest.KindSecret || object["apiVersion"] != "v1" {
 		return nil

@@ -23,12 +23,15 @@ func object(t *testing.T, text string) manifest.Manifest {
 	return manifest.Manifest{Unstructured: o}
 }
 
-const conf = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {pipecd.dev/commit-hash: %s}}\ndata: {v: \"%s\"}\n"
+const conf = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {pipecd.dev/commit-hash: %s}}\n" +
+	"data: {v: \"%s\"}\n"
 
 func TestCommitsAreComparedInTheFormOfPipeCD(t *testing.T) {
 	t.Parallel()
-	before := []manifest.Manifest{object(t, fmt.Sprintf(conf, "changes", "a", "2")), object(t, fmt.Sprintf(conf, "stays", "a", "1")), object(t, fmt.Sprintf(conf, "goes", "a", "1"))}
-	after := []manifest.Manifest{object(t, fmt.Sprintf(conf, "changes", "b", "9")), object(t, fmt.Sprintf(conf, "stays", "b", "1")), object(t, fmt.Sprintf(conf, "comes", "b", "1"))}
+	before := []manifest.Manifest{object(t, fmt.Sprintf(conf, "changes", "a", "2")),
+		object(t, fmt.Sprintf(conf, "stays", "a", "1")), object(t, fmt.Sprintf(conf, "goes", "a", "1"))}
+	after := []manifest.Manifest{object(t, fmt.Sprintf(conf, "changes", "b", "9")),
+		object(t, fmt.Sprintf(conf, "stays", "b", "1")), object(t, fmt.Sprintf(conf, "comes", "b", "1"))}
 	found := &changes{}
 	require.NoError(t, compareCommits(before, after, pruning{enabled: true}, found))
 	summary, details := found.render()
@@ -66,7 +69,8 @@ func TestCommitsAreComparedInTheFormOfPipeCD(t *testing.T) {
 	found = &changes{}
 	require.NoError(t, compareCommits(before, after, pruning{}, found))
 	summary, details = found.render()
-	require.Equal(t, "1 added manifests, 1 changed manifests, 0 deleted manifests; 1 that are not in Git any more stay", summary)
+	require.Equal(t, "1 added manifests, 1 changed manifests, 0 deleted manifests; 1 that are not in Git any more stay",
+		summary)
 	require.Contains(t, details, "#   ConfigMap goes\n")
 	require.False(t, found.none())
 }
@@ -80,12 +84,15 @@ func TestValuesOfSecretsAreNeverShown(t *testing.T) {
 		before, after string
 		lines         []string
 	}{
-		"changed":           {"data: {k: aHVudGVyMg==}", "stringData: {k: other}", []string{"-  k: '****** (before)'", "+  k: '****** (after)'"}},
-		"added and removed": {"data: {gone: aHVudGVyMg==}", "data: {new: aHVudGVyMg==}", []string{"-  gone: '******'", "+  new: '******'"}},
-		"the same":          {"data: {k: aHVudGVyMg==}", "stringData: {k: hunter2}", nil},
+		"changed": {"data: {k: aHVudGVyMg==}", "stringData: {k: other}",
+			[]string{"-  k: '****** (before)'", "+  k: '****** (after)'"}},
+		"added and removed": {"data: {gone: aHVudGVyMg==}", "data: {new: aHVudGVyMg==}",
+			[]string{"-  gone: '******'", "+  new: '******'"}},
+		"the same": {"data: {k: aHVudGVyMg==}", "stringData: {k: hunter2}", nil},
 	} {
 		found := &changes{}
-		require.NoError(t, compareCommits([]manifest.Manifest{secret(c.before)}, []manifest.Manifest{secret(c.after)}, pruning{}, found))
+		require.NoError(t, compareCommits([]manifest.Manifest{secret(c.before)}, []manifest.Manifest{secret(c.after)},
+			pruning{}, found))
 		_, details := found.render()
 		for _, line := range c.lines {
 			require.Contains(t, details, line, name)
@@ -99,7 +106,9 @@ func TestValuesOfSecretsAreNeverShown(t *testing.T) {
 
 func TestAnObjectThatIsMadeAnewIsComparedByWhatGitSays(t *testing.T) {
 	t.Parallel()
-	live := object(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, uid: u, labels: {pipecd.dev/application: a}}\nspec: {defaulted: 1, template: {image: [a, b]}}\nstatus: {x: 1}\n")
+	live := object(t, "apiVersion: batch/v1\nkind: Job\n"+
+		"metadata: {name: j, uid: u, labels: {pipecd.dev/application: a}}\n"+
+		"spec: {defaulted: 1, template: {image: [a, b]}}\nstatus: {x: 1}\n")
 	wanted := object(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {image: [a, c]}}\n")
 	found := &changes{}
 	found.applied(apply.Trial{Manifest: wanted, Live: live.Unstructured, After: wanted.Unstructured, Anew: true}, "a")
@@ -114,7 +123,8 @@ func TestDetailsAreBounded(t *testing.T) {
 	t.Parallel()
 	found := &changes{}
 	for i := range 200 {
-		found.added(manifest.Key{Name: fmt.Sprint(i)}, object(t, fmt.Sprintf(conf, "n", "a", strings.Repeat("x", 10<<10))).Unstructured)
+		found.added(manifest.Key{Name: fmt.Sprint(i)},
+			object(t, fmt.Sprintf(conf, "n", "a", strings.Repeat("x", 10<<10))).Unstructured)
 	}
 	summary, details := found.render()
 	require.Contains(t, summary, "200 added")

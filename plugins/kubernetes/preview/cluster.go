@@ -36,7 +36,8 @@ func (silent) Infof(string, ...any)    {}
 func (silent) Successf(string, ...any) {}
 
 // compareWithCluster tries all manifests in the cluster, and looks for what would be pruned.
-func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, running, wanted []manifest.Manifest, rule pruning, found *changes) error {
+func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, running, wanted []manifest.Manifest,
+	rule pruning, found *changes) error {
 	label := q.Wanted.App.VariantLabel
 	stamp := manifest.Stamp{
 		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
@@ -88,8 +89,8 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, run
 	return findUnwanted(ctx, q, c, running, stay, rule, found)
 }
 
-// takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position of
-// the manifest, for there is something to decide.
+// takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position
+// of the manifest, for there is something to decide.
 func takeImmutable(trials []apply.Trial, refusals []error) map[int]*apply.RefusedError {
 	taken := map[int]*apply.RefusedError{}
 	for i, err := range refusals {
@@ -118,7 +119,8 @@ func findNamespace(ctx context.Context, q *question, c *cluster.Client, found *c
 	return nil
 }
 
-// newcomers are namespaces and kinds that the deployment itself would bring, so that the API cannot try what needs them.
+// newcomers are namespaces and kinds that the deployment itself would bring, so that the API cannot try what needs
+// them.
 type newcomers struct{ namespaces, kinds map[string]bool }
 
 func comesWith(manifests []manifest.Manifest, q *question) newcomers {
@@ -178,7 +180,8 @@ type staying struct {
 }
 
 // findUnwanted looks for the application's objects that are not in the commit, as pruning does.
-func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running []manifest.Manifest, stay staying, rule pruning, found *changes) error {
+func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running []manifest.Manifest, stay staying,
+	rule pruning, found *changes) error {
 	app := q.Wanted.App
 	selector := inventory.Labels(q.applicationID)
 	if rule.onlyPrimary || !rule.enabled {
@@ -194,7 +197,8 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running [
 	}
 	if rule.enabled {
 		if len(skipped) > 0 {
-			found.notes = append(found.notes, "these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
+			found.notes = append(found.notes,
+				"these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
 		}
 		were, err := inventory.Lookup(ctx, c, q.applicationID, running)
 		if err != nil {
@@ -208,9 +212,10 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running [
 		key.Namespace = cmp.Or(key.Namespace, c.Namespace)
 		stay.keys = append(stay.keys, key)
 	}
-	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids), func(i inventory.Item) bool {
-		return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())
-	})
+	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids),
+		func(i inventory.Item) bool {
+			return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())
+		})
 	if rule.enabled {
 		var kept []inventory.Kept
 		if unwanted, kept, err = inventory.Deletable(ctx, c, unwanted); err != nil {
@@ -225,7 +230,8 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running [
 			found.left = append(found.left, item.Key)
 			continue
 		}
-		live, err := c.Dynamic.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name, metav1.GetOptions{})
+		live, err := c.Dynamic.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name,
+			metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:

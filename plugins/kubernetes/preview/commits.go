@@ -13,8 +13,8 @@ import (
 // pruning is whether a deployment deletes what is not in Git any more.
 type pruning struct{ enabled, onlyPrimary bool }
 
-// pruneRule predicts which stages the deployment would have, as far as this plugin can: a commit message that decides is
-// not known here.
+// pruneRule predicts which stages the deployment would have, as far as this plugin can: a commit message that decides
+// is not known here.
 func pruneRule(s *stage.Source, running, wanted []manifest.Manifest) (pruning, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
@@ -78,7 +78,8 @@ func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *ch
 			found.kept(m.Key(), reason)
 		case rule.enabled:
 			if m.Is(manifest.KindNamespace) || m.Is(manifest.KindCRD) {
-				found.notes = append(found.notes, m.Key().Human()+" would be kept if it holds objects that are not deleted with it, which only the cluster knows")
+				found.notes = append(found.notes, m.Key().Human()+" would be kept if it holds objects that are "+
+					"not deleted with it, which only the cluster knows")
 			}
 			found.removed(m.Key(), m.Unstructured)
 		default:

@@ -7,6 +7,6 @@
 // Nothing is changed, neither in the cluster nor in the sources. Values of Secrets are never shown, only whether they
 // differ. When the cluster cannot be reached the two commits are compared instead, and the answer says so.
 //
-// The plugin answers plan previews with it. It fails with the words of package apply when the API would refuse a manifest:
-// a deployment of the commit would fail, too.
+// The plugin answers plan previews with it. It fails with the words of package apply when the API would refuse a
+// manifest: a deployment of the commit would fail, too.
 package preview

@@ -71,7 +71,8 @@ func (p *Previewer) Preview(ctx context.Context, q Query) ([]sdk.PlanPreview, er
 	group.SetLimit(parallelTargets)
 	for i, d := range q.Destinations {
 		group.Go(func() error {
-			previews[i], failed[i] = p.target(ctx, &question{Destination: d, pipedID: q.PipedID, applicationID: q.ApplicationID})
+			previews[i], failed[i] = p.target(ctx, &question{Destination: d, pipedID: q.PipedID,
+				applicationID: q.ApplicationID})
 			return nil
 		})
 	}
@@ -103,14 +104,16 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	found := &changes{}
 	for _, m := range notDue {
 		found.unapplied = append(found.unapplied, m.Key())
-		found.notes = append(found.notes, fmt.Sprintf("%s would not run: its hook is %s, and this deployment is an %s", m.Key().Human(), strings.Join(manifest.Hooks(m), ", "), stage.MomentOf(q.Running)))
+		found.notes = append(found.notes, fmt.Sprintf("%s would not run: its hook is %s, and this deployment is an %s",
+			m.Key().Human(), strings.Join(manifest.Hooks(m), ", "), stage.MomentOf(q.Running)))
 	}
 	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
 	case err == nil:
 		err = compareWithCluster(ctx, q, client, running, wanted, rule, found)
 	case ctx.Err() == nil:
-		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this is the difference from the running commit: %v", q.Target.Name, err))
+		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this "+
+			"is the difference from the running commit: %v", q.Target.Name, err))
 		err = compareCommits(running, wanted, rule, found)
 	}
 	if err != nil {

@@ -34,23 +34,28 @@ func TestDifferencesOfCommitsAreThoseOfPipeCD(t *testing.T) {
 			}
 			commit := func(hash, version string) *stage.Source {
 				s := source(t, hash, "x", "")
-				require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "conf.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+
-					"-conf}\ndata: {v: \""+version+"\"}\n"), 0o600))
-				require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "deployment.yaml"), []byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+name+
-					"}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: "+name+"}}\n  template:\n    metadata: {labels: {app: "+name+
-					"}}\n    spec:\n      containers: [{name: main, image: \"app:v"+version+"\", envFrom: [{configMapRef: {name: "+name+"-conf}}]}]\n"), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "conf.yaml"),
+					[]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+
+						"-conf}\ndata: {v: \""+version+"\"}\n"), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "deployment.yaml"),
+					[]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+name+
+						"}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: "+name+"}}\n  template:\n    "+
+						"metadata: {labels: {app: "+name+
+						"}}\n    spec:\n      containers: [{name: main, image: \"app:v"+version+"\", envFrom: [{configMapRef: {name: "+name+"-conf}}]}]\n"), 0o600))
 				s.App.Input.Namespace = "default"
 				return s
 			}
 			p, target := unreachable(t, recorded.GetDeployTarget())
-			previews, err := p.Preview(t.Context(), Query{ApplicationID: "a", Destinations: []Destination{{Target: target, Running: commit("1", "2"), Wanted: commit("2", "9")}}})
+			previews, err := p.Preview(t.Context(), Query{ApplicationID: "a",
+				Destinations: []Destination{{Target: target, Running: commit("1", "2"), Wanted: commit("2", "9")}}})
 			require.NoError(t, err)
 			require.Equal(t, recorded.GetSummary(), previews[0].Summary)
 			require.Equal(t, recorded.GetDeployTarget(), previews[0].Target)
 			require.Equal(t, recorded.GetNoChange(), previews[0].NoChange)
 
 			_, details, _ := strings.Cut(previews[0].Details, "\n")
-			require.Equal(t, changedLines(string(recorded.GetDetails())), changedLines(strings.ReplaceAll(details, " (changed)\n", "\n")), recording)
+			require.Equal(t, changedLines(string(recorded.GetDetails())),
+				changedLines(strings.ReplaceAll(details, " (changed)\n", "\n")), recording)
 		}
 	}
 }

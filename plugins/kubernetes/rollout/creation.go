@@ -10,13 +10,13 @@ import (
 const (
 	// conditionReplicaFailure is on a ReplicaSet whose pods the API does not take, and on its Deployment.
 	conditionReplicaFailure = "ReplicaFailure"
-	// quotaWords are in the API's refusal for want of quota. Room may come while old pods end, so that it alone never ends
-	// a rollout early.
+	// quotaWords are in the API's refusal for want of quota. Room may come while old pods end, so that it alone never
+	// ends a rollout early.
 	quotaWords = "exceeded quota"
 )
 
-// failedCreation gives the problem of a workload whose pods the API does not take. Which revision that is about, and the
-// text, are found when the newest one is known.
+// failedCreation gives the problem of a workload whose pods the API does not take. Which revision that is about, and
+// the text, are found when the newest one is known.
 func failedCreation(live *unstructured.Unstructured) []problem {
 	if replicaFailure(live) == "" {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// compute is kstatus, which takes a ReplicationController for ready whatever its status says: that has the same fields as the
-// status of a ReplicaSet.
+// compute is kstatus, which takes a ReplicationController for ready whatever its status says: that has the same fields
+// as the status of a ReplicaSet.
 func compute(live *unstructured.Unstructured) (*status.Result, error) {
 	if live.GetKind() == kindReplicationController {
 		live = live.DeepCopy()
@@ -58,7 +58,8 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 // isObserved tells whether the status is about the present spec.
 func isObserved(live *unstructured.Unstructured) bool {
 	// Pods and Jobs do not tell: what changes in them is not their specification.
-	return live.GetKind() == "Pod" || live.GetKind() == kindJob || number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
+	return live.GetKind() == "Pod" || live.GetKind() == kindJob ||
+		number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
 }
 
 func number(o *unstructured.Unstructured, missing int64, path ...string) int64 {

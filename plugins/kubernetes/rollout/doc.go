@@ -3,11 +3,12 @@
 
 // Package rollout waits until applied workloads are ready, or tells why they will not be.
 //
-// It watches the workloads and their pods; nothing is polled, but that events are asked when pods do not come and nothing
-// else tells why. Whether a workload is ready follows kstatus. A rollout that cannot succeed ends early: its progress
-// deadline passed, an image cannot be pulled, a container keeps crashing, or the API refuses the pods for longer than a grace
-// period. Pods of an older revision never count against a rollout, so that a broken version can be replaced by a good one.
+// It watches the workloads and their pods; nothing is polled, but that events are asked when pods do not come and
+// nothing else tells why. Whether a workload is ready follows kstatus. A rollout that cannot succeed ends early: its
+// progress deadline passed, an image cannot be pulled, a container keeps crashing, or the API refuses the pods for
+// longer than a grace period. Pods of an older revision never count against a rollout, so that a broken version can be
+// replaced by a good one.
 //
-// The stages call it with what was applied. Progress is told at most once a second for each workload. It ends at once when
-// its context does, and says how far it was.
+// The stages call it with what was applied. Progress is told at most once a second for each workload. It ends at once
+// when its context does, and says how far it was.
 package rollout

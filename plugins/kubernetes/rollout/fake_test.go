@@ -39,7 +39,8 @@ func (c *fakeCluster) resource(name string) *fakeResource {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.resources[name] == nil {
-		c.resources[name] = &fakeResource{objects: map[types.UID]*unstructured.Unstructured{}, watchers: map[*watch.RaceFreeFakeWatcher]bool{}}
+		c.resources[name] = &fakeResource{objects: map[types.UID]*unstructured.Unstructured{},
+			watchers: map[*watch.RaceFreeFakeWatcher]bool{}}
 	}
 	return c.resources[name]
 }

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// hintAfter is how long pods may be on their way before the API's events are asked what holds them; then they are left
-	// alone for twice as long each time, up to hintPause.
+	// hintAfter is how long pods may be on their way before the API's events are asked what holds them; then they are
+	// left alone for twice as long each time, up to hintPause.
 	hintAfter = 2 * time.Second
 	hintPause = 15 * time.Second
-	// eventAge is how old an event may have been at the beginning, by a clock that may differ a little: those of an earlier
-	// rollout stay for an hour.
+	// eventAge is how old an event may have been at the beginning, by a clock that may differ a little: those of an
+	// earlier rollout stay for an hour.
 	eventAge = time.Minute
 	// maxHints bounds the pods that are asked about, maxEvents the events of one.
 	maxHints  = 3
@@ -33,8 +33,8 @@ const (
 
 var eventResource = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// stuck are the objects that only events can tell about: a workload whose pods are not made, and pods whose containers are
-// not begun, without a word in their status (a volume's secret that is missing, for one).
+// stuck are the objects that only events can tell about: a workload whose pods are not made, and pods whose containers
+// are not begun, without a word in their status (a volume's secret that is missing, for one).
 func (t *tracker) stuck() []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	live := t.workload.Live
@@ -46,7 +46,8 @@ func (t *tracker) stuck() []*unstructured.Unstructured {
 		if len(found) == maxHints || fromUnstructured(u.Object, &pod) != nil || pod.DeletionTimestamp != nil {
 			continue
 		}
-		if slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), isCreating) {
+		if slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
+			isCreating) {
 			found = append(found, u)
 		}
 	}
@@ -104,7 +105,8 @@ func (t *tracker) newestWarning(ctx context.Context, o *unstructured.Unstructure
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	list, err := t.cluster.Resource(eventResource, o.GetNamespace()).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.Set{"involvedObject.uid": string(o.GetUID()), "type": corev1.EventTypeWarning}.String(), Limit: maxEvents,
+		FieldSelector: fields.Set{"involvedObject.uid": string(o.GetUID()), "type": corev1.EventTypeWarning}.String(),
+		Limit:         maxEvents,
 	})
 	if err != nil {
 		return "" // a hint that cannot be had
@@ -126,7 +128,10 @@ func (t *tracker) newestWarning(ctx context.Context, o *unstructured.Unstructure
 func happened(e corev1.Event) time.Time {
 	last := e.LastTimestamp.Time
 	for _, at := range []time.Time{e.EventTime.Time, e.FirstTimestamp.Time} {
-		last = slices.MaxFunc([]time.Time{last, at}, func(a, b time.Time) int { return cmp.Compare(a.UnixNano(), b.UnixNano()) })
+		last = slices.MaxFunc([]time.Time{last, at}, func(a,
+			b time.Time) int {
+			return cmp.Compare(a.UnixNano(), b.UnixNano())
+		})
 	}
 	if e.Series != nil && e.Series.LastObservedTime.After(last) {
 		last = e.Series.LastObservedTime.Time

@@ -16,8 +16,8 @@ import (
 
 const kindJob = "Job"
 
-// jobStatus is that of kstatus, but that a Job which has begun is not done yet: whoever puts one among the manifests wants to
-// know whether it succeeds.
+// jobStatus is that of kstatus, but that a Job which has begun is not done yet: whoever puts one among the manifests
+// wants to know whether it succeeds.
 func jobStatus(live *unstructured.Unstructured, result *status.Result) status.Status {
 	if _, complete := condition(live, "Complete"); result.Status == status.CurrentStatus && !complete {
 		return status.InProgressStatus
@@ -34,7 +34,8 @@ func isSuspended(live *unstructured.Unstructured) bool {
 }
 
 func describeJob(live *unstructured.Unstructured) string {
-	line := fmt.Sprintf("%d of %d completed", number(live, 0, "status", "succeeded"), number(live, 1, "spec", "completions"))
+	line := fmt.Sprintf("%d of %d completed", number(live, 0, "status", "succeeded"),
+		number(live, 1, "spec", "completions"))
 	if failed := number(live, 0, "status", "failed"); failed > 0 {
 		line += fmt.Sprintf(", %d failed", failed)
 	}
@@ -65,14 +66,15 @@ func isOfJob(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == kindJob
 }
 
-// jobFailed is the reason of a Job that failed, with the last words of the pod that failed last. A Job may be known to have
-// failed before its pods are.
+// jobFailed is the reason of a Job that failed, with the last words of the pod that failed last. A Job may be known to
+// have failed before its pods are.
 func (t *tracker) jobFailed(ctx context.Context) string {
 	message, _ := condition(t.workload.Live, "Failed")
 	reason := "it failed" + detail(message)
 	if t.lastCrash.text == "" {
 		if opts, ok := listOptions(t.workload.Live); ok {
-			if pods, err := t.cluster.Resource(podResource, t.workload.Live.GetNamespace()).List(ctx, opts); err == nil {
+			if pods, err := t.cluster.Resource(podResource, t.workload.Live.GetNamespace()).List(ctx,
+				opts); err == nil {
 				t.pods = nil
 				for i := range pods.Items {
 					t.pods = append(t.pods, &pods.Items[i])
@@ -87,8 +89,8 @@ func (t *tracker) jobFailed(ctx context.Context) string {
 	return reason + "; " + t.lastCrash.withOutput()
 }
 
-// withOutput is the text of a problem and the end of what the container wrote. A single line is also in the short reason of
-// the stage.
+// withOutput is the text of a problem and the end of what the container wrote. A single line is also in the short
+// reason of the stage.
 func (p problem) withOutput() string {
 	switch {
 	case p.output == "":

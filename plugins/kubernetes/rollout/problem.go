@@ -121,14 +121,16 @@ func (t *tracker) inspect(ctx context.Context) {
 func problemsOf(pod *corev1.Pod, old map[string]problem) []problem {
 	var problems []problem
 	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
+			c.Reason == corev1.PodReasonUnschedulable {
 			problems = append(problems, problem{
 				class: classSchedule, pod: pod.Name, namespace: pod.Namespace,
 				text: fmt.Sprintf("pod %s cannot be scheduled: %s", pod.Name, c.Message),
 			})
 		}
 	}
-	for _, s := range append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...) {
+	for _, s := range append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...),
+		pod.Status.ContainerStatuses...) {
 		if p, ok := containerProblem(pod, s); ok {
 			problems = append(problems, p)
 			continue
@@ -148,7 +150,8 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ErrImageNeverPull", "ImageInspectError":
 			p.class = classImage
-			p.text = fmt.Sprintf("pod %s: the image %s cannot be pulled (%s)%s", pod.Name, s.Image, w.Reason, detail(w.Message))
+			p.text = fmt.Sprintf("pod %s: the image %s cannot be pulled (%s)%s", pod.Name, s.Image, w.Reason,
+				detail(w.Message))
 			return p, true
 		case "InvalidImageName":
 			p.class, p.final = classImage, true
@@ -156,13 +159,15 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 			return p, true
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 			p.class = classConfig
-			p.text = fmt.Sprintf("pod %s: container %s cannot be created (%s)%s", pod.Name, s.Name, w.Reason, detail(w.Message))
+			p.text = fmt.Sprintf("pod %s: container %s cannot be created (%s)%s", pod.Name, s.Name, w.Reason,
+				detail(w.Message))
 			return p, true
 		case "CrashLoopBackOff":
 			return crash(p, pod, s, s.LastTerminationState.Terminated), true
 		}
 	}
-	if end := s.State.Terminated; end != nil && end.ExitCode != 0 && (pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || isOfJob(pod)) {
+	if end := s.State.Terminated; end != nil && end.ExitCode != 0 &&
+		(pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || isOfJob(pod)) {
 		return crash(p, pod, s, end), true
 	}
 	return problem{}, false
@@ -186,7 +191,8 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 	case 1:
 		p.text = fmt.Sprintf("pod %s: container %s keeps crashing: 1 restart%s", pod.Name, s.Name, how)
 	default:
-		p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %d restarts%s", pod.Name, s.Name, s.RestartCount, how)
+		p.text = fmt.Sprintf("pod %s: container %s keeps crashing: %d restarts%s", pod.Name, s.Name, s.RestartCount,
+			how)
 	}
 	return p
 }
@@ -229,7 +235,8 @@ func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 		query := url.Values{"container": {p.container}, "tailLines": {logLines}, "previous": {previous}}
 		code, body, err := t.cluster.Get(ctx, path, query)
 		// A kubelet that has removed the container says so with the status of success.
-		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" && !strings.HasPrefix(body, "unable to retrieve container logs") {
+		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" &&
+			!strings.HasPrefix(body, "unable to retrieve container logs") {
 			return strings.TrimRight(body, "\n")
 		}
 	}

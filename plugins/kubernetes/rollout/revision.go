@@ -77,12 +77,14 @@ func (t *tracker) newestReplicaSet(ctx context.Context, live *unstructured.Unstr
 	for i := range sets.Items {
 		set := &sets.Items[i]
 		owner := metav1.GetControllerOf(set)
-		if owner == nil || owner.UID != live.GetUID() || set.GetAnnotations()[annotationRevision] != live.GetAnnotations()[annotationRevision] {
+		if owner == nil || owner.UID != live.GetUID() ||
+			set.GetAnnotations()[annotationRevision] != live.GetAnnotations()[annotationRevision] {
 			continue
 		}
 		// With the strategy Recreate, the old ReplicaSet has the Deployment's revision until its pods are gone.
 		if isOfTemplate(set, live) {
-			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash], failure: replicaFailure(set)}, nil
+			return revision{label: labelTemplateHash, value: set.GetLabels()[labelTemplateHash],
+				failure: replicaFailure(set)}, nil
 		}
 	}
 	return revision{none: true}, nil

@@ -26,8 +26,8 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("not ready within %s (%s)", e.Timeout, setting)
 }
 
-// interrupted words the end of the context. A timeout fails with the last state; a cancel is passed on, and the last state
-// is in the log; the failure of another workload ends this one silently.
+// interrupted words the end of the context. A timeout fails with the last state; a cancel is passed on, and the last
+// state is in the log; the failure of another workload ends this one silently.
 func (t *tracker) interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	state := t.withProblems("last state: " + t.state())

@@ -42,7 +42,8 @@ func TestAWaitWithoutProgressSaysThatItGoesOn(t *testing.T) {
 		require.Error(t, (<-wait(t.Context(), c, live, log)).err)
 		require.Contains(t, log.String(), "Deployment web: 1 of 3 updated, 2 ready, 2 old\n"+
 			"Deployment web: pod web-2-x: container main keeps crashing: 1 restart, last exit code 2\n"+
-			"Deployment web: still 1 of 3 updated, 2 ready, 2 old; pod web-2-x: container main keeps crashing: 1 restart, last exit code 2 after 30s\n")
+			"Deployment web: still 1 of 3 updated, 2 ready, 2 old; pod web-2-x: container main keeps crashing: 1 "+
+			"restart, last exit code 2 after 30s\n")
 	})
 }
 
@@ -120,10 +121,12 @@ func TestATimeoutOfTheStageIsToldAsThat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t)
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, &rollout.TimeoutError{Timeout: 20 * time.Second, Setting: "the stage's timeout: 20s"})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second,
+			&rollout.TimeoutError{Timeout: 20 * time.Second, Setting: "the stage's timeout: 20s"})
 		defer cancel()
 		r := <-wait(ctx, c, live, &lines{})
-		require.EqualError(t, r.err, "Deployment prod/web: not ready within 20s (the stage's timeout: 20s); last state: 1 of 3 updated, 2 ready, 2 old")
+		require.EqualError(t, r.err, "Deployment prod/web: not ready within 20s (the stage's timeout: 20s); last "+
+			"state: 1 of 3 updated, 2 ready, 2 old")
 		require.Equal(t, 20*time.Second, r.took)
 	})
 }
@@ -132,7 +135,8 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 	t.Parallel()
 	unprobed := func(t *testing.T, ready int, probe string) *unstructured.Unstructured {
 		live := deploymentAt(t, 2, 2, 3, ready)
-		template := object(t, "{kind: PodTemplate, metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: app"+probe+"}]}}").Object
+		template := object(t, "{kind: PodTemplate, metadata: {labels: {app: web}}, spec: {containers: [{name: "+
+			"main, image: app"+probe+"}]}}").Object
 		delete(template, "kind")
 		require.NoError(t, unstructured.SetNestedMap(live.Object, template, "spec", "template"))
 		return live
@@ -146,10 +150,11 @@ func TestWhatNothingProbesHasToStayUp(t *testing.T) {
 		pods  []*unstructured.Unstructured
 		took  time.Duration
 	}{
-		"nothing probes it":         {"", nil, 3 * time.Second},
-		"its readiness is probed":   {", readinessProbe: {tcpSocket: {port: 80}}", nil, 0},
-		"no container really runs":  {"", []*unstructured.Unstructured{annotated(pod(t, 2, running))}, 0},
-		"one container really runs": {"", []*unstructured.Unstructured{annotated(pod(t, 1, running)), pod(t, 2, running)}, 3 * time.Second},
+		"nothing probes it":        {"", nil, 3 * time.Second},
+		"its readiness is probed":  {", readinessProbe: {tcpSocket: {port: 80}}", nil, 0},
+		"no container really runs": {"", []*unstructured.Unstructured{annotated(pod(t, 2, running))}, 0},
+		"one container really runs": {"",
+			[]*unstructured.Unstructured{annotated(pod(t, 1, running)), pod(t, 2, running)}, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +198,8 @@ func ofTemplate(t *testing.T, live *unstructured.Unstructured) *unstructured.Uns
 	template, _, err := unstructured.NestedMap(live.Object, "spec", "template")
 	require.NoError(t, err)
 	require.NoError(t, unstructured.SetNestedMap(set.Object, template, "spec", "template"))
-	require.NoError(t, unstructured.SetNestedField(set.Object, "h2", "spec", "template", "metadata", "labels", "pod-template-hash"))
+	require.NoError(t, unstructured.SetNestedField(set.Object, "h2", "spec", "template", "metadata", "labels",
+		"pod-template-hash"))
 	return set
 }
 
@@ -202,7 +208,8 @@ func TestPodsThatARecreationEndsAreNotThoseOfTheNewTemplate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t, pod(t, 2, crashed))
 		// The Deployment still has the revision of the ReplicaSet whose pods have to go first.
-		require.NoError(t, unstructured.SetNestedField(live.Object, "v3", "spec", "template", "metadata", "labels", "version"))
+		require.NoError(t, unstructured.SetNestedField(live.Object, "v3", "spec", "template", "metadata", "labels",
+			"version"))
 		c.resource("deployments").set(live)
 		ended := wait(t.Context(), c, live, &lines{})
 		pass(20 * time.Second)

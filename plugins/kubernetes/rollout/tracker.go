@@ -59,7 +59,8 @@ func (t *tracker) wait(ctx context.Context) error {
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", t.workload.Live.GetName()).String(),
 	})
 	pods, podsEnd := t.followPods(ctx)
-	defer func(objects, pods <-chan []*unstructured.Unstructured) { // the followers end with their context; wait for them
+	// the followers end with their context; wait for them
+	defer func(objects, pods <-chan []*unstructured.Unstructured) {
 		cancel()
 		drain(objects)
 		drain(pods)
@@ -92,7 +93,8 @@ func (t *tracker) wait(ctx context.Context) error {
 		case found, open := <-pods:
 			if !open {
 				if ctx.Err() == nil {
-					t.log.Infof("%s: its pods cannot be watched, so a failure is seen only at the end: %v", t.name(), *podsEnd)
+					t.log.Infof("%s: its pods cannot be watched, so a failure is seen only at the end: %v", t.name(),
+						*podsEnd)
 				}
 				pods = nil
 				continue
@@ -132,7 +134,8 @@ func drain(states <-chan []*unstructured.Unstructured) {
 }
 
 // follow sends every state of the selected objects until ctx ends. end is set before the channel closes.
-func (t *tracker) follow(ctx context.Context, r cluster.Watchable, opts metav1.ListOptions) (<-chan []*unstructured.Unstructured, *error) {
+func (t *tracker) follow(ctx context.Context, r cluster.Watchable,
+	opts metav1.ListOptions) (<-chan []*unstructured.Unstructured, *error) {
 	states := make(chan []*unstructured.Unstructured)
 	end := new(error)
 	go func() {

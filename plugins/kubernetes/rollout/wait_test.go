@@ -137,13 +137,15 @@ func TestProgressIsToldUntilAllIsReady(t *testing.T) {
 		c, live := scene(t)
 		log := &lines{}
 		ended := wait(t.Context(), c, deploymentAt(t, 2, 1, 3, 3), log) // the controller has not seen it yet
-		for _, next := range []*unstructured.Unstructured{live, deploymentAt(t, 2, 2, 3, 1), deploymentAt(t, 2, 2, 3, 1), deploymentAt(t, 2, 2, 3, 3)} {
+		for _, next := range []*unstructured.Unstructured{live, deploymentAt(t, 2, 2, 3, 1),
+			deploymentAt(t, 2, 2, 3, 1), deploymentAt(t, 2, 2, 3, 3)} {
 			synctest.Wait()
 			c.resource("deployments").set(next)
 			pass(time.Second)
 		}
 		require.NoError(t, (<-ended).err)
-		require.Equal(t, "Deployment web: 1 of 3 updated, 2 ready, 2 old\nDeployment web: 1 of 3 ready\nDeployment web: 3 of 3 ready\n", log.String())
+		require.Equal(t, "Deployment web: 1 of 3 updated, 2 ready, 2 old\n"+
+			"Deployment web: 1 of 3 ready\nDeployment web: 3 of 3 ready\n", log.String())
 	})
 }
 
@@ -173,9 +175,13 @@ func TestAProblemFailsTheRolloutAfterItsGracePeriod(t *testing.T) {
 	}{
 		"image":         {pulling, 10 * time.Second, "the image app:v2 cannot be pulled (ErrImagePull): not found"},
 		"invalid image": {`state: {waiting: {reason: InvalidImageName}}`, 0, `"app:v2" is not a valid image name`},
-		"crash loop":    {crashed, 10 * time.Second, "container main keeps crashing: 3 restarts, last exit code 137 (OOMKilled); its last output: panic: no"},
-		"configuration": {`state: {waiting: {reason: CreateContainerConfigError, message: 'configmap "x" not found'}}`, 10 * time.Second, `configmap "x" not found`},
-		"crashed once":  {crashed1, time.Minute, "not ready within 1m0s (input.rolloutTimeout); last state: 1 of 3 updated, 2 ready, 2 old; pod web-2-x: container main keeps crashing: 1 restart, last exit code 2"},
+		"crash loop": {crashed, 10 * time.Second,
+			"container main keeps crashing: 3 restarts, last exit code 137 (OOMKilled); its last output: panic: no"},
+		"configuration": {`state: {waiting: {reason: CreateContainerConfigError, message: 'configmap "x" not found'}}`,
+			10 * time.Second, `configmap "x" not found`},
+		"crashed once": {crashed1, time.Minute,
+			"not ready within 1m0s (input.rolloutTimeout); last state: 1 of 3 updated, 2 ready, 2 old; pod " +
+				"web-2-x: container main keeps crashing: 1 restart, last exit code 2"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +260,8 @@ func TestADeadlineThatPassedFailsAtOnce(t *testing.T) {
 		synctest.Wait()
 		late := deploymentAt(t, 2, 2, 1, 2)
 		require.NoError(t, unstructured.SetNestedSlice(late.Object, []any{map[string]any{
-			"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "timed out progressing",
+			"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
+			"message": "timed out progressing",
 		}}, "status", "conditions"))
 		c.resource("deployments").set(late)
 		r := <-ended
@@ -293,7 +300,8 @@ func TestACancelEndsTheWaitWithItsCause(t *testing.T) {
 		r := <-ended
 		require.ErrorIs(t, r.err, stopped)
 		require.Zero(t, r.took)
-		require.Contains(t, log.String(), "Deployment web was not ready when the stage had to stop; last state: 1 of 3 updated, 2 ready, 2 old; pod web-2-x: the image app:v2 cannot be pulled")
+		require.Contains(t, log.String(), "Deployment web was not ready when the stage had to stop; last state: 1 "+
+			"of 3 updated, 2 ready, 2 old; pod web-2-x: the image app:v2 cannot be pulled")
 	})
 }
 
@@ -334,7 +342,8 @@ func TestAJobIsWaitedForUntilItHasEnded(t *testing.T) {
 		c.resource("jobs").set(live)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource("jobs")}}, options, log)
+			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource("jobs")}},
+				options, log)
 		}()
 		synctest.Wait()
 		return ended
@@ -366,7 +375,8 @@ status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state:
 `)
 			c.resource("pods").keep(p)
 			c.resource("jobs").set(job(t, "", failed))
-			require.EqualError(t, <-ended, "Job prod/migrate: it failed: Job has reached the specified backoff limit; pod migrate-x: container main crashed, last exit code 3; its last output: no such table")
+			require.EqualError(t, <-ended, "Job prod/migrate: it failed: Job has reached the specified backoff "+
+				"limit; pod migrate-x: container main crashed, last exit code 3; its last output: no such table")
 		})
 	})
 	t.Run("it is gone when it has ended", func(t *testing.T) {
@@ -398,7 +408,8 @@ status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state:
 	t.Run("it failed before it was suspended", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			require.ErrorContains(t, <-begin(t, newFakeCluster(), job(t, "suspend: true", failed), &lines{}), "it failed")
+			require.ErrorContains(t, <-begin(t, newFakeCluster(), job(t, "suspend: true", failed), &lines{}),
+				"it failed")
 		})
 	})
 }
@@ -420,12 +431,14 @@ status: {observedGeneration: 1, replicas: 1, fullyLabeledReplicas: 1, readyRepli
 		c.resource("replicationcontrollers").set(live)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource("replicationcontrollers")}}, options, log)
+			ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live,
+				Resource: c.resource("replicationcontrollers")}}, options, log)
 		}()
 		synctest.Wait()
 		require.Empty(t, ended, log.String())
 		c.resource("replicationcontrollers").set(controller(t, 1))
 		require.NoError(t, <-ended)
-		require.Contains(t, log.String(), "ReplicationController web: 0 of 1 ready\nReplicationController web: 1 of 1 ready\n")
+		require.Contains(t, log.String(), "ReplicationController web: 0 of 1 ready\n"+
+			"ReplicationController web: 1 of 1 ready\n")
 	})
 }

@@ -17,12 +17,14 @@ import (
 )
 
 // apply stamps the manifests as a variant of a commit and applies them.
-func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
+func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string,
+	manifests []manifest.Manifest) ([]apply.Applied, error) {
 	return e.applyAs(ctx, req, c, s, s.App.VariantLabel, variant, manifests)
 }
 
 // applyAs is apply with a variant label that is not that of the source.
-func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client, s *Source, label config.VariantLabel, variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
+func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client, s *Source, label config.VariantLabel,
+	variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
 	stamp := manifest.Stamp{
 		PipedID:       req.Deployment.GetPipedId(),
 		ApplicationID: req.Deployment.GetApplicationId(),
@@ -63,7 +65,8 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 }
 
 // wait waits until what was applied is ready, unless the application does not want that.
-func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	applied []apply.Applied) error {
 	var workloads []rollout.Workload
 	for _, a := range applied {
 		if rollout.IsWaited(a.Live) {

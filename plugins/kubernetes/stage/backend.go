@@ -61,7 +61,8 @@ func receivers(s *Source, traffic config.Traffic) []backend {
 func (b backend) behind(service manifest.Manifest) (backend, error) {
 	selector, _, err := unstructured.NestedStringMap(service.Object, "spec", "selector")
 	if err != nil {
-		return b, fmt.Errorf("%s: spec.selector of %s: %w", service.Origin.At("spec.selector"), service.Key().Human(), err)
+		return b, fmt.Errorf("%s: spec.selector of %s: %w", service.Origin.At("spec.selector"), service.Key().Human(),
+			err)
 	}
 	b.selector, b.namespace = labels.SelectorFromSet(selector), service.GetNamespace()
 	return b, nil
@@ -89,12 +90,14 @@ func checkService(ctx context.Context, c *cluster.Client, b backend) error {
 		return nil
 	}
 	name := b.service.Key().Human()
-	_, err := c.Metadata.Resource(services).Namespace(cmp.Or(b.service.GetNamespace(), c.Namespace)).Get(ctx, b.service.GetName(), metav1.GetOptions{})
+	_, err := c.Metadata.Resource(services).Namespace(cmp.Or(b.service.GetNamespace(), c.Namespace)).Get(ctx,
+		b.service.GetName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("no traffic was moved: there is no %s: roll the %s variant out with createService: true before this stage (%s)", name, b.value, b.rollout)
+		return fmt.Errorf("no traffic was moved: there is no %s: roll the %s variant out with createService: true "+
+			"before this stage (%s)", name, b.value, b.rollout)
 	case err != nil:
 		return fmt.Errorf("look for %s: %w", name, err)
 	}
@@ -103,42 +106,46 @@ func checkService(ctx context.Context, c *cluster.Client, b backend) error {
 
 var errNoPods = errors.New("no pods")
 
-// awaitReadyPod waits until a pod that would get traffic is ready, at most as long as for a rollout. Without any pod there is
-// nothing to wait for, unless the rollout did not wait for its pods.
+// awaitReadyPod waits until a pod that would get traffic is ready, at most as long as for a rollout. Without any pod
+// there is nothing to wait for, unless the rollout did not wait for its pods.
 func awaitReadyPod(ctx context.Context, req *Request, c *cluster.Client, b backend) error {
 	timeout := req.Target.App.Input.RolloutTimeout.Std()
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	mayCome, seen := !req.Target.App.Input.WaitsReady(), false
-	err := cluster.Follow(waiting, c.Resource(pods, cmp.Or(b.namespace, c.Namespace)), metav1.ListOptions{LabelSelector: b.selector.String()}, func(found []*unstructured.Unstructured) (bool, error) {
-		staying := 0
-		for _, pod := range found {
-			if pod.GetDeletionTimestamp() != nil {
-				continue
+	err := cluster.Follow(waiting, c.Resource(pods, cmp.Or(b.namespace, c.Namespace)),
+		metav1.ListOptions{LabelSelector: b.selector.String()}, func(found []*unstructured.Unstructured) (bool, error) {
+			staying := 0
+			for _, pod := range found {
+				if pod.GetDeletionTimestamp() != nil {
+					continue
+				}
+				if staying++; isReady(pod) {
+					return true, nil
+				}
 			}
-			if staying++; isReady(pod) {
-				return true, nil
+			if staying == 0 && !mayCome {
+				return true, errNoPods
 			}
-		}
-		if staying == 0 && !mayCome {
-			return true, errNoPods
-		}
-		if !seen {
-			req.Log.Infof("No pod with the labels %s is ready: waiting for one before traffic is moved, at most %s", b.selector, timeout)
-		}
-		seen = true
-		return false, nil
-	})
+			if !seen {
+				req.Log.Infof("No pod with the labels %s is ready: waiting for one before traffic is moved, at most %s",
+					b.selector, timeout)
+			}
+			seen = true
+			return false, nil
+		})
 	switch {
 	case err == nil, apierrors.IsForbidden(err) && !seen: // what may not be looked at may well be there
 		return nil
 	case errors.Is(err, errNoPods):
-		return fmt.Errorf("no traffic was moved: there is no pod with the labels %s, so no one would answer: roll the %s variant out before this stage, and check the pods' labels",
+		return fmt.Errorf("no traffic was moved: there is no pod with the labels %s, so no one would answer: roll "+
+			"the %s variant out before this stage, and check the pods' labels",
 			b.selector, b.value)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case waiting.Err() != nil:
-		return fmt.Errorf("no traffic was moved: no pod with the labels %s is ready after %s (input.rolloutTimeout), so no one would answer: see why the pods of the %s variant are not ready",
+		return fmt.Errorf("no traffic was moved: no pod with the labels %s is ready after %s "+
+			"(input.rolloutTimeout), so no one would answer: see why the pods of the %s variant are not ready",
 			b.selector, timeout.Round(time.Second), b.value)
 	}
 	return fmt.Errorf("look for the pods of the %s variant with the labels %s: %w", b.value, b.selector, err)

@@ -19,7 +19,8 @@ func (e *Executor) baseline(ctx context.Context, req *Request) error {
 	}
 	s := req.Running
 	if s == nil || s.CommitHash == "" {
-		return fmt.Errorf("%s copies what runs now, and the application has never been deployed successfully: deploy it once by a quick sync (planner.alwaysUsePipeline: false), then use this pipeline",
+		return fmt.Errorf("%s copies what runs now, and the application has never been deployed successfully: "+
+			"deploy it once by a quick sync (planner.alwaysUsePipeline: false), then use this pipeline",
 			config.StageBaselineRollout)
 	}
 	loaded, err := e.load(ctx, req, s)

@@ -11,8 +11,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 )
 
-// beganKey is the plugin's metadata of a deployment that holds when it began to change a deploy target, by the clock of that
-// cluster: the control plane's may differ, and what a deployment has created is told by its age.
+// beganKey is the plugin's metadata of a deployment that holds when it began to change a deploy target, by the clock of
+// that cluster: the control plane's may differ, and what a deployment has created is told by its age.
 func beganKey(app *config.Application) string {
 	if target := app.DeployTarget(); target != "" {
 		return "began/" + target
@@ -39,8 +39,8 @@ func HasBegun(ctx context.Context, req *Request) (bool, error) {
 	return found, err
 }
 
-// began is when the deployment began to change the cluster. One that never noted it has changed nothing, or was begun by
-// another plugin: then it is when the deployment was created.
+// began is when the deployment began to change the cluster. One that never noted it has changed nothing, or was begun
+// by another plugin: then it is when the deployment was created.
 func began(ctx context.Context, req *Request) (time.Time, error) {
 	value, found, err := req.Client.PluginMetadata(ctx, beganKey(&req.Target.App))
 	if err != nil {

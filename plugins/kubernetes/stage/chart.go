@@ -37,7 +37,8 @@ func chartSources(c config.Plugin) helm.Sources {
 		})
 	}
 	for _, r := range c.ChartRegistries {
-		sources.Registries = append(sources.Registries, helm.Registry{Address: r.Address, Username: r.Username, Password: r.Password})
+		sources.Registries = append(sources.Registries,
+			helm.Registry{Address: r.Address, Username: r.Username, Password: r.Password})
 	}
 	return sources
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. Who asks
-// for a quick sync does not want the pipeline.
+// CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. Who
+// asks for a quick sync does not want the pipeline.
 func CheckPlan(d *model.Deployment, s *Source) error {
 	if d.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC {
 		return nil
@@ -35,8 +35,8 @@ func CheckPipeline(s *Source) error {
 	return s.App.CheckPipeline(stages)
 }
 
-// checkRoutes tells whether the traffic stages of a source can find what they route by, so that a canary is not rolled out in
-// vain.
+// checkRoutes tells whether the traffic stages of a source can find what they route by, so that a canary is not rolled
+// out in vain.
 func checkRoutes(manifests []manifest.Manifest, s *Source) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {

@@ -41,7 +41,8 @@ func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Cl
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Removed the %s variant: %s deleted%s", variant, plural(deleted.Gone, "resource"), stillTerminating(deleted))
+	req.Log.Successf("Removed the %s variant: %s deleted%s", variant, plural(deleted.Gone, "resource"),
+		stillTerminating(deleted))
 	return nil
 }
 
@@ -54,7 +55,8 @@ type pruneOptions struct {
 }
 
 // prune deletes the application's resources that are not in Git any more.
-func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied, o pruneOptions) error {
+func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied,
+	o pruneOptions) error {
 	if !o.enabled {
 		return nil
 	}
@@ -82,12 +84,14 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Pruned %s that are not in Git any more%s", plural(deleted.Gone, "resource"), stillTerminating(deleted))
+	req.Log.Successf("Pruned %s that are not in Git any more%s", plural(deleted.Gone, "resource"),
+		stillTerminating(deleted))
 	return nil
 }
 
 // delete deletes resources but for those that must be kept, which it names.
-func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item) (inventory.Deleted, error) {
+func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client,
+	items []inventory.Item) (inventory.Deleted, error) {
 	deletable, kept, err := inventory.Deletable(ctx, c, items)
 	if err != nil {
 		return inventory.Deleted{}, err
@@ -109,9 +113,10 @@ func stillTerminating(deleted inventory.Deleted) string {
 	return fmt.Sprintf("; %d are still Terminating", deleted.Terminating)
 }
 
-// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for kinds
-// that may not be listed in all.
-func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set, known ...manifest.Key) ([]inventory.Item, error) {
+// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for
+// kinds that may not be listed in all.
+func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
+	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.GetApplicationId()), more)
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
 	for _, key := range known {
@@ -126,15 +131,17 @@ func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s 
 	return elsewhereOut(items, s), err
 }
 
-// lookUp gives what the primary of a commit has in the cluster, whatever its labels are now. Git is the inventory: without
-// that commit, or when its manifests cannot be loaded any more, labels have to do.
-func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, s *Source, wanted func(inventory.Item) bool) ([]inventory.Item, error) {
+// lookUp gives what the primary of a commit has in the cluster, whatever its labels are now. Git is the inventory:
+// without that commit, or when its manifests cannot be loaded any more, labels have to do.
+func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	wanted func(inventory.Item) bool) ([]inventory.Item, error) {
 	if s == nil || s.CommitHash == "" {
 		return nil, nil
 	}
 	manifests, err := e.loader.LoadPrimary(ctx, req.Targets, s)
 	if err != nil {
-		req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's labels is found: %v", short(s.CommitHash), err)
+		req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's "+
+			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
 	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), manifests)
@@ -143,7 +150,10 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 
 // elsewhereOut leaves out what was applied for another deploy target in the same cluster.
 func elsewhereOut(items []inventory.Item, s *Source) []inventory.Item {
-	return slices.DeleteFunc(items, func(i inventory.Item) bool { return manifest.IsElsewhere(i.Meta.Annotations, s.App.DeployTarget()) })
+	return slices.DeleteFunc(items, func(i inventory.Item) bool {
+		return manifest.IsElsewhere(i.Meta.Annotations,
+			s.App.DeployTarget())
+	})
 }
 
 func liveUIDs(applied []apply.Applied) []types.UID {

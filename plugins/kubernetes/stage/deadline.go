@@ -14,19 +14,20 @@ import (
 // maxMargin is how long before piped cancels a stage its work ends at most: time to say why it was not done.
 const maxMargin = 3 * time.Second
 
-// withDeadline ends the work of a stage a little before its `timeout` of the pipeline, so that it fails with the state of
-// what it waited for, and is not just cancelled.
+// withDeadline ends the work of a stage a little before its `timeout` of the pipeline, so that it fails with the state
+// of what it waited for, and is not just cancelled.
 func withDeadline(ctx context.Context, req *Request) (context.Context, context.CancelFunc) {
 	timeout := stageTimeout(req)
 	if timeout <= 0 {
 		return ctx, func() {}
 	}
 	ends := timeout - min(timeout/10, maxMargin)
-	return context.WithTimeoutCause(ctx, ends, &rollout.TimeoutError{Timeout: ends, Setting: "the stage's timeout: " + timeout.String()})
+	return context.WithTimeoutCause(ctx, ends, &rollout.TimeoutError{Timeout: ends,
+		Setting: "the stage's timeout: " + timeout.String()})
 }
 
-// stageTimeout is what the pipeline says for the stage; 0 when it says nothing. A pipeline that cannot be read is told where
-// it is needed.
+// stageTimeout is what the pipeline says for the stage; 0 when it says nothing. A pipeline that cannot be read is told
+// where it is needed.
 func stageTimeout(req *Request) time.Duration {
 	if req.Target == nil {
 		return 0

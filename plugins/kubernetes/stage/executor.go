@@ -20,8 +20,8 @@ type (
 	Target  = sdk.DeployTarget[config.DeployTarget]
 )
 
-// At gives a source as it is at one of the deploy targets of an application of many clusters; nil when the source is nil or
-// the application is not deployed there.
+// At gives a source as it is at one of the deploy targets of an application of many clusters; nil when the source is
+// nil or the application is not deployed there.
 func At(s *Source, target Target) *Source {
 	if s == nil {
 		return nil
@@ -52,7 +52,8 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 		return errors.New("no deploy targets provided")
 	}
 	if more := len(req.Targets) - 1; more > 0 {
-		req.Log.Infof("Warning: the application has %d deploy targets, and this plugin deploys to the first one alone: %s. To deploy to all, use the plugin kubernetes_multicluster and its K8S_MULTI_ stages",
+		req.Log.Infof("Warning: the application has %d deploy targets, and this plugin deploys to the first one "+
+			"alone: %s. To deploy to all, use the plugin kubernetes_multicluster and its K8S_MULTI_ stages",
 			more+1, req.Targets[0].Name)
 	}
 	ctx, cancel := withDeadline(ctx, req)

@@ -28,10 +28,11 @@ var routingKinds = []schema.GroupKind{
 	{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"},
 }
 
-// holdRoutes parts from the manifests what sends traffic to pods, where the failed deployment may have moved it away from
-// the primary: that is to come back only when the primary is ready. What is not in the cluster cannot be left as it is, so
-// it is not held.
-func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Client, manifests []manifest.Manifest) (first, routes []manifest.Manifest, err error) {
+// holdRoutes parts from the manifests what sends traffic to pods, where the failed deployment may have moved it away
+// from the primary: that is to come back only when the primary is ready. What is not in the cluster cannot be left as
+// it is, so it is not held.
+func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Client,
+	manifests []manifest.Manifest) (first, routes []manifest.Manifest, err error) {
 	moved, err := e.mayHaveRouted(ctx, req)
 	if err != nil || !moved {
 		return manifests, nil, err
@@ -52,8 +53,8 @@ func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Clie
 	return first, routes, nil
 }
 
-// mayHaveRouted tells whether the deployment can have sent traffic to another variant: by the selector of a Service only when
-// it is noted, by routes whenever its pipeline has a stage for that.
+// mayHaveRouted tells whether the deployment can have sent traffic to another variant: by the selector of a Service
+// only when it is noted, by routes whenever its pipeline has a stage for that.
 func (e *Executor) mayHaveRouted(ctx context.Context, req *Request) (bool, error) {
 	last, err := lastTrafficStage(req.Target)
 	if err != nil || last < 0 {
@@ -87,8 +88,9 @@ func isThere(ctx context.Context, c *cluster.Client, m manifest.Manifest) (bool,
 	return true, nil
 }
 
-// stillServing decides about a primary that did not get ready: with a pod ready in each of its workloads it is to have the
-// traffic nevertheless, as the failed deployment is no better place for it. Else the error says that traffic was left alone.
+// stillServing decides about a primary that did not get ready: with a pod ready in each of its workloads it is to have
+// the traffic nevertheless, as the failed deployment is no better place for it. Else the error says that traffic was
+// left alone.
 func stillServing(ctx context.Context, req *Request, applied []apply.Applied, notReady error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("traffic is left where it was: %w", notReady)
@@ -99,11 +101,13 @@ func stillServing(ctx context.Context, req *Request, applied []apply.Applied, no
 		}
 		live, err := a.Resource.Get(ctx, a.Live.GetName(), metav1.GetOptions{})
 		if err != nil || readyPods(live) == 0 {
-			return fmt.Errorf("the primary is not ready, and %s has no ready pod, so traffic is left where it was and the other variants are kept: fix what holds it, then deploy again: %w",
+			return fmt.Errorf("the primary is not ready, and %s has no ready pod, so traffic is left where it was "+
+				"and the other variants are kept: fix what holds it, then deploy again: %w",
 				manifest.KeyOf(a.Live).Human(), notReady)
 		}
 	}
-	req.Log.Infof("The primary is not ready as a whole, but each of its workloads has a ready pod: traffic goes back to it")
+	req.Log.Infof("The primary is not ready as a whole, but each of its workloads has a ready pod: traffic goes " +
+		"back to it")
 	return nil
 }
 

@@ -22,7 +22,8 @@ type Images interface {
 	// Resolve gives the references to deploy by the written ones; images that are built elsewhere are left out.
 	Resolve(ctx context.Context, b config.ImageBuilder, directory string, images []string) (map[string]string, error)
 	// Provide brings images to the cluster of a deploy target; those that are built elsewhere are passed over.
-	Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string, progress func(string)) error
+	Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string,
+		progress func(string)) error
 }
 
 // Loader loads the manifests of a source as they are deployed: the references of images that are built from that source
@@ -61,7 +62,8 @@ func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manif
 }
 
 // load tells note what a user should know beside the manifests, unless it is nil.
-func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest, error) {
+func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest,
+	error) {
 	req := loadRequest(s)
 	req.Note = note
 	if len(targets) > 0 {
@@ -90,7 +92,8 @@ func (e *Executor) provideImages(ctx context.Context, req *Request, s *Source, m
 	if target.Config.ImageBuilder.IsZero() || len(references) == 0 {
 		return nil
 	}
-	return e.loader.images.Provide(ctx, target.Config.ImageBuilder, repositoryRoot(s), target.Name, references, req.Log.Info)
+	return e.loader.images.Provide(ctx, target.Config.ImageBuilder, repositoryRoot(s), target.Name, references,
+		req.Log.Info)
 }
 
 // loadRequest says how the manifests of a source are loaded.
@@ -104,7 +107,8 @@ func loadRequest(s *Source) manifest.Request {
 	}
 }
 
-// repositoryRoot finds the checkout that the application's directory is in; that directory itself when it cannot be told.
+// repositoryRoot finds the checkout that the application's directory is in; that directory itself when it cannot be
+// told.
 func repositoryRoot(s *Source) string {
 	if filepath.Base(s.SharedConfigDir) != sharedConfigFolder {
 		return s.Dir
@@ -121,7 +125,8 @@ func (e *Executor) load(ctx context.Context, req *Request, s *Source) ([]manifes
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(s.CommitHash), err)
 	}
-	req.Log.Infof("Loaded %s at commit %s: %s", plural(len(manifests), "manifest"), short(s.CommitHash), countKinds(manifests))
+	req.Log.Infof("Loaded %s at commit %s: %s", plural(len(manifests), "manifest"), short(s.CommitHash),
+		countKinds(manifests))
 	return manifests, nil
 }
 

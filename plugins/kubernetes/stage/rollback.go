@@ -18,9 +18,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// rollback brings the running commit back and removes what the failed deployment has added. Before the first success there
-// is nothing to go back to: then the cluster is left as it was before the deployment. (PipeCD v1 fails in that case, and
-// never removes what was added.)
+// rollback brings the running commit back and removes what the failed deployment has added. Before the first success
+// there is nothing to go back to: then the cluster is left as it was before the deployment. (PipeCD v1 fails in that
+// case, and never removes what was added.)
 func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	client, err := e.connect(ctx, req)
 	if err != nil {
@@ -46,7 +46,8 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	}
 	manifests, notDue := DueHooks(manifests, manifest.Rollback)
 	for _, m := range notDue {
-		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment", strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
+		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment",
+			strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
@@ -86,7 +87,8 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 }
 
 // removeAdded deletes the other variants and what else the failed deployment has created.
-func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	applied []apply.Applied) error {
 	for _, name := range []string{s.App.VariantLabel.CanaryValue, s.App.VariantLabel.BaselineValue} {
 		if err := e.cleanVariant(ctx, req, c, s, name); err != nil {
 			return err
@@ -95,9 +97,10 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 	return e.removeCreated(ctx, req, c, s, applied)
 }
 
-// removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment only changed, because
-// it was there before, stays.
-func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied) error {
+// removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment
+// only changed, because it was there before, stays.
+func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	applied []apply.Applied) error {
 	keep := liveKeys(applied)
 	since, err := began(ctx, req)
 	if err != nil {
@@ -114,7 +117,8 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		return err
 	}
 	var created []inventory.Item
-	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep), liveUIDs(applied)) {
+	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
+		liveUIDs(applied)) {
 		if item.Meta.CreationTimestamp.Time.Before(since) {
 			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
 			continue
@@ -129,18 +133,21 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Removed %s that the failed deployment created%s", plural(deleted.Gone, "resource"), stillTerminating(deleted))
+	req.Log.Successf("Removed %s that the failed deployment created%s", plural(deleted.Gone, "resource"),
+		stillTerminating(deleted))
 	return nil
 }
 
-// selectorOptions tells how the running commit's primary was made: selectors cannot be changed, so a rollback has to put
-// the variant into them exactly when the deployment of that commit did.
+// selectorOptions tells how the running commit's primary was made: selectors cannot be changed, so a rollback has to
+// put the variant into them exactly when the deployment of that commit did.
 func selectorOptions(s *Source) (config.PrimaryOptions, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
-		return config.PrimaryOptions{}, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+		return config.PrimaryOptions{}, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename,
+			short(s.CommitHash), err)
 	}
-	o := config.PrimaryOptions{AddVariantLabelToSelector: s.App.QuickSync.AddVariantLabelToSelector, Suffix: config.DefaultPrimaryValue}
+	o := config.PrimaryOptions{AddVariantLabelToSelector: s.App.QuickSync.AddVariantLabelToSelector,
+		Suffix: config.DefaultPrimaryValue}
 	for _, stage := range stages {
 		switch stage.Name {
 		case config.StageSync, config.StagePrimaryRollout:

@@ -19,7 +19,8 @@ func (e *Executor) sync(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	return e.rollOutPrimary(ctx, req, config.PrimaryOptions{AddVariantLabelToSelector: o.AddVariantLabelToSelector}, pruneOptions{enabled: o.Prune})
+	return e.rollOutPrimary(ctx, req, config.PrimaryOptions{AddVariantLabelToSelector: o.AddVariantLabelToSelector},
+		pruneOptions{enabled: o.Prune})
 }
 
 // primary applies every manifest as the primary variant, after a canary.
@@ -50,7 +51,8 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	manifests, notDue = DueHooks(manifests, MomentOf(req.Running))
 	for _, m := range notDue {
 		p.keep = append(p.keep, m.Key())
-		req.Log.Infof("Not run, hook %s: %s, because this deployment is an %s", strings.Join(manifest.Hooks(m), ", "), m.Key().Human(), MomentOf(req.Running))
+		req.Log.Infof("Not run, hook %s: %s, because this deployment is an %s", strings.Join(manifest.Hooks(m), ", "),
+			m.Key().Human(), MomentOf(req.Running))
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err

@@ -44,10 +44,12 @@ func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Man
 	return made
 }
 
-// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: a VirtualService or HTTPRoute is
-// taken out of the manifests and given apart; the Service goes on selecting what the last traffic stage of this deployment has chosen, as
-// long as another one follows. (PipeCD v1 sends all traffic back to the primary while that is being replaced.)
-func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []manifest.Manifest) (made []manifest.Manifest, left []manifest.Key, err error) {
+// keepRouting leaves to the traffic stages what is theirs when the primary is rolled out: a VirtualService or HTTPRoute
+// is taken out of the manifests and given apart; the Service goes on selecting what the last traffic stage of this
+// deployment has chosen, as long as another one follows. (PipeCD v1 sends all traffic back to the primary while that is
+// being replaced.)
+func (e *Executor) keepRouting(ctx context.Context, req *Request,
+	manifests []manifest.Manifest) (made []manifest.Manifest, left []manifest.Key, err error) {
 	last, err := lastTrafficStage(req.Target)
 	if err != nil || last < 0 {
 		return manifests, nil, err
@@ -82,7 +84,8 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request, manifests []ma
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value, wordFor(req, config.StageTrafficRouting))
+	req.Log.Infof("%s goes on sending traffic to the %s variant until the next %s", routed.Key().Human(), value,
+		wordFor(req, config.StageTrafficRouting))
 	return replace(manifests, routed), nil, nil
 }
 

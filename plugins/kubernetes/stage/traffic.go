@@ -14,7 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// routedKey is the plugin's metadata of a deployment that holds which variant the Service selects, at each deploy target.
+// routedKey is the plugin's metadata of a deployment that holds which variant the Service selects, at each deploy
+// target.
 func routedKey(app *config.Application) string {
 	if target := app.DeployTarget(); target != "" {
 		return "routed-variant/" + target
@@ -45,7 +46,8 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 		return err
 	}
 	req.Log.Infof("Routing traffic by %s: %s", r.object.Key().Human(), traffic)
-	if _, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, []manifest.Manifest{r.object}); err != nil {
+	if _, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue,
+		[]manifest.Manifest{r.object}); err != nil {
 		return err
 	}
 	if r.selected != "" {

@@ -16,12 +16,15 @@ import (
 //
 // Workloads and service are those that app, the configuration of the running commit, refers to; label is that of the
 // deployment.
-func Baseline(manifests []manifest.Manifest, app *config.Application, label config.VariantLabel, o config.BaselineOptions) ([]manifest.Manifest, error) {
+func Baseline(manifests []manifest.Manifest, app *config.Application, label config.VariantLabel,
+	o config.BaselineOptions) ([]manifest.Manifest, error) {
 	workloads := Workloads(manifests, app.Workloads)
 	if len(workloads) == 0 {
-		return nil, errors.New("the running commit has no Deployment to make a baseline of: check `workloads` of the application")
+		return nil, errors.New("the running commit has no Deployment to make a baseline of: check `workloads` of " +
+			"the application")
 	}
-	c := copying{what: "baseline", suffix: o.Suffix, key: label.Key, value: label.BaselineValue, replicas: o.Replicas, createService: o.CreateService}
+	c := copying{what: "baseline", suffix: o.Suffix, key: label.Key, value: label.BaselineValue, replicas: o.Replicas,
+		createService: o.CreateService}
 	services, copies, err := c.copyAll(manifests, workloads, app.Service)
 	return slices.Concat(services, copies), err
 }

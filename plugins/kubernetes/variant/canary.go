@@ -13,14 +13,16 @@ import (
 
 // Canary copies the workloads under new names with their own number of pods, and the ConfigMaps and Secrets that they
 // would otherwise share with the primary. The copies come configuration first.
-func Canary(manifests []manifest.Manifest, app *config.Application, o config.CanaryOptions) ([]manifest.Manifest, error) {
+func Canary(manifests []manifest.Manifest, app *config.Application, o config.CanaryOptions) ([]manifest.Manifest,
+	error) {
 	patched, err := applyPatches(manifest.CloneAll(manifests), o.Patches)
 	if err != nil {
 		return nil, err
 	}
 	workloads := Workloads(patched, app.Workloads)
 	if len(workloads) == 0 {
-		return nil, errors.New("there is no Deployment to make a canary of: check `workloads` of the application, or use K8S_SYNC")
+		return nil, errors.New("there is no Deployment to make a canary of: check `workloads` of the application, " +
+			"or use K8S_SYNC")
 	}
 	var configs []manifest.Manifest
 	renamed := map[manifest.Key]string{}
@@ -34,7 +36,8 @@ func Canary(manifests []manifest.Manifest, app *config.Application, o config.Can
 		}
 	}
 	label := app.VariantLabel
-	c := copying{what: "canary", suffix: o.Suffix, key: label.Key, value: label.CanaryValue, replicas: o.Replicas, createService: o.CreateService, renamed: renamed}
+	c := copying{what: "canary", suffix: o.Suffix, key: label.Key, value: label.CanaryValue, replicas: o.Replicas,
+		createService: o.CreateService, renamed: renamed}
 	services, copies, err := c.copyAll(patched, workloads, app.Service)
 	return slices.Concat(configs, services, copies), err
 }

@@ -26,7 +26,8 @@ type copying struct {
 }
 
 // copyAll gives the Services of the copies, then the copies. ref is the Service that createService copies.
-func (c copying) copyAll(manifests, workloads []manifest.Manifest, ref config.Reference) (services, copies []manifest.Manifest, err error) {
+func (c copying) copyAll(manifests, workloads []manifest.Manifest,
+	ref config.Reference) (services, copies []manifest.Manifest, err error) {
 	if c.createService {
 		found, err := service(manifests, ref)
 		if err != nil {
@@ -61,14 +62,18 @@ func (c copying) copyAll(manifests, workloads []manifest.Manifest, ref config.Re
 func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	switch {
 	case m.Is(manifest.KindDaemonSet):
-		return m, fmt.Errorf("%s: %s cannot have a %s: a DaemonSet runs on every node, so a copy of it would run next to the primary everywhere and not on a share; "+
-			"take it out of `workloads`, then it is rolled out with the primary, node by node as its updateStrategy says", m.Origin, m.Key().Human(), c.what)
+		return m, fmt.Errorf("%s: %s cannot have a %s: a DaemonSet runs on every node, so a copy of it would run "+
+			"next to the primary everywhere and not on a share; "+
+			"take it out of `workloads`, then it is rolled out with the primary, node by node as its "+
+			"updateStrategy says", m.Origin, m.Key().Human(), c.what)
 	case !m.Is(manifest.KindDeployment) && !m.Is(manifest.KindStatefulSet):
-		return m, fmt.Errorf("%s: %s cannot have a %s: only Deployments and StatefulSets can; take it out of `workloads`", m.Origin, m.Key().Human(), c.what)
+		return m, fmt.Errorf("%s: %s cannot have a %s: only Deployments and StatefulSets can; take it out of "+
+			"`workloads`", m.Origin, m.Key().Human(), c.what)
 	}
 	primary, found, err := unstructured.NestedInt64(m.Object, "spec", "replicas")
 	if err != nil {
-		return m, fmt.Errorf("%s: spec.replicas of %s is not a whole number", m.Origin.At("spec.replicas"), m.Key().Human())
+		return m, fmt.Errorf("%s: spec.replicas of %s is not a whole number", m.Origin.At("spec.replicas"),
+			m.Key().Human())
 	}
 	if !found {
 		primary = 1 // what the API fills in
@@ -91,9 +96,9 @@ func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	return copied, nil
 }
 
-// govern gives the copy of a StatefulSet, which it changes for that, a copy of the Service that names its pods: members of a
-// primary find their peers by that Service and must not find the copy's. It gives nothing for what has no such Service among
-// the manifests.
+// govern gives the copy of a StatefulSet, which it changes for that, a copy of the Service that names its pods: members
+// of a primary find their peers by that Service and must not find the copy's. It gives nothing for what has no such
+// Service among the manifests.
 func (c copying) govern(copied manifest.Manifest, manifests []manifest.Manifest) ([]manifest.Manifest, error) {
 	if !copied.Is(manifest.KindStatefulSet) {
 		return nil, nil

@@ -22,8 +22,8 @@ const (
 	maxWeight = 1_000_000
 )
 
-// Routes gives the manifest that shares traffic out by the application's method: a VirtualService, or a route of the Gateway
-// API.
+// Routes gives the manifest that shares traffic out by the application's method: a VirtualService, or a route of the
+// Gateway API.
 func Routes(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
 	if app.TrafficRouting.Method == config.MethodGateway {
 		return Route(manifests, app)
@@ -36,22 +36,27 @@ func Route(manifests []manifest.Manifest, app *config.Application) (manifest.Man
 	ref := app.TrafficRouting.Gateway.Route
 	kind := cmp.Or(ref.Kind, config.KindHTTPRoute)
 	for _, m := range manifests {
-		if m.GetKind() == kind && m.GroupVersionKind().Group == gatewayGroup && (ref.Name == "" || m.GetName() == ref.Name) {
+		if m.GetKind() == kind && m.GroupVersionKind().Group == gatewayGroup &&
+			(ref.Name == "" || m.GetName() == ref.Name) {
 			return m, nil
 		}
 	}
 	if ref.Name != "" {
-		return manifest.Manifest{}, fmt.Errorf("there is no %s named %q of %s among the manifests (trafficRouting.gateway.route)", kind, ref.Name, gatewayGroup)
+		return manifest.Manifest{}, fmt.Errorf("there is no %s named %q of %s among the manifests "+
+			"(trafficRouting.gateway.route)", kind, ref.Name, gatewayGroup)
 	}
-	return manifest.Manifest{}, fmt.Errorf("there is no %s of %s among the manifests: add one that sends traffic to the Service, or set trafficRouting.method: %s",
-		kind, gatewayGroup, config.MethodPodSelector)
+	return manifest.Manifest{},
+		fmt.Errorf("there is no %s of %s among the manifests: add one that sends traffic to the Service, or set "+
+			"trafficRouting.method: %s",
+			kind, gatewayGroup, config.MethodPodSelector)
 }
 
-// RouteGateway gives the route with the variants' shares of traffic: in each editable rule the backends that are no variant
-// keep their part, and those that are share the rest. The primary is the Service that `service` refers to, or the first,
-// which has to select the primary alone; the others are its copies that the pipeline makes. Rules without a backend of the
-// Service stay as they are.
-func RouteGateway(manifests []manifest.Manifest, app *config.Application, services config.VariantServices, traffic config.Traffic) (manifest.Manifest, error) {
+// RouteGateway gives the route with the variants' shares of traffic: in each editable rule the backends that are no
+// variant keep their part, and those that are share the rest. The primary is the Service that `service` refers to, or
+// the first, which has to select the primary alone; the others are its copies that the pipeline makes. Rules without a
+// backend of the Service stay as they are.
+func RouteGateway(manifests []manifest.Manifest, app *config.Application, services config.VariantServices,
+	traffic config.Traffic) (manifest.Manifest, error) {
 	found, err := Route(manifests, app)
 	if err != nil {
 		return found, err
@@ -90,9 +95,11 @@ func RouteGateway(manifests []manifest.Manifest, app *config.Application, servic
 	}
 	switch {
 	case len(missing) > 0:
-		return m, fmt.Errorf("%s: %s has no rule named %q (trafficRouting.gateway.editableRules)", m.Origin.At("spec.rules"), m.Key().Human(), missing[0])
+		return m, fmt.Errorf("%s: %s has no rule named %q (trafficRouting.gateway.editableRules)",
+			m.Origin.At("spec.rules"), m.Key().Human(), missing[0])
 	case changed == 0:
-		return m, fmt.Errorf("%s: no rule of %s that may be changed has the Service %s as a backend: write one, or name the Service in service.name",
+		return m, fmt.Errorf("%s: no rule of %s that may be changed has the Service %s as a backend: write one, "+
+			"or name the Service in service.name",
 			m.Origin.At("spec.rules"), m.Key().Human(), primary.GetName())
 	}
 	return m, nil
@@ -132,7 +139,8 @@ func (b backends) share(refs []any) (shared []any, ok bool, err error) {
 	case len(others) == 0: // there is nothing that a part could be of
 		part = 1
 	}
-	weights := []int64{part * int64(b.traffic.Primary), part * int64(b.traffic.Canary), part * int64(b.traffic.Baseline)}
+	weights := []int64{part * int64(b.traffic.Primary), part * int64(b.traffic.Canary),
+		part * int64(b.traffic.Baseline)}
 	for _, other := range others {
 		weight, _ := backendWeight(other.(map[string]any))
 		weights = append(weights, weight*100)
@@ -141,7 +149,8 @@ func (b backends) share(refs []any) (shared []any, ok bool, err error) {
 		reduce(weights)
 	}
 	if slices.Max(weights) > maxWeight {
-		return nil, false, fmt.Errorf("the weights are too large to be shared out: the greatest would be %d, and %d is allowed", slices.Max(weights), maxWeight)
+		return nil, false, fmt.Errorf("the weights are too large to be shared out: the greatest would be %d, and "+
+			"%d is allowed", slices.Max(weights), maxWeight)
 	}
 	for i, name := range b.names {
 		if name == "" || b.shareOf(i) == 0 {
@@ -169,7 +178,8 @@ func (b backends) isVariant(ref map[string]any) bool {
 	kind, _ := ref["kind"].(string)
 	name, _ := ref["name"].(string)
 	namespace, _ := ref["namespace"].(string)
-	return group == "" && cmp.Or(kind, manifest.KindService) == manifest.KindService && name != "" && slices.Contains(b.names[:], name) &&
+	return group == "" && cmp.Or(kind, manifest.KindService) == manifest.KindService && name != "" &&
+		slices.Contains(b.names[:], name) &&
 		(namespace == "" || namespace == b.namespace)
 }
 

@@ -23,21 +23,26 @@ const istioGroup = "networking.istio.io"
 func VirtualService(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
 	name := app.TrafficRouting.Istio.VirtualService.Name
 	for _, m := range manifests {
-		if m.GetKind() == config.KindVirtualService && m.GroupVersionKind().Group == istioGroup && (name == "" || m.GetName() == name) {
+		if m.GetKind() == config.KindVirtualService && m.GroupVersionKind().Group == istioGroup &&
+			(name == "" || m.GetName() == name) {
 			return m, nil
 		}
 	}
 	if name != "" {
-		return manifest.Manifest{}, fmt.Errorf("there is no VirtualService named %q of %s among the manifests (trafficRouting.istio.virtualService.name)", name, istioGroup)
+		return manifest.Manifest{}, fmt.Errorf("there is no VirtualService named %q of %s among the manifests "+
+			"(trafficRouting.istio.virtualService.name)", name, istioGroup)
 	}
-	return manifest.Manifest{}, fmt.Errorf("there is no VirtualService of %s among the manifests: add one that sends traffic to the Service, or set trafficRouting.method: %s",
-		istioGroup, config.MethodPodSelector)
+	return manifest.Manifest{},
+		fmt.Errorf("there is no VirtualService of %s among the manifests: add one that sends traffic to the "+
+			"Service, or set trafficRouting.method: %s",
+			istioGroup, config.MethodPodSelector)
 }
 
 // RouteVirtualService gives the VirtualService with the variants' shares of traffic: each editable HTTP route keeps the
-// weights of other hosts, and the variants, as subsets of the host named by the values of the variant label, share the rest
-// (PipeCD v1). Routes without a destination of the host stay as they are.
-func RouteVirtualService(manifests []manifest.Manifest, app *config.Application, traffic config.Traffic) (manifest.Manifest, error) {
+// weights of other hosts, and the variants, as subsets of the host named by the values of the variant label, share the
+// rest (PipeCD v1). Routes without a destination of the host stay as they are.
+func RouteVirtualService(manifests []manifest.Manifest, app *config.Application,
+	traffic config.Traffic) (manifest.Manifest, error) {
 	found, err := VirtualService(manifests, app)
 	if err != nil {
 		return found, err
@@ -71,9 +76,11 @@ func RouteVirtualService(manifests []manifest.Manifest, app *config.Application,
 	}
 	switch {
 	case len(missing) > 0:
-		return m, fmt.Errorf("%s: %s has no HTTP route named %q (trafficRouting.istio.editableRoutes)", m.Origin.At("spec.http"), m.Key().Human(), missing[0])
+		return m, fmt.Errorf("%s: %s has no HTTP route named %q (trafficRouting.istio.editableRoutes)",
+			m.Origin.At("spec.http"), m.Key().Human(), missing[0])
 	case changed == 0:
-		return m, fmt.Errorf("%s: no HTTP route of %s that may be changed has a destination with the host %s: write one, or name the Service in service.name",
+		return m, fmt.Errorf("%s: no HTTP route of %s that may be changed has a destination with the host %s: "+
+			"write one, or name the Service in service.name",
 			m.Origin.At("spec.http"), m.Key().Human(), host)
 	}
 	return m, nil
@@ -92,7 +99,8 @@ func routedHost(manifests []manifest.Manifest, app *config.Application) (string,
 }
 
 // splitRoute gives a route's destinations anew; ok is false when none is of the host.
-func splitRoute(destinations []any, host, namespace string, label config.VariantLabel, traffic config.Traffic) (split []any, ok bool, err error) {
+func splitRoute(destinations []any, host, namespace string, label config.VariantLabel,
+	traffic config.Traffic) (split []any, ok bool, err error) {
 	var own map[string]any
 	var others []any
 	rest := int64(100)

@@ -47,7 +47,8 @@ func jsonPatch(document, operations any) (any, error) {
 			return nil, fmt.Errorf("value[%d]: %s %s: %w", i, decoded[0].Kind(), path, err)
 		}
 		if len(data) > maxPatched {
-			return nil, fmt.Errorf("value[%d]: %s %s: the document grows beyond %d bytes", i, decoded[0].Kind(), path, maxPatched)
+			return nil, fmt.Errorf("value[%d]: %s %s: the document grows beyond %d bytes", i, decoded[0].Kind(), path,
+				maxPatched)
 		}
 	}
 	var changed any
@@ -55,8 +56,8 @@ func jsonPatch(document, operations any) (any, error) {
 	return changed, err
 }
 
-// strategicMerge merges lists of a built-in kind by their keys, as kubectl does; in anything else a list is replaced as a
-// whole (RFC 7386).
+// strategicMerge merges lists of a built-in kind by their keys, as kubectl does; in anything else a list is replaced as
+// a whole (RFC 7386).
 func strategicMerge(document, value any, m manifest.Manifest) (any, error) {
 	change, ok := value.(map[string]any)
 	if !ok || len(change) == 0 {
@@ -87,7 +88,8 @@ func strategicMerge(document, value any, m manifest.Manifest) (any, error) {
 	return changed, err
 }
 
-// merged is the type of a manifest whose lists have keys; nil for others. A variant has no manifests of other built-in kinds.
+// merged is the type of a manifest whose lists have keys; nil for others. A variant has no manifests of other built-in
+// kinds.
 func merged(m manifest.Manifest) any {
 	if m.Unstructured == nil {
 		return nil

@@ -30,11 +30,13 @@ func applyPatches(manifests []manifest.Manifest, patches []config.Patch) ([]mani
 				return nil, fmt.Errorf("with.patches[%d]: %s: %w", i, key.Human(), err)
 			}
 			if m.Key() != key {
-				return nil, fmt.Errorf("with.patches[%d]: %s: a patch must not make it %s; set the variant's name by with.suffix", i, key.Human(), m.Key().Human())
+				return nil, fmt.Errorf("with.patches[%d]: %s: a patch must not make it %s; set the variant's name "+
+					"by with.suffix", i, key.Human(), m.Key().Human())
 			}
 		}
 		if !matched {
-			return nil, fmt.Errorf("with.patches[%d]: there is no %s named %q among the manifests", i, p.Target.Kind, p.Target.Name)
+			return nil, fmt.Errorf("with.patches[%d]: there is no %s named %q among the manifests", i, p.Target.Kind,
+				p.Target.Name)
 		}
 	}
 	return manifests, nil
@@ -78,8 +80,8 @@ func patch(m manifest.Manifest, p config.Patch) error {
 	return nil
 }
 
-// runOps changes a document; the one that is given may be changed as well. m is the manifest that the document is, without
-// an object when it is none.
+// runOps changes a document; the one that is given may be changed as well. m is the manifest that the document is,
+// without an object when it is none.
 func runOps(document any, ops []config.PatchOp, m manifest.Manifest) (any, error) {
 	for i, op := range ops {
 		changed, err := runOp(document, op, m)

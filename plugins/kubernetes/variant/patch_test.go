@@ -71,9 +71,10 @@ metadata: {name: web}
 spec: {selector: {}, template: {}}
 `
 	for path, tt := range map[string]struct{ ops, want string }{
-		"$.data['envoy.yaml']":    {`[{path: "$.a.b[1]", value: 9}]`, "a: {b: [1, 9]}"},
-		`$.data["envoy.yaml"].`:   {`[{op: yaml-replace, path: $.a.b, value: "[x: 1]"}]`, "a: {b: [{x: 1}]}"},
-		"$.data.'envoy.yaml'":     {`[{op: json-patch, value: '[{"op": "add", "path": "/a/b/-", "value": 3}]'}]`, "a: {b: [1, 2, 3]}"},
+		"$.data['envoy.yaml']":  {`[{path: "$.a.b[1]", value: 9}]`, "a: {b: [1, 9]}"},
+		`$.data["envoy.yaml"].`: {`[{op: yaml-replace, path: $.a.b, value: "[x: 1]"}]`, "a: {b: [{x: 1}]}"},
+		"$.data.'envoy.yaml'": {`[{op: json-patch, value: '[{"op": "add", "path": "/a/b/-", "value": 3}]'}]`,
+			"a: {b: [1, 2, 3]}"},
 		"data['envoy.yaml']":      {`[{op: strategic-merge, value: {a: {b: [3], c: true}}}]`, "a: {b: [3], c: true}"},
 		"$['data']['plain.json']": {`[{path: "$.a.b[*]", value: 9}]`, `{"a":{"b":[9,9]},"z":"<"}`},
 	} {
@@ -81,7 +82,8 @@ spec: {selector: {}, template: {}}
 		require.NoError(t, err)
 		quoted, err := json.Marshal(path)
 		require.NoError(t, err)
-		got, err := patched(t, m, "patches: [{target: {kind: ConfigMap, name: envoy, documentRoot: "+string(quoted)+"}, ops: "+tt.ops+"}]")
+		got, err := patched(t, m,
+			"patches: [{target: {kind: ConfigMap, name: envoy, documentRoot: "+string(quoted)+"}, ops: "+tt.ops+"}]")
 		require.NoError(t, err, path)
 		require.Equal(t, "envoy-canary", got[0].GetName())
 		data := got[0].Object["data"].(map[string]any)
@@ -97,7 +99,8 @@ func TestAPatchThatCannotWorkNamesItsPlace(t *testing.T) {
 	t.Parallel()
 	const web = "with.patches[0]: Deployment prod/web: "
 	for ops, want := range map[string]string{
-		`{path: $.spec.nothing, value: 1}`:               web + `ops[0] (yaml-replace $.spec.nothing): $.spec.nothing: there is no field "nothing"`,
+		`{path: $.spec.nothing, value: 1}`: web +
+			`ops[0] (yaml-replace $.spec.nothing): $.spec.nothing: there is no field "nothing"`,
 		`{path: "$.spec.template.spec.containers[7]"}`:   `a list of 1 has no item "7"`,
 		`{path: "$.spec.template.spec.containers['*']"}`: `has no item "*"`,
 		`{path: $}`:                "names no field",
@@ -115,14 +118,16 @@ func TestAPatchThatCannotWorkNamesItsPlace(t *testing.T) {
 		`{op: json-patch, value: [{op: replace, path: "", value: 1}]}`:                                       "value[0]: replace : ",
 		`{op: json-patch, value: [{op: replace, path: "", value: [1]}]}`:                                     "the patch leaves no object",
 		`{op: strategic-merge, value: [1]}`:                                                                  "value must be a mapping",
-		`{op: strategic-merge, value: {spec: {template: {spec: {containers: [{image: a}]}}}}}`:               web + "ops[0] (strategic-merge): ",
+		`{op: strategic-merge, value: {spec: {template: {spec: {containers: [{image: a}]}}}}}`: web +
+			"ops[0] (strategic-merge): ",
 	} {
 		_, err := patched(t, manifests(t), "patches: [{target: {kind: Deployment, name: web}, ops: ["+ops+"]}]")
 		require.ErrorContains(t, err, want, ops)
 	}
 	_, err := patched(t, manifests(t), "patches: [{target: {kind: Deployment, name: nobody}, ops: [{path: $.a}]}]")
 	require.ErrorContains(t, err, `with.patches[0]: there is no Deployment named "nobody"`)
-	_, err = patched(t, manifests(t), "patches: [{target: {kind: ConfigMap, name: conf, documentRoot: $.data}, ops: [{path: $.a}]}]")
+	_, err = patched(t, manifests(t), "patches: [{target: {kind: ConfigMap, name: conf, documentRoot: $.data}, "+
+		"ops: [{path: $.a}]}]")
 	require.ErrorContains(t, err, "ConfigMap prod/conf: documentRoot: $.data is not text")
 
 	big := manifests(t)
@@ -132,7 +137,9 @@ func TestAPatchThatCannotWorkNamesItsPlace(t *testing.T) {
 	for i := range 3 {
 		copies = append(copies, fmt.Sprintf("{op: copy, from: /data/level, path: /data/x%d}", i))
 	}
-	_, err = patched(t, big, "patches: [{target: {kind: ConfigMap, name: conf}, ops: [{op: json-patch, value: ["+strings.Join(copies, ",")+"]}]}]")
+	_, err = patched(t, big,
+		"patches: [{target: {kind: ConfigMap, name: conf}, ops: [{op: json-patch, value: ["+strings.Join(copies,
+			",")+"]}]}]")
 	require.ErrorContains(t, err, "value[1]: copy /data/x1: the document grows beyond")
 }
 
@@ -145,11 +152,13 @@ func FuzzPatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, op, path, value, root string) {
 		target := config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}}
 		if root != "" {
-			target = config.PatchTarget{Reference: config.Reference{Kind: "ConfigMap", Name: "conf"}, DocumentRoot: root}
+			target = config.PatchTarget{Reference: config.Reference{Kind: "ConfigMap", Name: "conf"},
+				DocumentRoot: root}
 		}
-		got, err := variant.Canary(manifests(t), application(t), config.CanaryOptions{Suffix: "c", Patches: []config.Patch{{
-			Target: target, Ops: []config.PatchOp{{Op: op, Path: path, Value: config.PatchValue(value)}},
-		}}})
+		got, err := variant.Canary(manifests(t), application(t),
+			config.CanaryOptions{Suffix: "c", Patches: []config.Patch{{
+				Target: target, Ops: []config.PatchOp{{Op: op, Path: path, Value: config.PatchValue(value)}},
+			}}})
 		if err != nil {
 			return
 		}

@@ -32,8 +32,8 @@ func (f field) set(v any) {
 	f.list[f.index] = v
 }
 
-// fieldsAt walks a path such as "$.spec.containers[0].image", "$.data['envoy.yaml']", "$.data.'envoy.yaml'" (as PipeCD v1
-// has it) or "$.spec.containers[*].image", which are several fields. There is at least one, or an error.
+// fieldsAt walks a path such as "$.spec.containers[0].image", "$.data['envoy.yaml']", "$.data.'envoy.yaml'" (as PipeCD
+// v1 has it) or "$.spec.containers[*].image", which are several fields. There is at least one, or an error.
 func fieldsAt(root any, path string) ([]field, error) {
 	steps, err := splitPath(path)
 	if err != nil {

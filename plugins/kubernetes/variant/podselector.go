@@ -27,8 +27,8 @@ func RouteService(manifests []manifest.Manifest, app *config.Application, value 
 	return m, unstructured.SetNestedField(m.Object, value, "spec", "selector", app.VariantLabel.Key)
 }
 
-// CheckSelectable tells whether the primary's pods can be told from those of other variants, which a Service that routes
-// traffic by its selector needs. Every workload that cannot is in the error.
+// CheckSelectable tells whether the primary's pods can be told from those of other variants, which a Service that
+// routes traffic by its selector needs. Every workload that cannot is in the error.
 func CheckSelectable(manifests []manifest.Manifest, app *config.Application) error {
 	var errs []error
 	for _, m := range Workloads(manifests, app.Workloads) {
@@ -37,7 +37,9 @@ func CheckSelectable(manifests []manifest.Manifest, app *config.Application) err
 			err = checkLabel(m, app.VariantLabel, "the pods' labels", "spec", "template", "metadata", "labels")
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%w; or set with.addVariantLabelToSelector: true (and quickSync.addVariantLabelToSelector: true). The selector of a Deployment that exists cannot be changed: it has to be deleted once, or to be renamed", err))
+			errs = append(errs, fmt.Errorf("%w; or set with.addVariantLabelToSelector: true (and "+
+				"quickSync.addVariantLabelToSelector: true). The selector of a Deployment that exists cannot be "+
+				"changed: it has to be deleted once, or to be renamed", err))
 		}
 	}
 	return errors.Join(errs...)

@@ -11,7 +11,8 @@ import (
 )
 
 // Primary gives every manifest, ready to be stamped and applied. The config hashes are in them.
-func Primary(manifests []manifest.Manifest, app *config.Application, o config.PrimaryOptions) ([]manifest.Manifest, error) {
+func Primary(manifests []manifest.Manifest, app *config.Application, o config.PrimaryOptions) ([]manifest.Manifest,
+	error) {
 	made := manifest.CloneAll(manifests)
 	label := app.VariantLabel
 	if o.AddVariantLabelToSelector {

@@ -37,7 +37,8 @@ func TestTheRoutedObjectsLookAsInTheGoldenFiles(t *testing.T) {
 		"routed-istio-shares": func(app *config.Application, m []manifest.Manifest) ([]manifest.Manifest, error) {
 			return one(variant.RouteVirtualService(m, app, config.Traffic{Primary: 34, Canary: 33, Baseline: 33}))
 		},
-		"routed-istio-editable-canary": func(app *config.Application, m []manifest.Manifest) ([]manifest.Manifest, error) {
+		"routed-istio-editable-canary": func(app *config.Application, m []manifest.Manifest) ([]manifest.Manifest,
+			error) {
 			app.TrafficRouting.Istio.EditableRoutes = []string{"shared"}
 			app.TrafficRouting.Istio.VirtualService.Name = "web"
 			return one(variant.RouteVirtualService(m, app, config.Traffic{Canary: 100}))
@@ -82,12 +83,14 @@ func TestTheSharesOfAGatewayLookAsInTheGoldenFiles(t *testing.T) {
 	}{
 		"routed-gateway-primary": {traffic: config.Traffic{Primary: 100}},
 		"routed-gateway-shares":  {traffic: config.Traffic{Primary: 60, Canary: 30, Baseline: 10}, services: both},
-		"routed-gateway-editable": {traffic: config.Traffic{Canary: 100}, services: both, change: func(a *config.Application) {
-			a.TrafficRouting.Gateway.EditableRules = []string{"shared"}
-		}},
-		"routed-gateway-grpc": {traffic: config.Traffic{Primary: 50, Canary: 50}, services: both, change: func(a *config.Application) {
-			a.TrafficRouting.Gateway.Route = config.Reference{Kind: "GRPCRoute", Name: "rpc"}
-		}},
+		"routed-gateway-editable": {traffic: config.Traffic{Canary: 100}, services: both,
+			change: func(a *config.Application) {
+				a.TrafficRouting.Gateway.EditableRules = []string{"shared"}
+			}},
+		"routed-gateway-grpc": {traffic: config.Traffic{Primary: 50, Canary: 50}, services: both,
+			change: func(a *config.Application) {
+				a.TrafficRouting.Gateway.Route = config.Reference{Kind: "GRPCRoute", Name: "rpc"}
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,28 +120,34 @@ func TestWhatCannotBeRoutedByAGatewayIsAnError(t *testing.T) {
 		app := application(t)
 		app.TrafficRouting.Method = config.MethodGateway
 		change(app)
-		_, err := variant.RouteGateway(load(t, "gateway"), app, config.VariantServices{Canary: "canary"}, config.Traffic{Primary: 1, Canary: 99})
+		_, err := variant.RouteGateway(load(t, "gateway"), app, config.VariantServices{Canary: "canary"},
+			config.Traffic{Primary: 1, Canary: 99})
 		require.ErrorContains(t, err, want)
 	}
 }
 
-// Whatever stands in an HTTPRoute, routing does not crash, and the shares of a rule with variants alone are percentages.
+// Whatever stands in an HTTPRoute, routing does not crash, and the shares of a rule with variants alone are
+// percentages.
 func FuzzRouteGateway(f *testing.F) {
 	f.Add("[{backendRefs: [{name: web, port: 80}]}]", 10, 20)
-	f.Add("[{name: a, backendRefs: [{name: b, weight: 20}, {name: web-canary, weight: 0}, {name: web, kind: Service, weight: 7}]}, {matches: []}]", 100, 0)
+	f.Add("[{name: a, backendRefs: [{name: b, weight: 20}, {name: web-canary, weight: 0}, {name: web, kind: "+
+		"Service, weight: 7}]}, {matches: []}]", 100, 0)
 	f.Add("[{backendRefs: [{name: web, group: x.io}, 7, {name: web, weight: 1000000}, {weight: 1000000}]}]", 0, 100)
 	f.Fuzz(func(t *testing.T, rules string, canary, baseline int) {
 		if canary < 0 || baseline < 0 || canary > 100 || baseline > 100-canary {
 			return
 		}
-		text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {pipecd.dev/variant: primary}}\n---\n" +
-			"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: " + rules + "}\n"
+		text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n" +
+			"spec: {selector: {pipecd.dev/variant: primary}}\n---\n" +
+			"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: " + rules +
+			"}\n"
 		all, err := manifest.Parse([]byte(text), "a.yaml")
 		if err != nil {
 			return
 		}
 		app := application(t)
-		m, err := variant.RouteGateway(all, app, config.VariantServices{Canary: "canary", Baseline: "baseline"}, config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+		m, err := variant.RouteGateway(all, app, config.VariantServices{Canary: "canary", Baseline: "baseline"},
+			config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
 		if err != nil {
 			return
 		}
@@ -160,7 +169,8 @@ func TestEveryWorkloadThatCannotBeSelectedIsNamed(t *testing.T) {
 	t.Parallel()
 	app, all := routed(t)
 	err := variant.CheckSelectable(all, app)
-	require.ErrorContains(t, err, "all.yaml:61: the pods' labels of Deployment prod/web must have pipecd.dev/variant: primary")
+	require.ErrorContains(t, err, "all.yaml:61: the pods' labels of Deployment prod/web must have "+
+		"pipecd.dev/variant: primary")
 	require.ErrorContains(t, err, "the selector of Deployment prod/worker")
 	made, err := variant.Primary(all, app, config.PrimaryOptions{AddVariantLabelToSelector: true})
 	require.NoError(t, err)
@@ -170,20 +180,23 @@ func TestEveryWorkloadThatCannotBeSelectedIsNamed(t *testing.T) {
 // Whatever stands in a VirtualService, routing does not crash, and what it has routed adds up.
 func FuzzRouteVirtualService(f *testing.F) {
 	f.Add("[{route: [{destination: {host: web}}]}]", 10, 20)
-	f.Add("[{name: a, route: [{destination: {host: b}, weight: 20.0}, {destination: {host: web}, weight: 80}]}, {match: []}]", 100, 0)
+	f.Add("[{name: a, route: [{destination: {host: b}, weight: 20.0}, {destination: {host: web}, weight: 80}]}, "+
+		"{match: []}]", 100, 0)
 	f.Add("[{route: [{destination: {host: web.prod.svc.cluster.local}, weight: 0}, 7, {destination: x}]}]", 0, 100)
 	f.Fuzz(func(t *testing.T, routes string, canary, baseline int) {
 		if canary < 0 || baseline < 0 || canary > 100 || baseline > 100-canary {
 			return
 		}
-		text := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web, namespace: prod}\nspec: {http: " + routes + "}\n"
+		text := "apiVersion: networking.istio.io/v1\nkind: VirtualService\n" +
+			"metadata: {name: web, namespace: prod}\nspec: {http: " + routes + "}\n"
 		all, err := manifest.Parse([]byte(text), "a.yaml")
 		if err != nil {
 			return
 		}
 		app := application(t)
 		app.Service.Name = "web"
-		m, err := variant.RouteVirtualService(all, app, config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+		m, err := variant.RouteVirtualService(all, app,
+			config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
 		if err != nil {
 			return
 		}

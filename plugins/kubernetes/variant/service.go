@@ -23,7 +23,8 @@ func copyService(found manifest.Manifest, suffix, key, value string) (manifest.M
 	headless := spec["clusterIP"] == headlessIP
 	// Addresses and ports that belong to the original alone.
 	for _, field := range []string{
-		"clusterIP", "clusterIPs", "externalIPs", "loadBalancerIP", "loadBalancerClass", "loadBalancerSourceRanges", "externalName",
+		"clusterIP", "clusterIPs", "externalIPs", "loadBalancerIP", "loadBalancerClass", "loadBalancerSourceRanges",
+		"externalName",
 		"externalTrafficPolicy", "healthCheckNodePort", "allocateLoadBalancerNodePorts",
 	} {
 		delete(spec, field)

@@ -60,7 +60,8 @@ func Subsets(manifests []manifest.Manifest, app *config.Application) (HostSubset
 		if m.GetKind() != kindDestinationRule || m.GroupVersionKind().Group != istioGroup {
 			continue
 		}
-		if written, _, _ := unstructured.NestedString(m.Object, "spec", "host"); written != host && !isHost(written, name, found.namespace) {
+		if written, _, _ := unstructured.NestedString(m.Object, "spec", "host"); written != host &&
+			!isHost(written, name, found.namespace) {
 			continue
 		}
 		subsets, _, _ := unstructured.NestedSlice(m.Object, "spec", "subsets")
@@ -85,8 +86,8 @@ func textMap(m manifest.Manifest, object map[string]any, path string) (labels.Se
 	return values, nil
 }
 
-// Of returns what the traffic of a variant reaches. Where no DestinationRule is among the manifests, canary and baseline are
-// known by the variant label that their pods always have, and the primary is what has neither.
+// Of returns what the traffic of a variant reaches. Where no DestinationRule is among the manifests, canary and
+// baseline are known by the variant label that their pods always have, and the primary is what has neither.
 func (h HostSubsets) Of(value string) Subset {
 	selector := labels.SelectorFromSet(h.behind)
 	only := func(set labels.Set) Subset {
@@ -102,7 +103,8 @@ func (h HostSubsets) Of(value string) Subset {
 	case len(h.behind) == 0:
 		return Subset{Namespace: h.namespace}
 	}
-	others, err := labels.NewRequirement(h.label.Key, selection.NotIn, []string{h.label.CanaryValue, h.label.BaselineValue})
+	others, err := labels.NewRequirement(h.label.Key, selection.NotIn,
+		[]string{h.label.CanaryValue, h.label.BaselineValue})
 	if err != nil { // a key or value that no label can have: then no pod has it
 		return Subset{Namespace: h.namespace, Selector: selector}
 	}

@@ -18,9 +18,12 @@ import (
 func TestSubsetsSelectThePodsThatIstioWouldSendTrafficTo(t *testing.T) {
 	t.Parallel()
 	const (
-		route   = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\nspec: {hosts: [web], http: [{route: [{destination: {host: web}}]}]}\n"
+		route = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\n" +
+			"spec: {hosts: [web], http: [{route: [{destination: {host: web}}]}]}\n"
 		service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n"
-		rule    = "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: web}\nspec: {host: web, subsets: [{name: primary, labels: {track: stable}}, {name: canary, labels: {track: canary}}]}\n"
+		rule    = "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: web}\n" +
+			"spec: {host: web, subsets: [{name: primary, labels: {track: stable}}, {name: canary, labels: {track: " +
+			"canary}}]}\n"
 	)
 	for name, c := range map[string]struct {
 		manifests                 string
@@ -28,10 +31,12 @@ func TestSubsetsSelectThePodsThatIstioWouldSendTrafficTo(t *testing.T) {
 	}{
 		"by the variant label": {
 			route + "---\n" + service,
-			"app=web,pipecd.dev/variant notin (baseline,canary)", "app=web,pipecd.dev/variant=canary", "app=web,pipecd.dev/variant=baseline",
+			"app=web,pipecd.dev/variant notin (baseline,canary)", "app=web,pipecd.dev/variant=canary",
+			"app=web,pipecd.dev/variant=baseline",
 		},
 		"by the labels of a DestinationRule": {
-			route + "---\n" + service + "---\n" + rule, "app=web,track=stable", "app=web,track=canary", "app=web,pipecd.dev/variant=baseline",
+			route + "---\n" + service + "---\n" + rule, "app=web,track=stable", "app=web,track=canary",
+			"app=web,pipecd.dev/variant=baseline",
 		},
 		"with a Service from elsewhere": {route, "", "pipecd.dev/variant=canary", "pipecd.dev/variant=baseline"},
 	} {

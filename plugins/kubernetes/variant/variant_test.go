@@ -63,20 +63,23 @@ func TestTheVariantsLookAsInTheGoldenFiles(t *testing.T) {
 			return variant.Primary(m, application(t), config.PrimaryOptions{})
 		},
 		"primary-selector-service": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
-			return variant.Primary(m, application(t), config.PrimaryOptions{Suffix: "primary", CreateService: true, AddVariantLabelToSelector: true})
+			return variant.Primary(m, application(t), config.PrimaryOptions{Suffix: "primary", CreateService: true,
+				AddVariantLabelToSelector: true})
 		},
 		"canary": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
 			return variant.Canary(m, application(t), config.CanaryOptions{Suffix: "canary"})
 		},
 		"canary-half-service-patch": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
-			return variant.Canary(m, application(t), config.CanaryOptions{Suffix: "c", Replicas: half, CreateService: true, Patches: []config.Patch{{
-				Target: config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}},
-				Ops:    []config.PatchOp{{Path: "$.spec.template.spec.containers[0].image", Value: "app:patched"}},
-			}}})
+			return variant.Canary(m, application(t), config.CanaryOptions{Suffix: "c", Replicas: half,
+				CreateService: true, Patches: []config.Patch{{
+					Target: config.PatchTarget{Reference: config.Reference{Kind: "Deployment", Name: "web"}},
+					Ops:    []config.PatchOp{{Path: "$.spec.template.spec.containers[0].image", Value: "app:patched"}},
+				}}})
 		},
 		"baseline": func(t *testing.T, m []manifest.Manifest) ([]manifest.Manifest, error) {
 			app := application(t)
-			return variant.Baseline(m, app, app.VariantLabel, config.BaselineOptions{Suffix: "baseline", Replicas: half, CreateService: true})
+			return variant.Baseline(m, app, app.VariantLabel,
+				config.BaselineOptions{Suffix: "baseline", Replicas: half, CreateService: true})
 		},
 	}
 	for name, make := range tests {
@@ -123,7 +126,8 @@ func TestAStatefulSetHasVariantsWithNamesAndVolumesOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "stateful-canary", canary)
 	app.Service.Name = "db"
-	baseline, err := variant.Baseline(load(t, "stateful"), app, app.VariantLabel, config.BaselineOptions{Suffix: "baseline", CreateService: true})
+	baseline, err := variant.Baseline(load(t, "stateful"), app, app.VariantLabel,
+		config.BaselineOptions{Suffix: "baseline", CreateService: true})
 	require.NoError(t, err)
 	golden(t, "stateful-baseline", baseline)
 }

@@ -76,7 +76,8 @@ func (r *run) planning() {
 
 	const pipeline = "plans a pipeline"
 	answer, err := r.deployments().BuildPipelineSyncStages(ctx, &deployment.BuildPipelineSyncStagesRequest{
-		Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: r.stage(), Desc: "d", Index: 3, Config: []byte(r.with())}},
+		Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: r.stage(), Desc: "d",
+			Index: 3, Config: []byte(r.with())}},
 	})
 	switch {
 	case r.refusal(err):
@@ -117,7 +118,8 @@ func (r *run) plannedError(stages []*model.PipelineStage) error {
 		}
 		// As piped completes it.
 		whole := &model.PipelineStage{
-			Id: "id", Name: stage.GetName(), Index: stage.GetIndex(), CreatedAt: stage.GetCreatedAt(), UpdatedAt: stage.GetUpdatedAt(),
+			Id: "id", Name: stage.GetName(), Index: stage.GetIndex(), CreatedAt: stage.GetCreatedAt(),
+			UpdatedAt: stage.GetUpdatedAt(),
 		}
 		if err := whole.Validate(); err != nil {
 			return fmt.Errorf("stage %s: %w", stage.GetName(), err)
@@ -130,7 +132,8 @@ func pipelineError(stages []*model.PipelineStage, name string) error {
 	normal := 0
 	for _, stage := range stages {
 		if stage.GetIndex() != 3 {
-			return fmt.Errorf("stage %s has the index %d, which is not in the request", stage.GetName(), stage.GetIndex())
+			return fmt.Errorf("stage %s has the index %d, which is not in the request", stage.GetName(),
+				stage.GetIndex())
 		}
 		if !stage.GetRollback() {
 			normal++
@@ -159,7 +162,8 @@ func namesOf(stages []*model.PipelineStage) string {
 
 func (r *run) planInput() *deployment.PlanPluginInput {
 	in := r.request(r.stage()).GetInput()
-	return &deployment.PlanPluginInput{Deployment: in.GetDeployment(), TargetDeploymentSource: in.GetTargetDeploymentSource()}
+	return &deployment.PlanPluginInput{Deployment: in.GetDeployment(),
+		TargetDeploymentSource: in.GetTargetDeploymentSource()}
 }
 
 func (r *run) limit() (context.Context, context.CancelFunc) {

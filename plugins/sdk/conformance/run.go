@@ -73,8 +73,9 @@ func (e *UnknownStageError) Error() string {
 	return fmt.Sprintf("the plugin has no stage %s, only %s", e.Stage, strings.Join(e.Stages, ", "))
 }
 
-// Run makes all checks that the plugin's state allows, in an order in which each needs what the earlier ones have shown:
-// a plugin that does not start has one. The program runs in an empty directory, which is removed. The error is for what keeps the checks from being made.
+// Run makes all checks that the plugin's state allows, in an order in which each needs what the earlier ones have
+// shown: a plugin that does not start has one. The program runs in an empty directory, which is removed. The error is
+// for what keeps the checks from being made.
 func Run(ctx context.Context, options Options) (checks []Check, err error) {
 	r := &run{ctx: ctx, options: options, done: func(check Check) {
 		checks = append(checks, check)
@@ -189,7 +190,8 @@ func (r *run) notApplicable(name, why string, args ...any) {
 // begin starts the program.
 func (r *run) begin(name string) bool {
 	began := time.Now()
-	program, err := standin.StartProgram(r.ctx, r.options.Program, r.scratch, r.piped.Address, r.options.Settings, r.options.Output)
+	program, err := standin.StartProgram(r.ctx, r.options.Program, r.scratch, r.piped.Address, r.options.Settings,
+		r.options.Output)
 	r.program = program
 	return r.check(name, err, "serving after %s", time.Since(began).Round(time.Millisecond))
 }
@@ -199,7 +201,8 @@ func (r *run) end(name string, busy bool) {
 	began := time.Now()
 	switch err := r.program.Stop(); {
 	case busy && errors.Is(err, standin.ErrKilled):
-		r.notApplicable(name, "it lets the stage go on; after %s it was killed, as piped does after a time, and the stage starts again", standin.StopLimit)
+		r.notApplicable(name, "it lets the stage go on; after %s it was killed, as piped does after a time, and "+
+			"the stage starts again", standin.StopLimit)
 	case err == nil || errors.Is(err, standin.ErrKilled):
 		r.check(name, err, "after %s", time.Since(began).Round(time.Millisecond))
 	default:

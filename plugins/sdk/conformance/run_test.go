@@ -52,7 +52,8 @@ func check(t *testing.T, name, with string) map[string]conformance.Check {
 	t.Helper()
 	all := map[string]conformance.Check{}
 	checks, err := conformance.Run(t.Context(), conformance.Options{
-		Program: os.Args[0], Settings: sdk.Settings{Name: name}, With: with, RunLimit: 20 * time.Second, Output: t.Output(),
+		Program: os.Args[0], Settings: sdk.Settings{Name: name}, With: with, RunLimit: 20 * time.Second,
+		Output: t.Output(),
 	})
 	require.NoError(t, err)
 	for _, c := range checks {
@@ -182,25 +183,31 @@ func serveFaulty(port int, piped string) error {
 	return server.Serve(listener)
 }
 
-func (*faulty) FetchDefinedStages(context.Context, *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+func (*faulty) FetchDefinedStages(context.Context,
+	*deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
 	return &deployment.FetchDefinedStagesResponse{Stages: []string{"FAULTY", "FAULTY"}}, nil
 }
 
-func (*faulty) BuildQuickSyncStages(context.Context, *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
+func (*faulty) BuildQuickSyncStages(context.Context,
+	*deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
 	return &deployment.BuildQuickSyncStagesResponse{Stages: []*model.PipelineStage{{Name: "UNHEARD"}}}, nil
 }
 
-func (*faulty) BuildPipelineSyncStages(context.Context, *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
-	return &deployment.BuildPipelineSyncStagesResponse{Stages: []*model.PipelineStage{{Name: "FAULTY", CreatedAt: 1, UpdatedAt: 1}}}, nil
+func (*faulty) BuildPipelineSyncStages(context.Context,
+	*deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	return &deployment.BuildPipelineSyncStagesResponse{Stages: []*model.PipelineStage{{Name: "FAULTY", CreatedAt: 1,
+		UpdatedAt: 1}}}, nil
 }
 
-func (f *faulty) ExecuteStage(ctx context.Context, req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+func (f *faulty) ExecuteStage(ctx context.Context,
+	req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
 	stage := req.GetInput().GetStage()
 	_, _ = f.piped.ReportStageLogsFromLastCheckpoint(ctx, &pluginservice.ReportStageLogsFromLastCheckpointRequest{
 		DeploymentId: req.GetInput().GetDeployment().GetId(), StageId: stage.GetId(), Completed: true,
 		Blocks: []*model.LogBlock{{Index: 1, Log: fmt.Sprint("attempt ", stage.GetRetriedCount()), CreatedAt: 1}},
 	})
-	_, _ = f.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{StageId: req.GetInput().GetStage().GetId()})
+	_, _ = f.piped.PutStageMetadata(ctx,
+		&pluginservice.PutStageMetadataRequest{StageId: req.GetInput().GetStage().GetId()})
 	if stage.GetRetriedCount() > 0 || stage.GetName() == "NO_SUCH_STAGE" {
 		return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_SUCCESS}, nil
 	}

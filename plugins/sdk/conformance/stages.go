@@ -68,13 +68,15 @@ func (r *run) unknownStage() {
 	name := "answers for a stage that it does not have"
 	switch {
 	case ctx.Err() != nil && r.alive() == nil:
-		r.notApplicable(name, "it was still at work after %s, as for another stage; piped does not call for such stages", r.options.RunLimit)
+		r.notApplicable(name, "it was still at work after %s, as for another stage; piped does not call for such "+
+			"stages", r.options.RunLimit)
 		return
 	case err != nil && r.alive() == nil:
 		r.check(name, nil, "%s", firstLine(status.Convert(err).Message()))
 		return
 	case err == nil && ended == model.StageStatus_STAGE_SUCCESS:
-		r.notApplicable(name, "it does the work of another stage, and says that it succeeded; piped does not call for such stages")
+		r.notApplicable(name, "it does the work of another stage, and says that it succeeded; piped does not call "+
+			"for such stages")
 		return
 	}
 	r.check(name, err, "%s", ended)
@@ -116,7 +118,8 @@ func (r *run) execute() {
 		if err == nil && !terminal(ended) {
 			err = fmt.Errorf("it answered %s, which is no end", ended)
 		}
-		r.executed = r.check(name, err, "%s after %s%s", strings.TrimPrefix(ended.String(), "STAGE_"), time.Since(began).Round(time.Millisecond), r.lastWords())
+		r.executed = r.check(name, err, "%s after %s%s", strings.TrimPrefix(ended.String(), "STAGE_"),
+			time.Since(began).Round(time.Millisecond), r.lastWords())
 	}
 }
 
@@ -155,7 +158,8 @@ func (r *run) reportedLog() {
 	if !r.piped.Completed(id) {
 		err = errors.New("no ReportStageLogsFromLastCheckpoint with completed came: UIs wait for more")
 	} else if len(stored) < len(all) {
-		err = fmt.Errorf("%d of %d blocks came with ReportStageLogs alone: the control plane forgets them", len(all)-len(stored), len(all))
+		err = fmt.Errorf("%d of %d blocks came with ReportStageLogs alone: the control plane forgets them",
+			len(all)-len(stored), len(all))
 	}
 	r.check(name, err, "%d blocks", len(stored))
 }
@@ -211,7 +215,8 @@ func (r *run) cancel() {
 	cancel()
 	watching.Wait()
 	if code := status.Code(err); code != codes.Canceled && code != codes.DeadlineExceeded {
-		r.notApplicable(cancelName, "the stage ends too soon to be cancelled; try one that runs longer with --stage and --with")
+		r.notApplicable(cancelName, "the stage ends too soon to be cancelled; try one that runs longer with "+
+			"--stage and --with")
 		return
 	}
 	r.stopped(id)
@@ -237,7 +242,9 @@ func (r *run) stopped(id string) {
 		return
 	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(r.ctx, stopLimit, fmt.Errorf("its log had no end %s after the cancel: the stage goes on, or is not reported as complete", stopLimit))
+	ctx, cancel := context.WithTimeoutCause(r.ctx, stopLimit,
+		fmt.Errorf("its log had no end %s after the cancel: the stage goes on, or is not reported as complete",
+			stopLimit))
 	defer cancel()
 	err := r.piped.Until(ctx, func() bool { return r.piped.Completed(id) })
 	r.check(cancelName, errors.Join(err, r.alive()), "after %s", time.Since(began).Round(time.Millisecond))
@@ -260,7 +267,8 @@ func (r *run) again() {
 		err = fmt.Errorf("it answered %s, which is no end", ended)
 	}
 	if lost := r.piped.LogConflicts(executedID); err == nil && lost > 0 {
-		err = fmt.Errorf("%d of its log blocks have indexes that an earlier attempt has used: users do not see them", lost)
+		err = fmt.Errorf("%d of its log blocks have indexes that an earlier attempt has used: users do not see them",
+			lost)
 	}
 	r.check(name, err, "%s", detail)
 }

@@ -83,7 +83,8 @@ func Generate(types Types) ([]byte, error) {
 	}
 	g := NewGenerator(comments)
 	g.Omit = types.Omit
-	roots := map[string]any{"config": types.Config, "deployTarget": types.DeployTarget, "application": types.Application}
+	roots := map[string]any{"config": types.Config, "deployTarget": types.DeployTarget,
+		"application": types.Application}
 	maps.Copy(roots, types.Extra)
 	g.Define(roots)
 	stages := Object{}

@@ -42,7 +42,8 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 		case "minimum", "maximum", "minLength", "maxLength", "minItems":
 			property[keyword] = json.Number(value)
 		default:
-			panic(fmt.Sprintf("optionschema: the tag of the field %s has the rule %q, which does not exist", field.Name, rule))
+			panic(fmt.Sprintf("optionschema: the tag of the field %s has the rule %q, which does not exist", field.Name,
+				rule))
 		}
 	}
 	return required

@@ -24,8 +24,8 @@ import (
 // maxMessage bounds one message in bytes; piped and plugins have limits of their own below it.
 const maxMessage = 64 << 20
 
-// Proxy passes calls on from where it listens to one address, and writes them down. Metadata, streams, errors and cancels
-// go through.
+// Proxy passes calls on from where it listens to one address, and writes them down. Metadata, streams, errors and
+// cancels go through.
 type Proxy struct {
 	server *grpc.Server
 	conn   *grpc.ClientConn
@@ -39,7 +39,8 @@ func StartProxy(listener net.Listener, address string, toPlugin bool, writer *Wr
 	conn, err := grpc.NewClient("passthrough:///"+address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
 		grpc.WithConnectParams(grpc.ConnectParams{ // both sides serve within milliseconds
-			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 200 * time.Millisecond},
+			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2,
+				MaxDelay: 200 * time.Millisecond},
 		}),
 		grpc.WithDefaultCallOptions(
 			grpc.ForceCodecV2(rawCodec{}), grpc.WaitForReady(true),
@@ -68,7 +69,8 @@ func (p *Proxy) Stop() error {
 // pass is one call.
 func (p *Proxy) pass(from grpc.ServerStream, toPlugin bool, writer *Writer) error {
 	method, _ := grpc.MethodFromServerStream(from)
-	call := &passing{writer: writer, toPlugin: toPlugin, began: time.Now(), streams: streams(method), call: Call{Seq: writer.Begin(), Method: method}}
+	call := &passing{writer: writer, toPlugin: toPlugin, began: time.Now(), streams: streams(method),
+		call: Call{Seq: writer.Begin(), Method: method}}
 	ctx, cancel := context.WithCancel(outgoing(from.Context()))
 	defer cancel()
 	to, err := p.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)

@@ -88,7 +88,8 @@ func (r *Recorder) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode the configuration of plugin %s: %w", settings.Name, err)
 	}
-	return r.runPlugin(ctx, append([]string{"start", "--piped-plugin-service", fromPlugin.Addr().String(), "--config", string(config)}, flags.others...))
+	return r.runPlugin(ctx, append([]string{"start", "--piped-plugin-service", fromPlugin.Addr().String(), "--config",
+		string(config)}, flags.others...))
 }
 
 // runPlugin starts the plugin with the end of a pipe, so that one of our SDK ends with this process, too.

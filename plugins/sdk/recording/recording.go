@@ -25,8 +25,8 @@ const (
 // noteLink marks lines that are about the recording itself.
 const noteLink = "recording"
 
-// Call is one call of piped to a plugin, or of a plugin to piped, as it was on the wire. A call that streams has one Call
-// for each answer.
+// Call is one call of piped to a plugin, or of a plugin to piped, as it was on the wire. A call that streams has one
+// Call for each answer.
 type Call struct {
 	// Run tells apart the processes of a plugin that wrote to one file; empty in files with one.
 	Run string `json:"run,omitempty"`
@@ -74,8 +74,8 @@ type note struct {
 	Missing  string          `json:"missing,omitempty"`
 }
 
-// Read decodes a recording of at most 512 MiB. Calls of other links than those of the named plugin are left out; with an
-// empty name, it is the file's own. Errors name the line.
+// Read decodes a recording of at most 512 MiB. Calls of other links than those of the named plugin are left out; with
+// an empty name, it is the file's own. Errors name the line.
 func Read(r io.Reader, plugin string) (*Recording, error) {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	lines := bufio.NewScanner(limited)
@@ -139,7 +139,8 @@ func (rec *Recording) arrange(runs map[string]int) error {
 	if rec.Plugin == "" {
 		var names []string
 		for i := range rec.Calls {
-			if name, ok := strings.CutPrefix(rec.Calls[i].Link, "piped>"); ok && name != "cp" && !slices.Contains(names, name) {
+			if name, ok := strings.CutPrefix(rec.Calls[i].Link, "piped>"); ok && name != "cp" &&
+				!slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
-// Started as piped starts plugins, the test binary is a plugin, or a recorder in front of one. Both are told what to be in
-// the plugin's configuration.
+// Started as piped starts plugins, the test binary is a plugin, or a recorder in front of one. Both are told what to be
+// in the plugin's configuration.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "start" {
 		os.Exit(m.Run())
@@ -89,14 +89,16 @@ func (*counter) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config])
 	}
 	by := <-req.Client.Commands(ctx)
 	req.Log.Successf("approved by %s", by.Commander)
-	return sdk.Success, errors.Join(done.Put(ctx, req.Client, req.Config.Word+" hunter2hunter2"), req.Client.PutPluginMetadata(ctx, "by", by.Commander))
+	return sdk.Success, errors.Join(done.Put(ctx, req.Client, req.Config.Word+" hunter2hunter2"),
+		req.Client.PutPluginMetadata(ctx, "by", by.Commander))
 }
 
 // record runs some calls through a recorder.
 func record(t *testing.T, limit int64) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "calls.jsonl")
-	h := sdktest.StartProgram(t, os.Args[0], sdktest.Options{Name: "counter", Config: config{Word: "one", Record: file, Limit: limit}})
+	h := sdktest.StartProgram(t, os.Args[0], sdktest.Options{Name: "counter",
+		Config: config{Word: "one", Record: file, Limit: limit}})
 	_, err := h.Plan(t.Context(), sdk.StageConfig{Name: "COUNT"}, sdk.StageConfig{Name: "HANG"})
 	require.ErrorContains(t, err, "one stage at most")
 	_, err = h.Plan(t.Context(), sdk.StageConfig{Name: "COUNT"})
@@ -130,9 +132,11 @@ func read(t *testing.T, file string) *recording.Recording {
 
 func replay(t *testing.T, rec *recording.Recording, config string) map[string][]recording.Difference {
 	t.Helper()
-	outcomes, err := recording.Replay(t.Context(), rec, recording.ReplayOptions{Start: func(piped *standin.Piped) (*standin.Program, error) {
-		return standin.StartProgram(t.Context(), os.Args[0], "", piped.Address, sdk.Settings{Name: rec.Plugin, Config: json.RawMessage(config)}, t.Output())
-	}})
+	outcomes, err := recording.Replay(t.Context(), rec,
+		recording.ReplayOptions{Start: func(piped *standin.Piped) (*standin.Program, error) {
+			return standin.StartProgram(t.Context(), os.Args[0], "", piped.Address,
+				sdk.Settings{Name: rec.Plugin, Config: json.RawMessage(config)}, t.Output())
+		}})
 	require.NoError(t, err)
 	all := map[string][]recording.Difference{}
 	for _, outcome := range outcomes {
@@ -201,7 +205,8 @@ func TestWhatIsNoRecordingIsTold(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"seq":1,"link":"piped>wait","method":"/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/FetchDefinedStages","code":"OK","req":"","resp":"CgRXQUlU"}`))
-	f.Add([]byte(`{"link":"recording","plugin":"p","settings":{}}` + "\n" + `{"link":"p>piped","method":"/m","code":"OK","req":"AA=="}`))
+	f.Add([]byte(`{"link":"recording","plugin":"p","settings":{}}` + "\n" +
+		`{"link":"p>piped","method":"/m","code":"OK","req":"AA=="}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rec, err := recording.Read(strings.NewReader(string(data)), "")
 		if err == nil && len(rec.Calls) == 0 {

@@ -51,8 +51,8 @@ type Difference struct {
 	Recorded, Replayed string
 }
 
-// Replay makes the recorded calls of piped in their order, one after the other, and compares the answers; then it compares
-// what the plugin has reported: logs and metadata. The error is for what keeps the replay from being made.
+// Replay makes the recorded calls of piped in their order, one after the other, and compares the answers; then it
+// compares what the plugin has reported: logs and metadata. The error is for what keeps the replay from being made.
 func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcomes []Outcome, err error) {
 	player := &player{rec: rec, options: options, paths: pathsOf(rec), known: answersOf(rec), expected: observe(rec)}
 	if player.scratch, err = os.MkdirTemp("", "pipedeck-replay-"); err != nil {
@@ -92,7 +92,8 @@ func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcome
 		}
 		select {
 		case <-program.Exited:
-			return outcomes, fmt.Errorf("the plugin has ended by itself after call %d (%s); see its output", call.Seq, call.Method)
+			return outcomes, fmt.Errorf("the plugin has ended by itself after call %d (%s); see its output", call.Seq,
+				call.Method)
 		default:
 		}
 	}
@@ -120,7 +121,8 @@ type stageRef struct{ id, name string }
 
 // replayable leaves out what has no answer of its own: health, and questions that end with news.
 func replayable(call *Call) bool {
-	return !call.Stream && !strings.HasPrefix(call.Method, "/grpc.health.v1.") && !strings.HasSuffix(call.Method, "/AwaitChanges")
+	return !call.Stream && !strings.HasPrefix(call.Method, "/grpc.health.v1.") &&
+		!strings.HasSuffix(call.Method, "/AwaitChanges")
 }
 
 func (p *player) play(ctx context.Context, program *standin.Program, call *Call) (Outcome, stageRef, error) {
@@ -170,15 +172,19 @@ const lastWordsLimit = 30 * time.Second
 // callLimit is the time for one call: a busy machine may need several times what the recorded one needed.
 func callLimit(call *Call) time.Duration { return 30*time.Second + 3*call.Took() }
 
-// cancelAsRecorded cancels a call that was cancelled in the recording: when the stage has written what it wrote there, but
-// for a last line, which may be about the cancel; or when it has run as long.
-func (p *player) cancelAsRecorded(ctx context.Context, stage string, call *Call, cancel context.CancelFunc) (stop func()) {
+// cancelAsRecorded cancels a call that was cancelled in the recording: when the stage has written what it wrote there,
+// but for a last line, which may be about the cancel; or when it has run as long.
+func (p *player) cancelAsRecorded(ctx context.Context, stage string, call *Call,
+	cancel context.CancelFunc) (stop func()) {
 	ctx, end := context.WithTimeout(ctx, max(call.Took(), time.Second))
 	wanted := strings.Count(p.expected.log(stage), "\n") - 1
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		err := p.piped.Until(ctx, func() bool { return wanted > 0 && strings.Count(p.piped.Log(stage), "\n") >= wanted })
+		err := p.piped.Until(ctx, func() bool {
+			return wanted > 0 &&
+				strings.Count(p.piped.Log(stage), "\n") >= wanted
+		})
 		if !errors.Is(err, context.Canceled) { // the call has ended by itself
 			cancel()
 		}
@@ -232,8 +238,10 @@ func (p *player) reports(stages []stageRef) []Outcome {
 		}
 		seen[stage.id] = true
 		outcome := Outcome{Name: "reports of stage " + stage.name}
-		outcome.Differences = p.differ(outcome.Differences, "log", p.expected.log(stage.id), logText(p.piped.Blocks(stage.id, false)))
-		outcome.Differences = p.differ(outcome.Differences, "metadata", metadataText(p.expected.stage(stage.id).metadata), metadataText(p.piped.StageMetadata(stage.id)))
+		outcome.Differences = p.differ(outcome.Differences, "log", p.expected.log(stage.id),
+			logText(p.piped.Blocks(stage.id, false)))
+		outcome.Differences = p.differ(outcome.Differences, "metadata",
+			metadataText(p.expected.stage(stage.id).metadata), metadataText(p.piped.StageMetadata(stage.id)))
 		if p.expected.stage(stage.id).completed != p.piped.Completed(stage.id) {
 			outcome.Differences = append(outcome.Differences, Difference{
 				"end of the log", ended(p.expected.stage(stage.id).completed), ended(p.piped.Completed(stage.id)),
@@ -242,7 +250,8 @@ func (p *player) reports(stages []stageRef) []Outcome {
 		outcomes = append(outcomes, outcome)
 	}
 	kept := Outcome{Name: "what is kept with deployments"}
-	kept.Differences = p.differ(nil, "metadata", metadataText(p.expected.plugin), metadataText(p.piped.PluginMetadata(p.rec.Plugin)))
+	kept.Differences = p.differ(nil, "metadata", metadataText(p.expected.plugin),
+		metadataText(p.piped.PluginMetadata(p.rec.Plugin)))
 	return append(outcomes, kept)
 }
 
@@ -255,7 +264,8 @@ func ended(completed bool) string {
 
 // differ adds a difference unless the texts only differ in what may differ.
 func (p *player) differ(list []Difference, what, recorded, replayed string) []Difference {
-	recorded, replayed = normalize(inPlace(recorded, p.recorded), p.options.Ignore), normalize(inPlace(replayed, p.replayed), p.options.Ignore)
+	recorded, replayed = normalize(inPlace(recorded, p.recorded),
+		p.options.Ignore), normalize(inPlace(replayed, p.replayed), p.options.Ignore)
 	if recorded == replayed {
 		return list
 	}
@@ -287,7 +297,8 @@ func (p *player) relocate(request proto.Message) error {
 		if err != nil {
 			return fmt.Errorf("make a directory for sources: %w", err)
 		}
-		if name := filepath.Base(source.GetApplicationConfigFilename()); name != "." && name != string(filepath.Separator) {
+		if name := filepath.Base(source.GetApplicationConfigFilename()); name != "." &&
+			name != string(filepath.Separator) {
 			if err := os.WriteFile(filepath.Join(dir, name), source.GetApplicationConfig(), 0o600); err != nil {
 				return fmt.Errorf("write the recorded application configuration: %w", err)
 			}

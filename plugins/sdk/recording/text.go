@@ -57,7 +57,8 @@ func render(message proto.Message) string {
 	if err := json.Unmarshal(data, &value); err != nil {
 		return err.Error()
 	}
-	text, err := yaml.MarshalWithOptions(readable("", value), yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true))
+	text, err := yaml.MarshalWithOptions(readable("", value), yaml.UseLiteralStyleIfMultiline(true),
+		yaml.IndentSequence(true))
 	if err != nil {
 		return string(data)
 	}

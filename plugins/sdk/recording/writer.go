@@ -91,7 +91,8 @@ func (w *Writer) Write(toPlugin bool, call Call) {
 	w.put(call)
 }
 
-// masked is the message without secrets. What cannot be looked into is left out, such as fields that are not known here.
+// masked is the message without secrets. What cannot be looked into is left out, such as fields that are not known
+// here.
 func (w *Writer) masked(method string, data []byte, input bool) []byte {
 	if data == nil {
 		return nil
@@ -138,7 +139,8 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dropped > 0 {
-		missing := fmt.Sprintf("%d calls are missing: the recording reached its limit of %d bytes", w.dropped, w.options.MaxBytes)
+		missing := fmt.Sprintf("%d calls are missing: the recording reached its limit of %d bytes", w.dropped,
+			w.options.MaxBytes)
 		w.options.MaxBytes = 0
 		w.put(note{Run: w.run, Link: noteLink, Missing: missing})
 	}

@@ -28,7 +28,8 @@ func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
 	inner := protowire.AppendTag(nil, 1, protowire.BytesType) // the input
 	inner = protowire.AppendBytes(inner, newer)
 	writer.Write(true, recording.Call{
-		Method: "/" + deployment.DeploymentService_ServiceDesc.ServiceName + "/ExecuteStage", Code: "OK", Request: append(inner, newer...), Response: newer,
+		Method: "/" + deployment.DeploymentService_ServiceDesc.ServiceName + "/ExecuteStage", Code: "OK",
+		Request: append(inner, newer...), Response: newer,
 	})
 	require.NoError(t, writer.Close())
 	call := read(t, file).Calls[0]

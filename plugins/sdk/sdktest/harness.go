@@ -84,7 +84,8 @@ func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 	served := make(chan error, 1)
 	go func() { served <- sdk.Serve(ctx, plugin, serve) }()
 
-	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	h := newHarness(conn, piped, opts)
 	h.stop = sync.OnceValue(func() error { cancel(); return <-served })

@@ -28,7 +28,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
-// recording is one call of piped to a plugin, or of a plugin to piped, as it was on the wire between PipeCD's own processes.
+// recording is one call of piped to a plugin, or of a plugin to piped, as it was on the wire between PipeCD's own
+// processes.
 type recording struct {
 	// Link is "piped>NAME" or "NAME>piped" with the name of the plugin; empty is the plugin under test.
 	Link   string `json:"link"`
@@ -40,9 +41,9 @@ type recording struct {
 }
 
 // Replay makes the recorded calls of a file (JSON lines) in their order and holds the plugin to the
-// recorded codes and answers, and to the keys of the metadata that the recorded plugin stored; ids, times and the message
-// of a stage, which PipeCD never fills, may differ. Calls of other links are passed over. Directories of the recording
-// become dir.
+// recorded codes and answers, and to the keys of the metadata that the recorded plugin stored; ids, times and the
+// message of a stage, which PipeCD never fills, may differ. Calls of other links are passed over. Directories of the
+// recording become dir.
 func (h *Harness) Replay(t *testing.T, file, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -86,7 +87,8 @@ func noteKeys(t *testing.T, r recording, stored map[string][]string) {
 
 func (h *Harness) replay(t *testing.T, r recording, dir string) {
 	descriptor := methodOf(t, r.Method)
-	request, got, want := newMessage(t, descriptor.Input()), newMessage(t, descriptor.Output()), newMessage(t, descriptor.Output())
+	request, got, want := newMessage(t, descriptor.Input()), newMessage(t, descriptor.Output()), newMessage(t,
+		descriptor.Output())
 	require.NoError(t, proto.Unmarshal(r.Request, request))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

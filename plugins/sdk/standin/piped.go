@@ -26,8 +26,8 @@ import (
 type Options struct {
 	// Old is PipeCD's own piped, which cannot push commands.
 	Old bool
-	// Before knows what piped kept before the plugin put anything, such as what a recording tells. It answers reads that
-	// nothing else answers; nil, or false from it, is that nothing is known.
+	// Before knows what piped kept before the plugin put anything, such as what a recording tells. It answers reads
+	// that nothing else answers; nil, or false from it, is that nothing is known.
 	Before func(method string, request proto.Message) (answer proto.Message, known bool)
 	// Invalid, when set, is told of requests that break the protocol's rules, which are refused.
 	Invalid func(method string, err error)
@@ -275,7 +275,8 @@ func (p *Piped) update(change func()) {
 // stage gives the record of a stage; p.mu is held. Ids of stages are unique, whatever their deployment.
 func (p *Piped) stage(id string) *stageRecord {
 	if p.stages[id] == nil {
-		p.stages[id] = &stageRecord{live: map[int64]*model.LogBlock{}, stored: map[int64]*model.LogBlock{}, metadata: map[string]string{}}
+		p.stages[id] = &stageRecord{live: map[int64]*model.LogBlock{}, stored: map[int64]*model.LogBlock{},
+			metadata: map[string]string{}}
 	}
 	return p.stages[id]
 }

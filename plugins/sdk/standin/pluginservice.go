@@ -17,7 +17,8 @@ import (
 )
 
 // ReportStageLogs keeps blocks for those who watch.
-func (p *Piped) ReportStageLogs(_ context.Context, req *pluginservice.ReportStageLogsRequest) (*pluginservice.ReportStageLogsResponse, error) {
+func (p *Piped) ReportStageLogs(_ context.Context,
+	req *pluginservice.ReportStageLogsRequest) (*pluginservice.ReportStageLogsResponse, error) {
 	p.update(func() {
 		stage := p.stage(req.GetStageId())
 		stage.calls++
@@ -27,7 +28,8 @@ func (p *Piped) ReportStageLogs(_ context.Context, req *pluginservice.ReportStag
 }
 
 // ReportStageLogsFromLastCheckpoint keeps blocks for good.
-func (p *Piped) ReportStageLogsFromLastCheckpoint(_ context.Context, req *pluginservice.ReportStageLogsFromLastCheckpointRequest) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+func (p *Piped) ReportStageLogsFromLastCheckpoint(_ context.Context,
+	req *pluginservice.ReportStageLogsFromLastCheckpointRequest) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	p.update(func() {
 		stage := p.stage(req.GetStageId())
 		stage.calls++
@@ -52,7 +54,8 @@ func keep(known map[int64]*model.LogBlock, blocks []*model.LogBlock) (conflicts 
 }
 
 // GetStageMetadata gives what the stage put.
-func (p *Piped) GetStageMetadata(_ context.Context, req *pluginservice.GetStageMetadataRequest) (*pluginservice.GetStageMetadataResponse, error) {
+func (p *Piped) GetStageMetadata(_ context.Context,
+	req *pluginservice.GetStageMetadataRequest) (*pluginservice.GetStageMetadataResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.stage(req.GetStageId()).metadata[req.GetKey()]
@@ -65,24 +68,28 @@ func (p *Piped) GetStageMetadata(_ context.Context, req *pluginservice.GetStageM
 }
 
 // PutStageMetadata keeps one value.
-func (p *Piped) PutStageMetadata(_ context.Context, req *pluginservice.PutStageMetadataRequest) (*pluginservice.PutStageMetadataResponse, error) {
+func (p *Piped) PutStageMetadata(_ context.Context,
+	req *pluginservice.PutStageMetadataRequest) (*pluginservice.PutStageMetadataResponse, error) {
 	p.update(func() { p.stage(req.GetStageId()).metadata[req.GetKey()] = req.GetValue() })
 	return &pluginservice.PutStageMetadataResponse{}, nil
 }
 
 // PutStageMetadataMulti keeps several values.
-func (p *Piped) PutStageMetadataMulti(_ context.Context, req *pluginservice.PutStageMetadataMultiRequest) (*pluginservice.PutStageMetadataMultiResponse, error) {
+func (p *Piped) PutStageMetadataMulti(_ context.Context,
+	req *pluginservice.PutStageMetadataMultiRequest) (*pluginservice.PutStageMetadataMultiResponse, error) {
 	p.update(func() { maps.Copy(p.stage(req.GetStageId()).metadata, req.GetMetadata()) })
 	return &pluginservice.PutStageMetadataMultiResponse{}, nil
 }
 
 // GetDeploymentPluginMetadata gives what the plugin put.
-func (p *Piped) GetDeploymentPluginMetadata(_ context.Context, req *pluginservice.GetDeploymentPluginMetadataRequest) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
+func (p *Piped) GetDeploymentPluginMetadata(_ context.Context,
+	req *pluginservice.GetDeploymentPluginMetadataRequest) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.plugins[req.GetPluginName()][req.GetKey()]
 	if !found {
-		if answer, known := before[*pluginservice.GetDeploymentPluginMetadataResponse](p, "GetDeploymentPluginMetadata", req); known {
+		if answer, known := before[*pluginservice.GetDeploymentPluginMetadataResponse](p, "GetDeploymentPluginMetadata",
+			req); known {
 			return answer, nil
 		}
 	}
@@ -90,13 +97,15 @@ func (p *Piped) GetDeploymentPluginMetadata(_ context.Context, req *pluginservic
 }
 
 // PutDeploymentPluginMetadata keeps one value.
-func (p *Piped) PutDeploymentPluginMetadata(_ context.Context, req *pluginservice.PutDeploymentPluginMetadataRequest) (*pluginservice.PutDeploymentPluginMetadataResponse, error) {
+func (p *Piped) PutDeploymentPluginMetadata(_ context.Context,
+	req *pluginservice.PutDeploymentPluginMetadataRequest) (*pluginservice.PutDeploymentPluginMetadataResponse, error) {
 	p.putPlugin(req.GetPluginName(), map[string]string{req.GetKey(): req.GetValue()})
 	return &pluginservice.PutDeploymentPluginMetadataResponse{}, nil
 }
 
 // PutDeploymentPluginMetadataMulti keeps several values.
-func (p *Piped) PutDeploymentPluginMetadataMulti(_ context.Context, req *pluginservice.PutDeploymentPluginMetadataMultiRequest) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
+func (p *Piped) PutDeploymentPluginMetadataMulti(_ context.Context,
+	req *pluginservice.PutDeploymentPluginMetadataMultiRequest) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
 	p.putPlugin(req.GetPluginName(), req.GetMetadata())
 	return &pluginservice.PutDeploymentPluginMetadataMultiResponse{}, nil
 }
@@ -111,12 +120,14 @@ func (p *Piped) putPlugin(plugin string, values map[string]string) {
 }
 
 // GetDeploymentSharedMetadata gives what the test set.
-func (p *Piped) GetDeploymentSharedMetadata(_ context.Context, req *pluginservice.GetDeploymentSharedMetadataRequest) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
+func (p *Piped) GetDeploymentSharedMetadata(_ context.Context,
+	req *pluginservice.GetDeploymentSharedMetadataRequest) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value, found := p.shared[req.GetKey()]
 	if !found {
-		if answer, known := before[*pluginservice.GetDeploymentSharedMetadataResponse](p, "GetDeploymentSharedMetadata", req); known {
+		if answer, known := before[*pluginservice.GetDeploymentSharedMetadataResponse](p, "GetDeploymentSharedMetadata",
+			req); known {
 			return answer, nil
 		}
 	}
@@ -124,12 +135,14 @@ func (p *Piped) GetDeploymentSharedMetadata(_ context.Context, req *pluginservic
 }
 
 // GetApplicationSharedObject gives a stored object.
-func (p *Piped) GetApplicationSharedObject(_ context.Context, req *pluginservice.GetApplicationSharedObjectRequest) (*pluginservice.GetApplicationSharedObjectResponse, error) {
+func (p *Piped) GetApplicationSharedObject(_ context.Context,
+	req *pluginservice.GetApplicationSharedObjectRequest) (*pluginservice.GetApplicationSharedObjectResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	object, ok := p.objects[req.GetApplicationId()+"/"+req.GetPluginName()+"/"+req.GetKey()]
 	if !ok {
-		if answer, known := before[*pluginservice.GetApplicationSharedObjectResponse](p, "GetApplicationSharedObject", req); known {
+		if answer, known := before[*pluginservice.GetApplicationSharedObjectResponse](p, "GetApplicationSharedObject",
+			req); known {
 			return answer, nil
 		}
 		return nil, status.Error(codes.NotFound, "no such object")
@@ -138,7 +151,8 @@ func (p *Piped) GetApplicationSharedObject(_ context.Context, req *pluginservice
 }
 
 // PutApplicationSharedObject stores an object.
-func (p *Piped) PutApplicationSharedObject(_ context.Context, req *pluginservice.PutApplicationSharedObjectRequest) (*pluginservice.PutApplicationSharedObjectResponse, error) {
+func (p *Piped) PutApplicationSharedObject(_ context.Context,
+	req *pluginservice.PutApplicationSharedObjectRequest) (*pluginservice.PutApplicationSharedObjectResponse, error) {
 	p.update(func() {
 		p.objects[req.GetApplicationId()+"/"+req.GetPluginName()+"/"+req.GetKey()] = req.GetObject()
 	})
@@ -146,7 +160,8 @@ func (p *Piped) PutApplicationSharedObject(_ context.Context, req *pluginservice
 }
 
 // InstallTool notes the request and installs nothing.
-func (p *Piped) InstallTool(_ context.Context, req *pluginservice.InstallToolRequest) (*pluginservice.InstallToolResponse, error) {
+func (p *Piped) InstallTool(_ context.Context,
+	req *pluginservice.InstallToolRequest) (*pluginservice.InstallToolResponse, error) {
 	tool := req.GetName() + "-" + req.GetVersion()
 	p.update(func() { p.installed = append(p.installed, tool) })
 	if answer, known := before[*pluginservice.InstallToolResponse](p, "InstallTool", req); known {
@@ -156,14 +171,16 @@ func (p *Piped) InstallTool(_ context.Context, req *pluginservice.InstallToolReq
 }
 
 // ListStageCommands gives all commands of a stage, every time (PipeCD v1).
-func (p *Piped) ListStageCommands(_ context.Context, req *pluginservice.ListStageCommandsRequest) (*pluginservice.ListStageCommandsResponse, error) {
+func (p *Piped) ListStageCommands(_ context.Context,
+	req *pluginservice.ListStageCommandsRequest) (*pluginservice.ListStageCommandsResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &pluginservice.ListStageCommandsResponse{Commands: p.stage(req.GetStageId()).commands}, nil
 }
 
 // WatchStageCommands pushes each command of a stage once.
-func (p *Piped) WatchStageCommands(req *agentv1.WatchStageCommandsRequest, stream grpc.ServerStreamingServer[agentv1.WatchStageCommandsResponse]) error {
+func (p *Piped) WatchStageCommands(req *agentv1.WatchStageCommandsRequest,
+	stream grpc.ServerStreamingServer[agentv1.WatchStageCommandsResponse]) error {
 	sent := 0
 	for {
 		p.mu.Lock()

@@ -50,9 +50,10 @@ type Program struct {
 
 // StartProgram runs the program of a plugin, in whatever language it is written, as PipeCD's piped does: with the same
 // command line, on a port of 127.0.0.1, which takes the place of that in settings. It returns when the plugin has told
-// its stages. It runs in dir, or in the directory of this process when dir is empty; a relative path is one of this process.
-// What the program prints goes to output. Stop ends it.
-func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings sdk.Settings, output io.Writer) (*Program, error) {
+// its stages. It runs in dir, or in the directory of this process when dir is empty; a relative path is one of this
+// process. What the program prints goes to output. Stop ends it.
+func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings sdk.Settings,
+	output io.Writer) (*Program, error) {
 	var err error
 	if settings.Port, err = freePort(); err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings 
 		return nil, fmt.Errorf("find the program %s: %w", path, err)
 	}
 	exited := make(chan struct{})
-	p := &Program{Exited: exited, command: exec.Command(path, "start", "--piped-plugin-service", pipedAddress, "--config", string(config))}
+	p := &Program{Exited: exited, command: exec.Command(path, "start", "--piped-plugin-service", pipedAddress,
+		"--config", string(config))}
 	p.command.Dir = dir
 	p.command.Stdout, p.command.Stderr = output, output
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -80,9 +82,11 @@ func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings 
 		close(exited)
 	}()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(settings.Port))
-	p.Conn, err = grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
+	p.Conn, err = grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
 		grpc.WithConnectParams(grpc.ConnectParams{ // a program serves within milliseconds
-			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 200 * time.Millisecond},
+			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2,
+				MaxDelay: 200 * time.Millisecond},
 		}))
 	if err == nil {
 		err = p.awaitAnswer(ctx)
@@ -118,11 +122,13 @@ func (p *Program) Kill() {
 
 // awaitAnswer returns when the plugin has told its stages.
 func (p *Program) awaitAnswer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, StartLimit, fmt.Errorf("the plugin did not report its stages (FetchDefinedStages) in %s", StartLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, StartLimit,
+		fmt.Errorf("the plugin did not report its stages (FetchDefinedStages) in %s", StartLimit))
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() {
-		resp, err := deployment.NewDeploymentServiceClient(p.Conn).FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+		resp, err := deployment.NewDeploymentServiceClient(p.Conn).FetchDefinedStages(ctx,
+			&deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
 		p.Stages = resp.GetStages()
 		answered <- err
 	}()

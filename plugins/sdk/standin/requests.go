@@ -21,17 +21,20 @@ func StageID(stage string) string { return strings.ToLower(stage) }
 // The stage's id is its name in lower case; options is the JSON of its "with".
 func ExecuteRequest(plugin string, targets []string, stage, options string) *deployment.ExecuteStageRequest {
 	const now = 1_800_000_000
-	pipelineStage := &model.PipelineStage{Id: StageID(stage), Name: stage, CreatedAt: now, UpdatedAt: now, Status: model.StageStatus_STAGE_RUNNING}
+	pipelineStage := &model.PipelineStage{Id: StageID(stage), Name: stage, CreatedAt: now, UpdatedAt: now,
+		Status: model.StageStatus_STAGE_RUNNING}
 	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{
-			Id: DeploymentID, ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1", ProjectId: "project-1",
+			Id: DeploymentID, ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1",
+			ProjectId: "project-1",
 			GitPath: &model.ApplicationGitPath{
 				Repo: &model.ApplicationGitRepository{Id: "repo-1", Remote: "file:///repo", Branch: "main"},
 				Path: "demo", ConfigFilename: "app.pipecd.yaml",
 			},
 			Labels: map[string]string{"env": "dev"},
 			Trigger: &model.DeploymentTrigger{
-				Commit:    &model.Commit{Hash: "0123456789abcdef", Message: "change", Author: "dev", Branch: "main", CreatedAt: now},
+				Commit: &model.Commit{Hash: "0123456789abcdef", Message: "change", Author: "dev", Branch: "main",
+					CreatedAt: now},
 				Timestamp: now,
 			},
 			DeployTargetsByPlugin: map[string]*model.DeployTargets{plugin: {DeployTargets: targets}},
@@ -39,8 +42,9 @@ func ExecuteRequest(plugin string, targets []string, stage, options string) *dep
 			Stages:                []*model.PipelineStage{pipelineStage},
 			CreatedAt:             now, UpdatedAt: now,
 		},
-		Stage:                  pipelineStage,
-		StageConfig:            []byte(options),
-		TargetDeploymentSource: &common.DeploymentSource{CommitHash: "0123456789abcdef", ApplicationConfigFilename: "app.pipecd.yaml"},
+		Stage:       pipelineStage,
+		StageConfig: []byte(options),
+		TargetDeploymentSource: &common.DeploymentSource{CommitHash: "0123456789abcdef",
+			ApplicationConfigFilename: "app.pipecd.yaml"},
 	}}
 }

@@ -88,11 +88,13 @@ func TestWrongIndexesAreRefused(t *testing.T) {
 		"{": "the index cannot be read", "plugins: [a]": "the index cannot be read",
 		"formatVersion: 2":   "the version 2 of its format, and 1 is read",
 		"plugins: {a/b: {}}": "which cannot be one", "plugins: {a: {versions: {'v 1': {}}}}": "which cannot be one",
-		"plugins: {a: {versions: {v1: {linux/amd64: {url: x}}}}}":                               `a@v1 for "linux/amd64": the sha256 "" is not`,
-		"plugins: {a: {versions: {v1: {linux/amd64: {sha256: " + digest + "}}}}}":               "it has no url",
-		"plugins: {a: {versions: {v1: {linux/amd64: {url: '%', sha256: " + digest + "}}}}}":     "its url cannot be read",
-		"plugins: {a: {versions: {v1: {x: {url: a, signature: ':', sha256: " + digest + "}}}}}": "its url cannot be read",
-		strings.Repeat(" ", index.MaxSize+1):                                                    "larger than 4 MiB",
+		"plugins: {a: {versions: {v1: {linux/amd64: {url: x}}}}}":                 `a@v1 for "linux/amd64": the sha256 "" is not`,
+		"plugins: {a: {versions: {v1: {linux/amd64: {sha256: " + digest + "}}}}}": "it has no url",
+		"plugins: {a: {versions: {v1: {linux/amd64: {url: '%', sha256: " + digest +
+			"}}}}}": "its url cannot be read",
+		"plugins: {a: {versions: {v1: {x: {url: a, signature: ':', sha256: " + digest +
+			"}}}}}": "its url cannot be read",
+		strings.Repeat(" ", index.MaxSize+1): "larger than 4 MiB",
 	} {
 		_, err := index.Parse([]byte(text))
 		require.ErrorContains(t, err, says)
@@ -125,9 +127,10 @@ func FuzzParse(f *testing.F) {
 	f.Add(data)
 	f.Add(
 		[]byte(
-			`{"formatVersion":1,"plugins":{"a":{"versions":{"1.0.0":{"linux/amd64":{"url":"a","sha256":"` + strings.Repeat(
-				"0", 64,
-			) + `"}}}}}}`,
+			`{"formatVersion":1,"plugins":{"a":{"versions":{"1.0.0":{"linux/amd64":{"url":"a","sha256":"` +
+				strings.Repeat(
+					"0", 64,
+				) + `"}}}}}}`,
 		),
 	)
 	f.Fuzz(func(t *testing.T, data []byte) {

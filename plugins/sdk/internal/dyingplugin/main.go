@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command dyingplugin is a plugin for tests: its stage DIE writes to its log and ends the process in the next moment, in
-// the way that its options name.
+// Command dyingplugin is a plugin for tests: its stage DIE writes to its log and ends the process in the next moment,
+// in the way that its options name.
 package main
 
 import (
