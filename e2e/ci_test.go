@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -156,6 +157,11 @@ func TestAnInterruptedCIEndsWith130AndLeavesNothing(t *testing.T) {
 // A shell sends SIGHUP when its terminal is closed.
 func TestACIWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
 	t.Parallel()
+	// A program that is started with the signal ignored, as by nohup, goes on ignoring it. What a parent receives, its
+	// children do not ignore.
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP)
+	defer signal.Stop(received)
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 10m"))})
 	s := e.start("ci", repo, "--cluster", "none")

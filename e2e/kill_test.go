@@ -154,7 +154,7 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	e.leavesNothing()
 }
 
-// alive tells whether a process runs; one that only waits to be collected does not.
+// alive reports whether a process runs; one that only waits to be collected does not.
 func alive(pid int) bool {
 	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && len(state) > 0 && state[0] != 'Z'

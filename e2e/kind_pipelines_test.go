@@ -41,7 +41,7 @@ const canaryPipeline = `  pipeline:
 `
 
 // One cluster tells two stories at once: an application is blue or green, and another has a canary and a baseline
-// beside its primary. A page names the version and the pod.
+// next to its primary. A page names the version and the pod.
 func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	t.Parallel()
 	e := onKind(t)

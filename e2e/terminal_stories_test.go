@@ -197,7 +197,7 @@ func (e *environment) awaitStage(app, stage, status string) {
 	})
 }
 
-// running tells whether the environment answers.
+// running reports whether the environment answers.
 func (e *environment) running() bool {
 	return e.pipedeck("status").code == 0
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// terminal is a real pseudo-terminal with an emulated screen and somebody at the keyboard.
+// terminal is a real pseudo-terminal with an emulated screen and someone at the keyboard.
 type terminal struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -137,7 +137,7 @@ func (term *terminal) output() string {
 	return string(term.raw)
 }
 
-// restored tells whether the last word on the alternate screen and the cursor was to restore them.
+// restored reports whether the last word on the alternate screen and the cursor was to restore them.
 func (term *terminal) restored() bool {
 	out := term.output()
 	return strings.LastIndex(out, "\x1b[?1049l") > strings.LastIndex(out, "\x1b[?1049h") &&

@@ -124,7 +124,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	}
 }
 
-// check tells what is wrong with the flags, the sources of the configuration aside.
+// check reports what is wrong with the flags, the sources of the configuration aside.
 func (f *runFlags) check(command *cobra.Command) error {
 	switch {
 	case f.defaultKubernetesProvider:

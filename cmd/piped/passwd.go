@@ -36,7 +36,7 @@ func addLoginUser() error {
 	return errors.Join(err, file.Close())
 }
 
-// hasUser tells whether a passwd file names the user id.
+// hasUser reports whether a passwd file names the user id.
 func hasUser(path, uid string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -70,7 +70,7 @@ func runCI(ctx context.Context, t *target, flags *environmentFlags, mode outputM
 	if running {
 		return usageError(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none")
 	}
-	// What was there before holds somebody's work: only what this run makes is removed.
+	// What was there before holds someone's work: only what this run makes is removed.
 	existed, err := w.Exists()
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (f *environmentFlags) checkApplications(ctx context.Context, w *workspace.W
 func incomplete(err error, left string) error {
 	switch {
 	case errors.Is(err, reader.ErrEnded):
-		// For whoever asked it to end that is no error, but nobody may take it for a success.
+		// For whoever asked it to end that is no error, but no one may take it for a success.
 		return &exitError{exitInterrupted, errors.New("the environment was ended before everything was deployed"),
 			"run it again"}
 	case errors.Is(err, context.DeadlineExceeded) && left != "":

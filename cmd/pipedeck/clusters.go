@@ -143,7 +143,7 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	return file.Close()
 }
 
-// none tells whether there is no cluster at all.
+// none reports whether there is no cluster at all.
 func (f *clusterFlags) none() bool {
 	return len(f.clusters) == 1 && f.clusters[0] == string(cluster.None)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// It changes the working directory, so no other test runs beside it.
+// It changes the working directory, so no other test runs next to it.
 func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 	empty := t.TempDir()
 	without := repository(t, goodApplication)

@@ -136,7 +136,7 @@ func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
 	return fetch.New(fetch.Options{Dir: fetch.CacheDir(fetch.BinaryDir(f.workDir)), Logger: logger}), nil
 }
 
-// findBinary looks at what is on this machine. Nobody is asked.
+// findBinary looks at what is on this machine. No one is asked.
 func findBinary(_ context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
 	u, _ := url.Parse(plugin.URL) // the configuration has been checked
 	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "",

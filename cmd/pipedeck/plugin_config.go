@@ -36,7 +36,7 @@ type pluginConfig struct {
 	Limits        *config.PluginLimits  `json:"limits,omitempty"`
 }
 
-// configure reads the configurations of these plugins: the given ones, else those beside the sources.
+// configure reads the configurations of these plugins: the given ones, else those next to the sources.
 func (f *environmentFlags) configure(plugins []workspace.Plugin) error {
 	files := map[string]string{}
 	for i := range plugins {
@@ -80,7 +80,7 @@ func (f *environmentFlags) configure(plugins []workspace.Plugin) error {
 	return nil
 }
 
-// configureBeside has a plugin that is recorded get the configuration that stands beside its sources.
+// configureBeside has a plugin that is recorded get the configuration that stands next to its sources.
 func (f *environmentFlags) configureBeside(plugin workspace.Plugin) error {
 	given := slices.ContainsFunc(f.pluginConfigs, func(c string) bool { return strings.HasPrefix(c, plugin.Name+"=") })
 	beside := filepath.Join(plugin.Source, pluginConfigName)

@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
 
-// passwordVariable holds the password of a key where nobody can be asked.
+// passwordVariable holds the password of a key where no one can be asked.
 const passwordVariable = "PIPEDECK_SIGN_PASSWORD"
 
 // passwordSource gets passwords from the environment or a terminal.
@@ -43,7 +43,7 @@ func (p passwordSource) ask(ctx context.Context, label string) (string, error) {
 	return string(password), err
 }
 
-// askNew asks twice, where somebody can be asked.
+// askNew asks twice, where someone can be asked.
 func (p passwordSource) askNew(ctx context.Context) (string, error) {
 	password, err := p.ask(ctx, "Password for the new key (not shown)")
 	if err != nil {

@@ -136,7 +136,7 @@ func hosted(ctx context.Context, t *target, flags *environmentFlags, keep bool, 
 		return err
 	}
 	if errors.Is(watchErr, reader.ErrEnded) {
-		return nil // somebody asked the environment to end
+		return nil // someone asked the environment to end
 	}
 	return watchErr
 }

@@ -290,7 +290,7 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 	return files, nil
 }
 
-// readFile reads a file that is named itself, which may be a pipe. As with any program, one that nobody has opened for
+// readFile reads a file that is named itself, which may be a pipe. As with any program, one that no one has opened for
 // writing yet is waited for; the end of ctx ends that.
 func readFile(ctx context.Context, name string) ([]byte, error) {
 	// Without O_NONBLOCK, it is the opening that waits, and nothing ends that.
@@ -311,7 +311,7 @@ func readFile(ctx context.Context, name string) ([]byte, error) {
 	var n int
 	waited := pipe.Read(func(fd uintptr) (done bool) {
 		n, err = syscall.Read(int(fd), first)
-		// Nothing at all is also what is read before somebody writes; an event tells of those who come.
+		// Nothing at all is also what is read before someone writes; an event reports those who come.
 		done = !errors.Is(err, syscall.EAGAIN) && (n != 0 || opened)
 		opened = true
 		return done

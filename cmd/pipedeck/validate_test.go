@@ -211,7 +211,7 @@ func TestAPipeIsReadAndTheWaitForItCanBeEnded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := validate(ctx)
-	cancel() // nobody has opened it for writing
+	cancel() // no one has opened it for writing
 	require.Equal(t, exitInterrupted, <-ended)
 
 	ctx, cancel = context.WithCancel(t.Context())

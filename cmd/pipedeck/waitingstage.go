@@ -17,7 +17,7 @@ import (
 type stageAction struct {
 	// command is the subcommand; done is its past participle.
 	command, done string
-	// can tells whether a stage waits for the action.
+	// can reports whether a stage waits for the action.
 	can func(*deckv1.Stage) bool
 	// flags name the environment in commands for the user.
 	flags string

@@ -26,7 +26,7 @@ var ErrNoImages = errors.New("this cluster takes no images from this machine")
 // ErrNeedsArchive says that a cluster runs containers, so that the name of an image is not enough.
 var ErrNeedsArchive = errors.New("this cluster runs containers and needs the image itself")
 
-// Progress tells how far Run is before it calls ready. Total is 0 when the end is not known.
+// Progress reports how far Run is before it calls ready. Total is 0 when the end is not known.
 type Progress func(detail string, done, total int64)
 
 // Provider makes one cluster available to one environment.

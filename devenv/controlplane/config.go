@@ -40,7 +40,7 @@ type Config struct {
 	Open deckapi.Opener
 	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. While it cannot be
 	// read or written, calls that change something are refused as Unavailable, and the environment is degraded. It is
-	// nobody else's.
+	// no one else's.
 	KeepFile string
 	// Logger gets refused and failed calls; nil logs nothing.
 	Logger *slog.Logger

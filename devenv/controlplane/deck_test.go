@@ -131,7 +131,7 @@ func TestAWatcherThatReadsTooSlowlyStartsAgain(t *testing.T) {
 	t.Parallel()
 	p := start(t, func(c *controlplane.Config) { c.Limits = store.Limits{Watcher: store.Bounds{Items: 8}} })
 	v := p.watch(t, false)
-	// More than the transport and the queue hold together, read by nobody.
+	// More than the transport and the queue hold together, read by no one.
 	text := strings.Repeat("x", 64<<10)
 	for i := range 200 {
 		p.server.SetComponent(&deckv1.Component{Name: "c", Detail: fmt.Sprintf("%d %s", i, text)})

@@ -85,7 +85,7 @@ func validate(req any) error {
 	return nil
 }
 
-// answered tells when a successful answer to a method has been handed to the transport.
+// answered reports when a successful answer to a method has been handed to the transport.
 type answered struct {
 	method string
 	sent   chan<- struct{}

@@ -67,7 +67,7 @@ func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 }
 
 // shared reads what piped asked the control plane in a recording of api/testdata/recordings. All calls are numbered
-// anew.
+// again.
 func shared(t *testing.T, name string) []recorded {
 	t.Helper()
 	var calls []recorded

@@ -232,7 +232,7 @@ func (s *Server) keep(ctx context.Context) {
 }
 
 // Recognise says which cluster the deploy targets of a name lead to, by an identity of its own. When that
-// is another one than an earlier control plane has kept, its applications are deployed anew; it returns
+// is another one than an earlier control plane has kept, its applications are deployed again; it returns
 // their number.
 func (s *Server) Recognise(cluster, identity string) (again int) {
 	return s.store.Recognise(cluster, identity)

@@ -43,7 +43,7 @@ type Check struct {
 	Fix string `json:"fix,omitempty"`
 }
 
-// MarshalJSON adds the key mend, the earlier name of fix, because programs may read it.
+// MarshalJSON adds the key fix, the earlier name of fix, because programs may read it.
 func (c Check) MarshalJSON() ([]byte, error) {
 	type fields Check
 	return json.Marshal(struct {
@@ -116,7 +116,7 @@ func (d *Doctor) examinations() []examination {
 	)
 }
 
-// asks tells whether one of the kinds is among the asked for.
+// asks reports whether one of the kinds is among the asked for.
 func (d *Doctor) asks(kinds ...cluster.Kind) bool {
 	return slices.ContainsFunc(d.Clusters, func(k cluster.Kind) bool { return slices.Contains(kinds, k) })
 }

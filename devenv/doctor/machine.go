@@ -19,7 +19,7 @@ const (
 	stateDiskLeast, stateDiskEnough = 200 * mib, 1 * gib
 	// What the embedded Kubernetes needs when Go compiles it for the first time.
 	compileDisk = 4 * gib
-	// A node takes about 1 GiB beside its image, which takes as much.
+	// A node takes about 1 GiB next to its image, which takes as much.
 	nodeDiskLeast, nodeDiskEnough = 2 * gib, 5 * gib
 	// What the programs of an environment need without its clusters.
 	memoryLeast = 256 * mib

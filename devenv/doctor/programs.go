@@ -78,7 +78,7 @@ func (d *Doctor) proxy(context.Context) Check {
 	}
 }
 
-// covers tells whether a NO_PROXY list excepts a host, by the rules that Go and curl share.
+// covers reports whether a NO_PROXY list excepts a host, by the rules that Go and curl share.
 func covers(except, host string) bool {
 	for part := range strings.SplitSeq(except, ",") {
 		part = strings.TrimSpace(part)

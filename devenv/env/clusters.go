@@ -147,7 +147,7 @@ func (e *Environment) loadImage(ctx context.Context, target, archive string, ref
 	return c.load(ctx, archive, references)
 }
 
-// keep remembers what was loaded early, and tells whether somebody loads it again if need be.
+// keep remembers what was loaded early, and reports whether someone loads it again if need be.
 func (c *runningCluster) keep(l earlyLoad) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,7 @@ func (c *components) change(name string, change func(*deckv1.Component)) {
 	c.publish(proto.CloneOf(component))
 }
 
-// starting also restarts: the clock begins anew unless it is running.
+// starting also restarts: the clock begins again unless it is running.
 func (c *components) starting(name, detail string) { c.progress(name, detail, 0, 0) }
 
 func (c *components) progress(name, detail string, done, total int64) {

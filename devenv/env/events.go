@@ -9,7 +9,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// eventHandled shows what the event watcher has done with an event, beside the repository that it changes.
+// eventHandled shows what the event watcher has done with an event, next to the repository that it changes.
 func (e *Environment) eventHandled(event *model.Event) {
 	result := map[model.EventStatus]string{
 		model.EventStatus_EVENT_SUCCESS: "succeeded", model.EventStatus_EVENT_FAILURE: "failed",

@@ -124,7 +124,7 @@ func TestAClusterThatDoesNotAnswerIsAProblemUntilItDoes(t *testing.T) {
 		require.Contains(t, problem.GetNextStep(), "kubectl --kubeconfig "+api.kubeconfig)
 		h.until(t, "a degraded cluster",
 			func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_DEGRADED })
-		api.status.Store(http.StatusForbidden) // an answer to somebody who may not look
+		api.status.Store(http.StatusForbidden) // an answer to someone who may not look
 		h.until(t, "a cluster that answers",
 			func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_READY })
 	}

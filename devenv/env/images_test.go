@@ -35,7 +35,7 @@ func (program) Walk(fn func(name string, content []byte) error) error {
 	return nil
 }
 
-// imageService tells what it is asked for.
+// imageService reports what it is asked for.
 type imageService struct {
 	imagev1.UnimplementedImageServiceServer
 	load LoadImage

@@ -20,7 +20,7 @@ import (
 
 // openTree takes a first snapshot before piped looks, of the working tree or, unless the environment is live, of the
 // commit at a detached HEAD. What holds it back is told, and what was there last is
-// deployed until that is mended.
+// deployed until that is fixed.
 func (e *Environment) openTree(ctx context.Context) error {
 	repository := e.repository.Load()
 	hint := "start without --live"

@@ -236,7 +236,7 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	return args, nil
 }
 
-// freePorts asks the system for ports that nobody uses now. Another program may take one before
+// freePorts asks the system for ports that no one uses now. Another program may take one before
 // piped does; only a foreign piped needs them.
 func freePorts(n int) (ports []int, err error) {
 	var listeners []net.Listener

@@ -46,7 +46,7 @@ func (e *Environment) takeOver(ctx context.Context) string {
 // dies, but need a moment. One that does not is killed with its process group. It returns the
 // names of those that were still there. The caller holds the environment's lock.
 //
-// A remembered process id may belong to somebody else by now, so only a process with the same
+// A remembered process id may belong to someone else by now, so only a process with the same
 // start time and the environment's directory on its command line counts.
 func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 	children := map[string]workspace.Child{}
@@ -116,7 +116,7 @@ func orphan(w *workspace.Workspace, child workspace.Child) *process.Process {
 func endOrphan(ctx context.Context, w *workspace.Workspace, child workspace.Child, p *process.Process) {
 	deadline := time.Now().Add(orphanPatience)
 	for time.Now().Before(deadline) {
-		// Its command line goes with it, also while nobody has collected its exit code yet.
+		// Its command line goes with it, also while no one has collected its exit code yet.
 		if orphan(w, child) == nil {
 			return
 		}

@@ -20,7 +20,7 @@ import (
 
 const (
 	programPath = "app"
-	// user is nobody in particular; a number, so that runAsNonRoot can be checked.
+	// user is no one in particular; a number, so that runAsNonRoot can be checked.
 	user = "65532:65532"
 )
 

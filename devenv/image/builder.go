@@ -180,7 +180,7 @@ func (b *Builder) path(s *Sources, p Platform, goVersion string, references []st
 	return filepath.Join(b.cacheDir, hex.EncodeToString(sum.Sum(nil))+".tar")
 }
 
-// touch tells whether an archive is there, and notes that it was used.
+// touch reports whether an archive is there, and notes that it was used.
 func touch(path string) bool {
 	now := time.Now()
 	return os.Chtimes(path, now, now) == nil
@@ -214,7 +214,7 @@ func (b *Builder) prune() error {
 	slices.SortFunc(archives, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var total int64
 	for i, a := range archives {
-		// The newest stays even if it is larger than all may be together: somebody is waiting for it.
+		// The newest stays even if it is larger than all may be together: someone is waiting for it.
 		if total += a.Size(); i > 0 && (i >= maxArchives || total > maxArchiveBytes) {
 			failures = append(failures, os.Remove(filepath.Join(b.cacheDir, a.Name())))
 		}

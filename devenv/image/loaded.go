@@ -19,14 +19,14 @@ const (
 )
 
 // loaded remembers which images are in which cluster. Who loads into a cluster does it alone, so
-// that nobody loads what another is just loading.
+// that no one loads what another is just loading.
 type loaded struct {
 	mu      sync.Mutex
 	targets map[string]*loadedTarget
 }
 
 type loadedTarget struct {
-	// turn holds a token while somebody loads.
+	// turn holds a token while someone loads.
 	turn chan struct{}
 	// images are in the order in which they were loaded.
 	images []loadedImage
@@ -37,7 +37,7 @@ type loadedImage struct{ name, digest string }
 
 func newLoaded() *loaded { return &loaded{targets: map[string]*loadedTarget{}} }
 
-// has tells whether all names stand for the sources with that digest.
+// has reports whether all names stand for the sources with that digest.
 func (l *loaded) has(target, digest string, names []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *loaded) has(target, digest string, names []string) bool {
 	})
 }
 
-// once runs load in its turn, unless somebody has loaded the same meanwhile; waiting is called when
+// once runs load in its turn, unless someone has loaded the same meanwhile; waiting is called when
 // it is not its turn yet.
 func (l *loaded) once(
 	ctx context.Context, target, digest string, names []string, waiting func(), load func() error,

@@ -127,7 +127,7 @@ func (w *walk) readDir(name string) ([]fs.FileInfo, error) {
 	return infos, nil
 }
 
-// hasGo tells whether a folder holds Go code other than tests.
+// hasGo reports whether a folder holds Go code other than tests.
 func (w *walk) hasGo(folder string) bool {
 	entries, err := fs.ReadDir(w.files, folder)
 	if err != nil {
@@ -243,7 +243,7 @@ func (w *walk) addEmbedded(folder, pattern string) {
 	}
 }
 
-// addFile takes a file's name and content, once. It tells whether there is such a file.
+// addFile takes a file's name and content, once. It reports whether there is such a file.
 func (w *walk) addFile(name string) bool {
 	name = path.Clean(name)
 	if w.err != nil || w.seen[name] {

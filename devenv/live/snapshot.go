@@ -201,5 +201,5 @@ func names(files []string) string {
 	return strings.Join(strings.Fields(shown), " ")
 }
 
-// editorFiles are what editors and file managers keep beside the files, in the form of .gitignore.
+// editorFiles are what editors and file managers keep next to the files, in the form of .gitignore.
 var editorFiles = []string{".*.sw?", "*~", ".#*", `\#*\#`, "4913", "*___jb_*___", ".goutputstream-*", ".DS_Store"}

@@ -27,7 +27,7 @@ const (
 	maxDirs = 20_000
 )
 
-// Run takes a snapshot at once and after every change, until ctx ends, and tells of each that is new and
+// Run takes a snapshot at once and after every change, until ctx ends, and reports each that is new and
 // of each failure.
 func (t *Tree) Run(ctx context.Context, tell func(Snapshot, error)) error {
 	w := &watch{tree: t, limit: maxDirs, newWatcher: fsnotify.NewWatcher}
@@ -122,7 +122,7 @@ func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
 				tell(snapshot, nil)
 			}
 			if held := (*HeldError)(nil); err != nil && !errors.As(err, &held) {
-				// Nothing tells when the tree can be read again: it may have been moved, or its disk was full.
+				// Nothing reports when the tree can be read again: it may have been moved, or its disk was full.
 				w.stale = w.watcher != nil
 				due.Reset(pollInterval)
 			}
@@ -152,7 +152,7 @@ func (w *watch) look(ctx context.Context) (Snapshot, error) {
 	return w.tree.Take(ctx)
 }
 
-// matters tells whether an event may change the snapshot.
+// matters reports whether an event may change the snapshot.
 func (w *watch) matters(event fsnotify.Event) bool {
 	name := filepath.Base(event.Name)
 	for _, dir := range []string{w.tree.gitDir, w.tree.commonDir} {
@@ -176,7 +176,7 @@ func (w *watch) matters(event fsnotify.Event) bool {
 	return true
 }
 
-// addAll watches every directory that git looks into, and what moves when the user commits.
+// addAll watches every directory that git inspects, and what moves when the user commits.
 func (w *watch) addAll(ctx context.Context) error {
 	var ignored map[string]bool
 	var err error

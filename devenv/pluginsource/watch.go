@@ -28,7 +28,7 @@ const (
 // errStale ends a build whose sources have changed.
 var errStale = errors.New("the sources have changed")
 
-// Run builds at once and after every change until ctx ends, and tells of the beginning and the end of each build: began
+// Run builds at once and after every change until ctx ends, and reports the beginning and the end of each build: began
 // is called first, then ended with what Build returned. A build that another change overtakes has no end.
 func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Duration, err error)) error {
 	watcher, err := fsnotify.NewWatcher()
@@ -149,7 +149,7 @@ func (w *watched) refresh(ctx context.Context) error {
 	if listed != nil {
 		dirs = []string{w.source.Dir}
 	}
-	// The directory above tells of the return of one that was moved away or replaced.
+	// The directory above reports the return of one that was moved away or replaced.
 	if err := w.watcher.Add(filepath.Dir(w.source.Dir)); err != nil {
 		listed = errors.Join(listed, err)
 	}
@@ -165,7 +165,7 @@ func (w *watched) refresh(ctx context.Context) error {
 	return listed
 }
 
-// concerns tells whether an event may change the program. A directory that is gone is watched again when it is back.
+// concerns reports whether an event may change the program. A directory that is gone is watched again when it is back.
 func (w *watched) concerns(event fsnotify.Event) bool {
 	if w.known[event.Name] && event.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
 		_ = w.watcher.Remove(event.Name) // after a rename the watch goes with the directory

@@ -58,7 +58,7 @@ func connect(kubeconfig string) (*cluster, error) {
 	return &cluster{objects, config, func() { utilnet.CloseIdleConnectionsFor(client.Transport) }}, nil
 }
 
-// gone tells whether a pod has ended for certain.
+// gone reports whether a pod has ended for certain.
 func (c *cluster) gone(ctx context.Context, p pod) bool {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -65,7 +65,7 @@ func (c *connection) settle() {
 	c.settled, c.sent = true, nil
 }
 
-// move goes on with another pod and tells whether it could.
+// move goes on with another pod and reports whether it could.
 func (c *connection) move(from *stream) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *connection) move(from *stream) bool {
 	if err != nil {
 		return false
 	}
-	// When this fails, reading from it tells why.
+	// When this fails, reading from it reports why.
 	_, _ = s.Write(c.sent)
 	if c.writeClosed {
 		_ = s.CloseWrite()
@@ -89,7 +89,7 @@ func (c *connection) move(from *stream) bool {
 	return true
 }
 
-// Write keeps what it sends for another pod; reading tells when one is needed.
+// Write keeps what it sends for another pod; reading reports when one is needed.
 func (c *connection) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.closed {
@@ -128,7 +128,7 @@ func (c *connection) Close() error {
 	return c.stream.Close()
 }
 
-// address stands for both ends; nobody asks for more.
+// address stands for both ends; no one asks for more.
 type address struct{}
 
 func (address) Network() string { return "port-forward" }

@@ -3,7 +3,7 @@
 
 // Package portforward makes deployed applications reachable from this machine.
 //
-// A Forwarder holds listeners on 127.0.0.1, one for each port of an application that somebody asked
+// A Forwarder holds listeners on 127.0.0.1, one for each port of an application that someone asked
 // for. A connection goes to a ready pod, in turn, by a port-forward through the Kubernetes API; ports
 // that speak HTTP are spread over the pods request by request. Watches keep the set of pods current,
 // so a forward goes on while pods are replaced: what a pod has not received goes to another one.

@@ -46,7 +46,7 @@ func (e *endpoints) set(pods pods) {
 	e.changed = make(chan struct{})
 }
 
-// count tells how many pods are ready, and how many there are or will be.
+// count reports how many pods are ready, and how many there are or will be.
 func (e *endpoints) count() (ready, all int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,7 +69,7 @@ func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-ch
 }
 
 // await waits for a ready pod that has not been tried, until ctx ends. When all have been tried it
-// pauses and begins anew.
+// pauses and begins again.
 func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pause *time.Duration) (pod, error) {
 	for {
 		next, found, changed := e.pick(tried)

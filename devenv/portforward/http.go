@@ -110,7 +110,7 @@ func hosts(address net.Addr) map[string]bool {
 // refuse answers when no pod did. A browser asks again by itself.
 func (f *forward) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody waits for an answer
+		return // no one waits for an answer
 	}
 	f.logger.Warn("a request found no pod", "of", f.found.source, "error", err)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -139,7 +139,7 @@ func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// repeatable tells whether a request changes nothing and can be sent again.
+// repeatable reports whether a request changes nothing and can be sent again.
 func repeatable(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

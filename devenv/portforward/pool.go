@@ -22,7 +22,7 @@ type pool struct {
 	tunnels map[pod][]*tunnel
 	// ready are the pods that new connections may go to.
 	ready map[pod]bool
-	// dying are tunnels that nobody finds any more. They are closed without the lock: telling a
+	// dying are tunnels that no one finds any more. They are closed without the lock: telling a
 	// node that is gone can take long.
 	dying []*tunnel
 }
@@ -92,7 +92,7 @@ func (p *pool) bury() {
 	}
 }
 
-// setPods tells which pods new connections may go to; the others' tunnels end with their last use.
+// setPods reports which pods new connections may go to; the others' tunnels end with their last use.
 // It returns the pods that are in use, but unknown by now.
 func (p *pool) setPods(known pods) (unknown []pod) {
 	defer p.bury()
@@ -113,7 +113,7 @@ func (p *pool) setPods(known pods) (unknown []pod) {
 	return unknown
 }
 
-// drop breaks the connections to a pod that is gone: nobody else would.
+// drop breaks the connections to a pod that is gone: no one else would.
 func (p *pool) drop(gone pod) {
 	p.mu.Lock()
 	tunnels := p.tunnels[gone]

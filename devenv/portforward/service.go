@@ -162,7 +162,7 @@ const (
 	schemeNone  scheme = ""
 )
 
-// schemeOf tells what a port speaks: by its appProtocol, else its name, else its number.
+// schemeOf reports what a port speaks: by its appProtocol, else its name, else its number.
 func schemeOf(appProtocol, name string, number int32) scheme {
 	protocol := strings.TrimPrefix(strings.ToLower(appProtocol), "kubernetes.io/")
 	if protocol == "" {

@@ -64,7 +64,7 @@ func (f *forward) carry(ctx context.Context, client net.Conn) {
 		_ = to.CloseWrite()
 	})
 	_, _ = io.Copy(client, to)
-	// The pod has said all: what the client still sends nobody reads.
+	// The pod has said all: what the client still sends no one reads.
 	_ = client.Close()
 	requests.Wait()
 }

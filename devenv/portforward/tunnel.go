@@ -64,7 +64,7 @@ func (t *tunnel) connect(dial dialer, to pod) {
 	}
 }
 
-// dead tells whether no stream can be opened any more.
+// dead reports whether no stream can be opened any more.
 func (t *tunnel) dead() bool {
 	select {
 	case <-t.dialed:
@@ -89,7 +89,7 @@ func (t *tunnel) close() {
 	conn := t.conn // without one, connect closes what it gets
 	t.mu.Unlock()
 	if conn != nil {
-		// Its streams end by this; there is nobody who could do more about an error.
+		// Its streams end by this; there is no one who could do more about an error.
 		_ = conn.Close()
 	}
 }

@@ -25,7 +25,7 @@ var (
 	sliceResource = schema.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
 )
 
-// watcher tells of the pods behind a port.
+// watcher reports the pods behind a port.
 type watcher struct {
 	resource            schema.GroupVersionResource
 	namespace, selector string
@@ -147,7 +147,7 @@ func stateOf(p *corev1.Pod) podState {
 	return podComing
 }
 
-// ended tells whether no container of a pod will answer any more.
+// ended reports whether no container of a pod will answer any more.
 func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }

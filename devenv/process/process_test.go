@@ -128,7 +128,7 @@ func TestAChildIsDoneAlsoWhenItsChildrenHoldItsOutput(t *testing.T) {
 	}
 }
 
-// alive tells whether a process runs; one that only waits to be collected does not.
+// alive reports whether a process runs; one that only waits to be collected does not.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false

@@ -37,7 +37,7 @@ const (
 	folderItem
 	// storeItem is a directory of items that another process fills. Opening the environment does not look into it.
 	storeItem
-	// treeItem is a directory whose content has names that nobody can list, such as a checkout or a database. It is
+	// treeItem is a directory whose content has names that no one can list, such as a checkout or a database. It is
 	// removed with everything in it.
 	treeItem
 )

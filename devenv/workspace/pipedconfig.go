@@ -129,7 +129,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 }
 
 // deployTargets lead to the clusters. The image builder is an addition of ours: a plugin that does
-// not know it passes over it.
+// not know it skips it.
 func (w *Workspace) deployTargets(c PipedConfig) []map[string]any {
 	targets := make([]map[string]any, 0, len(c.Clusters))
 	for _, name := range c.Clusters {

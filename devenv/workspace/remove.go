@@ -99,7 +99,7 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 	return left, errors.Join(failures...)
 }
 
-// signed tells whether a thing carries the sign of its item.
+// signed reports whether a thing carries the sign of its item.
 func signed(root *os.Root, name, sign string) bool {
 	if sign == "" {
 		return true

@@ -260,7 +260,7 @@ func TestADirectoryThatIsNotOursIsNeitherTakenNorRemoved(t *testing.T) {
 	require.FileExists(t, w.Path("thesis.txt"))
 	require.FileExists(t, w.Path("logs", "my.log"))
 
-	// A copy of an environment is somebody's backup.
+	// A copy of an environment is someone's backup.
 	original, err := At(root, "demo")
 	require.NoError(t, err)
 	require.NoError(t, original.Create())

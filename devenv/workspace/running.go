@@ -146,7 +146,7 @@ func (w *Workspace) AwaitPublished(ctx context.Context) (*Running, error) {
 	}
 }
 
-// Alive tells whether a process holds the environment's lock.
+// Alive reports whether a process holds the environment's lock.
 func (w *Workspace) Alive() (bool, error) {
 	lock, err := w.AcquireExisting()
 	switch {

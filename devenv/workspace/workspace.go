@@ -260,7 +260,7 @@ func (w *Workspace) Kubeconfig(name string) string {
 	return w.Path(strings.TrimSuffix("kubeconfig-"+name, "-"+TargetName))
 }
 
-// CheckClusterName tells whether a cluster, and so a deploy target, can have that name.
+// CheckClusterName reports whether a cluster, and so a deploy target, can have that name.
 func CheckClusterName(name string) error {
 	if len(name) > 20 || !nameRule.MatchString(name) {
 		return fmt.Errorf("cluster name %q: use at most 20 lower-case letters, digits and dashes", name)

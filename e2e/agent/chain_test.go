@@ -51,7 +51,7 @@ func startChain(t *testing.T, gate *failpointtest.Gate, then string, refuses boo
 	return e, p
 }
 
-// ended tells whether each application has so many deployments and the last of them has ended.
+// ended reports whether each application has so many deployments and the last of them has ended.
 func (e *environment) ended(count int, names ...string) bool {
 	for _, name := range names {
 		list := e.deck.of(name)

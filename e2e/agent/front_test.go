@@ -14,7 +14,7 @@ import (
 
 // front stands between piped and the control plane, whose state lives in memory and would die with its
 // process. Killing the front does to piped what SIGKILL of a control plane with its state on a disk does:
-// the connections are reset in the middle of whatever they carry, and nobody listens until it is back.
+// the connections are reset in the middle of whatever they carry, and no one listens until it is back.
 type front struct {
 	address, behind string
 	work            sync.WaitGroup

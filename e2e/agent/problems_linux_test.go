@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 )
 
-// smallDisk is a disk of its own with so many bytes. Systems that let nobody mount one skip the test.
+// smallDisk is a disk of its own with so many bytes. Systems that let no one mount one skip the test.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// limit is what a figure is held against. Nothing fails by it: it is printed beside.
+// limit is what a figure is held against. Nothing fails by it: it is printed next to.
 type limit struct {
 	// of is what is compared: "median", "p99" or "max".
 	of string

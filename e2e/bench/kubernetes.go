@@ -52,7 +52,7 @@ var (
 	pluginLimit      = limit{"max", 128} // MiB
 )
 
-// benchKubernetes measures what applying manifests costs on the embedded cluster, beside kubectl on the same one.
+// benchKubernetes measures what applying manifests costs on the embedded cluster, next to kubectl on the same one.
 func benchKubernetes(ctx context.Context, bin, dir string, size kubernetesScale) (err error) {
 	kubectl := filepath.Join(dir, "kubectl")
 	if _, err := goCommand(ctx, filepath.Join("e2e", "bench", "kubectl"), "build", "-o", kubectl, "."); err != nil {
@@ -120,7 +120,7 @@ func (b *kubernetesBench) compare(ctx context.Context) error {
 		return err
 	}
 	err = func() error {
-		// Nobody's first call counts: kubectl keeps on disk, and the plugin in memory, which kinds the API has.
+		// No one's first call counts: kubectl keeps on disk, and the plugin in memory, which kinds the API has.
 		if _, err := b.applyAll(ctx, configMaps(1)); err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures what a user waits for, with the built programs, and prints one figure a line, with the
-// limit that it should keep beside it. It fails when something does not happen, never because it is slow.
+// limit that it should keep next to it. It fails when something does not happen, never because it is slow.
 //
 //	PIPEDECK_BIN=bin go run ./e2e/bench
 //	PIPEDECK_BIN=bin go run ./e2e/bench -only applications    neither a cluster nor a container engine is needed

@@ -58,7 +58,7 @@ func benchIdlePlugins(ctx context.Context, bin, dir, source string, size pluginS
 type cost struct {
 	memory       float64 // MiB
 	cpu, plugins float64 // % of a core: of the agent alone, and of its plugins
-	told         bool    // whether this system tells of CPU
+	told         bool    // whether this system reports CPU
 }
 
 func idleAgent(ctx context.Context, bin, dir string, plugins int, during time.Duration, flags []string) (cost, error) {

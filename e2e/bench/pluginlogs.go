@@ -86,7 +86,7 @@ func (o *onePlugin) makeRepository() error {
 	return nil
 }
 
-// serves tells whether an event is about another process of the plugin, which runs.
+// serves reports whether an event is about another process of the plugin, which runs.
 func (o *onePlugin) serves(e event) bool {
 	pid, _ := e.fields["pid"].(float64)
 	if e.text("type") != "plugin" || e.text("name") != "bench" || e.text("state") != "RUNNING" || pid == 0 ||

@@ -19,7 +19,7 @@ type fault struct {
 	name string
 	// file is the source, relative to the root of the module, in which old is replaced by new.
 	file, old, new string
-	// possible tells whether try can be run on this machine; nil: it can.
+	// possible reports whether try can be run on this machine; nil: it can.
 	possible func() bool
 	// try is what must find the fault.
 	try func(ctx context.Context, c *chaos) error

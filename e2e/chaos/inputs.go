@@ -38,7 +38,7 @@ type input struct {
 }
 
 // tryInputs gives the command what it cannot work with. Each row must get its exit code and message, and the
-// folder of somebody's documents must be as before.
+// folder of someone's documents must be as before.
 func tryInputs(ctx context.Context, c *chaos) error {
 	home, err := c.home("inputs")
 	if err != nil {

@@ -206,7 +206,7 @@ func (m *matrix) kill(ctx context.Context, c cell) error {
 	return errors.Join(m.healthy(ctx), m.oracle.check(ctx, c.String()))
 }
 
-// strike kills the victim and starts again what nobody else starts.
+// strike kills the victim and starts again what no one else starts.
 func (m *matrix) strike(ctx context.Context, v victim) error {
 	pid, err := 0, error(nil)
 	for pid == 0 {

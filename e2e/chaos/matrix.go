@@ -66,7 +66,7 @@ type moment struct {
 	name string
 	// app is committed to; nothing is where it is empty.
 	app string
-	// reached tells whether the deployment is there. Without it the kill follows the commit.
+	// reached reports whether the deployment is there. Without it the kill follows the commit.
 	reached func(d *deckv1.Deployment) bool
 	// status is how the deployment must end.
 	status deckv1.DeploymentStatus

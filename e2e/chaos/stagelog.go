@@ -13,7 +13,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
-// logHas tells whether the log of an ended stage holds a text.
+// logHas reports whether the log of an ended stage holds a text.
 func logHas(ctx context.Context, deck deckv1.DeckServiceClient, deployment, stage, text string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

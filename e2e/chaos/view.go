@@ -163,7 +163,7 @@ func ended(d *deckv1.Deployment) bool {
 	}, d.GetStatus())
 }
 
-// stageRuns tells whether a stage of the name runs that satisfies the condition.
+// stageRuns reports whether a stage of the name runs that satisfies the condition.
 func stageRuns(d *deckv1.Deployment, name string, condition func(*deckv1.Stage) bool) bool {
 	return slices.ContainsFunc(d.GetStages(), func(s *deckv1.Stage) bool {
 		return s.GetName() == name && s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && condition(s)

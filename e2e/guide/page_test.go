@@ -18,7 +18,7 @@ type block struct {
 	language, argument, text string
 }
 
-// otherLanguage is the part of the guide that starts anew, with other tools.
+// otherLanguage is the part of the guide that starts again, with other tools.
 const otherLanguage = "## In another language"
 
 // blocks reads the fenced blocks of the sections whose heading, of the second level, is wanted.

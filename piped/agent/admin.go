@@ -57,7 +57,7 @@ func listenAdmin(host string, port int, version string, healthy func() healthAns
 }
 
 // fromHere answers callers on this machine only, whatever the address is that the port is taken on: taking a
-// profile costs time, and a profile tells how piped is built. A port-forward to a pod comes from there.
+// profile costs time, and a profile reports how piped is built. A port-forward to a pod comes from there.
 func fromHere(handler http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := netip.ParseAddrPort(r.RemoteAddr)

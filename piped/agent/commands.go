@@ -91,7 +91,7 @@ func (f *feed) deployments(ctx context.Context) bool {
 	return true
 }
 
-// handle passes commands on, and answers those that nobody here carries out, so that no user waits for
+// handle passes commands on, and answers those that no one here carries out, so that no user waits for
 // ever. False when they could not be listed.
 func (f *feed) handle(ctx context.Context) bool {
 	answer, err := f.controlPlane.ListUnhandledCommands(ctx, &pipedservice.ListUnhandledCommandsRequest{})
@@ -119,7 +119,7 @@ func (f *feed) handle(ctx context.Context) bool {
 	return true
 }
 
-// refusal says why nobody here carries out a command; empty when somebody does, who also answers it.
+// refusal says why no one here carries out a command; empty when someone does, who also answers it.
 func refusal(command *model.Command) string {
 	_, known := model.Command_Type_name[int32(command.GetType())]
 	switch {

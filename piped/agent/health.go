@@ -30,7 +30,7 @@ type components struct {
 
 type controlPlaneHealth struct {
 	Address string `json:"address"`
-	// Connected tells that there is a connection now, Accepted that piped was accepted since its start.
+	// Connected reports that there is a connection now, Accepted that piped was accepted since its start.
 	Connected bool `json:"connected"`
 	Accepted  bool `json:"accepted"`
 }
@@ -41,7 +41,7 @@ type spoolHealth struct {
 	Bytes   int64 `json:"bytes"`
 	// Since is when the oldest was kept; nil when none waits.
 	Since *time.Time `json:"since"`
-	// Full tells that deployments wait for room.
+	// Full reports that deployments wait for room.
 	Full    bool  `json:"full"`
 	Dropped int64 `json:"dropped_reports"`
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
-// reported tells that the agent has made a call of a kind.
+// reported reports that the agent has made a call of a kind.
 func reported[M proto.Message](s *stage) bool {
 	return len(of[M](s.plane.calls, "")) > 0
 }
@@ -97,7 +97,7 @@ func (s *stage) tellOfChanges(ctx context.Context, position int64) (*livestate.A
 	return answer, ctx.Err()
 }
 
-// lookedAt tells that the state of every application was reported so often.
+// lookedAt reports that the state of every application was reported so often.
 func lookedAt(times int) func(*stage) bool {
 	return func(s *stage) bool { return s.rounds() >= times }
 }
@@ -107,7 +107,7 @@ func polledTwice(s *stage) bool {
 	return len(of[*pipedservice.ListUnhandledCommandsRequest](s.plane.calls, "")) > 1
 }
 
-// corrected tells that the agent has reported a configuration, and then had the time of a poll for what it should not
+// corrected reports that the agent has reported a configuration, and then had the time of a poll for what it should not
 // do.
 func corrected(s *stage) bool {
 	return reported[*pipedservice.UpdateApplicationConfigurationsRequest](s) && polledTwice(s)

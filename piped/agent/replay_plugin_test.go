@@ -52,7 +52,7 @@ func buildPlugin(t *testing.T) string {
 // plugin answers piped with what was recorded of the plugin of its name, and makes the recorded calls to piped.
 type plugin struct {
 	name, address string
-	// script are the recorded calls; those of other links are passed over.
+	// script are the recorded calls; those of other links are skipped.
 	script []call
 	begun  sync.Once
 	// heard is called after every question has been noted.

@@ -258,7 +258,7 @@ func (s *stage) hashes(recorded bool) iter.Seq[string] {
 	}
 }
 
-// atRest tells whether as many deployments as there were commits are over and no command or event waits.
+// atRest reports whether as many deployments as there were commits are over and no command or event waits.
 func (s *stage) atRest() bool {
 	return len(s.plane.resting) == s.next && len(s.plane.commands) == 0 && len(s.plane.events) == 0
 }

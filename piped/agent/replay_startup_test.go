@@ -64,7 +64,7 @@ func startUp(t *testing.T, s *stage) {
 	}
 }
 
-// started tells that the agent has looked at everything once.
+// started reports that the agent has looked at everything once.
 func started(s *stage) bool {
 	for _, p := range s.plugins {
 		if len(p.made()) == 0 {

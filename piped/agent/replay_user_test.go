@@ -89,6 +89,6 @@ func registerEvent(t *testing.T, s *stage) {
 	}
 	require.NotEmpty(t, s.plane.events)
 	for _, e := range s.plane.events {
-		e.CreatedAt = time.Now().Unix() // old events are passed over
+		e.CreatedAt = time.Now().Unix() // old events are skipped
 	}
 }

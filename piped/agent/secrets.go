@@ -24,7 +24,7 @@ func openSecrets(piped *config.Piped, key string, masker *secrets.Masker) (secre
 		sensitive = append(sensitive, decrypter.Sensitive()...)
 	}
 	for _, file := range secretFiles(piped) {
-		// Whoever needs the file tells when it cannot be read.
+		// Whoever needs the file reports when it cannot be read.
 		if content, err := os.ReadFile(file); err == nil {
 			sensitive = append(sensitive, string(content))
 		}

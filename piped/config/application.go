@@ -80,7 +80,7 @@ type CommitMatcher struct {
 	QuickSync string `json:"quickSync,omitempty"`
 }
 
-// SkipOn says when a stage is passed over.
+// SkipOn says when a stage is skipped.
 type SkipOn struct {
 	// CommitMessagePrefixes skip the stage when the commit message starts with one of them.
 	CommitMessagePrefixes []string `json:"commitMessagePrefixes,omitempty"`

@@ -24,7 +24,7 @@ const (
 	BuildFailed BuildState = "failed"
 )
 
-// BuildStatus is what the builder of a plugin's program says to piped: it lies beside the program, in the file that
+// BuildStatus is what the builder of a plugin's program says to piped: it lies next to the program, in the file that
 // BuildStatusFile names.
 type BuildStatus struct {
 	State BuildState

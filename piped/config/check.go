@@ -340,7 +340,7 @@ func (d *decoder) insideOne(field, name string) {
 	}
 }
 
-// leaves tells whether a relative path, or pattern, leads out of the directory that it begins in.
+// leaves reports whether a relative path, or pattern, leads out of the directory that it begins in.
 func leaves(name string) bool {
 	clean := path.Clean(name)
 	return path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../")

@@ -38,7 +38,7 @@ type decoder struct {
 	v0 Errors
 	// unread are the keys that nothing reads.
 	unread Errors
-	// overflow tells that there are mistakes or warnings beyond maxNoted.
+	// overflow reports that there are mistakes or warnings beyond maxNoted.
 	overflow bool
 }
 

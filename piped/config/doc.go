@@ -4,7 +4,7 @@
 // Package config reads the piped configuration and the application configuration of PipeCD v1.
 //
 // It guarantees that every mistake in a file is reported at once, each with file, line and column, the
-// value found and what is allowed; that keys nobody reads come back as warnings instead of vanishing,
+// value found and what is allowed; that keys no one reads come back as warnings instead of vanishing,
 // those of PipeCD v0 by name; and that the parts of plugins are kept as JSON, which package options
 // checks against the plugins' schemas. YAML 1.2 rules hold, so the keys n and y stay text. Input is
 // bounded by MaxSize and by the number of values that aliases expand to.

@@ -91,7 +91,7 @@ func ReadApplication(data []byte, filename string) *Report {
 // DefaultApplicationFilename is the application configuration's name when an application names none.
 const DefaultApplicationFilename = "app.pipecd.yaml"
 
-// IsReportablePath tells whether the path of an application's configuration can be reported to a control plane. Paths
+// IsReportablePath reports whether the path of an application's configuration can be reported to a control plane. Paths
 // in Git are bytes; PipeCD v1 takes text in UTF-8, and no line break in it.
 func IsReportablePath(path string) bool {
 	return utf8.ValidString(path) && !strings.ContainsAny(path, "\n\r")

@@ -26,10 +26,10 @@ var (
 	pluginVersionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
 )
 
-// IsPluginName tells whether a plugin of an index may have the name.
+// IsPluginName reports whether a plugin of an index may have the name.
 func IsPluginName(name string) bool { return pluginNamePattern.MatchString(name) }
 
-// IsPluginVersion tells whether a version in an index may have the name.
+// IsPluginVersion reports whether a version in an index may have the name.
 func IsPluginVersion(version string) bool { return pluginVersionPattern.MatchString(version) }
 
 // PluginReference reads the url of a plugin that is a name in the plugin index, with a version or without; ok is false

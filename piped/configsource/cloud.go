@@ -48,7 +48,7 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.code, http.StatusText(e.code))
 }
 
-// passing tells whether the same request may succeed later.
+// passing reports whether the same request may succeed later.
 func (e *refusedError) passing() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= http.StatusInternalServerError
 }
@@ -75,7 +75,7 @@ type doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// do makes a request until there is an answer, a few times. A request is made anew for each try.
+// do makes a request until there is an answer, a few times. A request is made again for each try.
 func (c *cloud) do(ctx context.Context, client doer, request func() (*http.Request, error)) ([]byte, error) {
 	backoff := clock.NewBackoff(firstPause, longestPause)
 	for try := 1; ; try++ {

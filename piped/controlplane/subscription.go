@@ -15,7 +15,7 @@ type Change struct {
 	Applications bool
 	// Commands: ListUnhandledCommands.
 	Commands bool
-	// Deployments: ListNotCompletedDeployments, by somebody else than this piped.
+	// Deployments: ListNotCompletedDeployments, by someone else than this piped.
 	Deployments bool
 	// Events: ListEvents.
 	Events bool

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// pollTick is the time between two looks at the commands while nobody pushes; the other lists are
+	// pollTick is the time between two looks at the commands while no one pushes; the other lists are
 	// fetched on every so many of these ticks. PipeCD v1: commands 5s, deployments 10s, applications and
 	// events 1m.
 	pollTick          = 5 * time.Second
@@ -34,7 +34,7 @@ const (
 	maxRestarts = 1024
 )
 
-// Watcher tells what has changed at the control plane.
+// Watcher reports what has changed at the control plane.
 type Watcher struct {
 	agent  agentv1.AgentServiceClient
 	clock  clock.Timer
@@ -131,7 +131,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
 		}
 		if !heard {
-			// Anything may have changed while nobody watched.
+			// Anything may have changed while no one watched.
 			heard = true
 			w.logger.Debug("the control plane reports changes")
 			change = everything()

@@ -55,7 +55,7 @@ func (w *Watcher) apply(ctx context.Context, e event, rules []*rule) (done, fail
 	return done, failed
 }
 
-// push commits and pushes rules of one repository together, until nobody else pushes in between.
+// push commits and pushes rules of one repository together, until no one else pushes in between.
 func (w *Watcher) push(ctx context.Context, e event, rules []*rule) (done, failed []string) {
 	repository := rules[0].repository
 	backoff := clock.NewBackoff(pushPause, longestPause)

@@ -1,11 +1,11 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eventwatcher brings events into Git: somebody registers an event at the control plane ("the image
+// Package eventwatcher brings events into Git: someone registers an event at the control plane ("the image
 // is v2"), and the files that say so in the repository are changed, committed and pushed.
 //
 // It guarantees that an event is applied at most once, also across restarts: what a killed piped had pushed
-// is found in place by the next one. No commit of others is lost: a push that comes too late is made anew
+// is found in place by the next one. No commit of others is lost: a push that comes too late is made again
 // upon what is there. Of several events of the same name and labels only the newest counts, the others are
 // outdated. An event that no configuration here matches is left alone; it may be another piped's.
 //

@@ -159,7 +159,7 @@ func (w *Watcher) ofSharedFiles(
 	return nil
 }
 
-// wanted tells whether a file of sharedDir is read: excludes win over includes, and no includes are all.
+// wanted reports whether a file of sharedDir is read: excludes win over includes, and no includes are all.
 func wanted(c config.EventWatcherRepository, name string) bool {
 	return !matches(c.Excludes, name) && (len(c.Includes) == 0 || matches(c.Includes, name))
 }

@@ -112,7 +112,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// pass handles all events that are not handled yet. It returns whether an event is left that nobody here
+// pass handles all events that are not handled yet. It returns whether an event is left that no one here
 // wants and that may still be applied.
 func (w *Watcher) pass(ctx context.Context) (open bool, err error) {
 	now := w.options.Clock.Now()

@@ -259,7 +259,7 @@ func TestARejectedPushIsMadeAnew(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
 	)
-	// The hook is somebody else who pushes between the look at the branch and our push, twice.
+	// The hook is someone else who pushes between the look at the branch and our push, twice.
 	hook := `#!/bin/sh
 read old new ref
 unset GIT_QUARANTINE_PATH

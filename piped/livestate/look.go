@@ -121,8 +121,8 @@ func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *
 	return nil
 }
 
-// decides tells whether the live state decides about the sync state. An invalid configuration goes before it, and after
-// a deployment that did not succeed the application is not as in Git, however well it runs.
+// decides reports whether the live state decides about the sync state. An invalid configuration goes before it, and
+// after a deployment that did not succeed the application is not as in Git, however well it runs.
 func decides(a *model.Application, state *model.ApplicationSyncState) bool {
 	known := a.GetSyncState().GetStatus()
 	if a.GetDeploying() || known == model.ApplicationSyncStatus_INVALID_CONFIG {

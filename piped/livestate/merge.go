@@ -21,7 +21,7 @@ var syncOrder = []model.ApplicationSyncStatus{
 	model.ApplicationSyncStatus_SYNCED,
 }
 
-// mergeSync makes one sync state of those of several plugins. The reasons of the ones that won are joined; nobody's
+// mergeSync makes one sync state of those of several plugins. The reasons of the ones that won are joined; no one's
 // state is UNKNOWN.
 func mergeSync(answers []*livestate.GetLivestateResponse, now time.Time) *model.ApplicationSyncState {
 	merged := &model.ApplicationSyncState{Timestamp: now.Unix()}

@@ -22,7 +22,7 @@ const askAgain = 10 * time.Minute
 
 // pluginState is what is known of a plugin's abilities.
 type pluginState struct {
-	// pushes is whether it tells of changes.
+	// pushes is whether it reports changes.
 	pushes bool
 	// unsupported is until when it is taken for one without live states.
 	unsupported time.Time

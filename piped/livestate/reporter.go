@@ -64,7 +64,7 @@ type Options struct {
 	// Prepare makes the directory of an application at a commit. An empty configFilename stands for the one that the
 	// application names.
 	Prepare func(ctx context.Context, a *model.Application, commit, configFilename string) (Source, error)
-	// OutOfSync is called after a drift was reported; nil for nobody.
+	// OutOfSync is called after a drift was reported; nil for no one.
 	OutOfSync func()
 	// Interval is the time between two looks at an application whose plugins do not tell of changes. Default: 1 minute.
 	Interval time.Duration
@@ -93,7 +93,7 @@ type Reporter struct {
 // application is what is known about one between looks.
 type application struct {
 	model *model.Application
-	// due is when it is looked at next; zero for not before somebody says so.
+	// due is when it is looked at next; zero for not before someone says so.
 	due     time.Time
 	last    time.Time // the start of the last look
 	took    time.Duration
@@ -140,7 +140,7 @@ func (r *Reporter) ApplicationsChanged() {
 	r.nudge()
 }
 
-// changed says that an application may live otherwise; it is passed over when it is not known.
+// changed says that an application may live otherwise; it is skipped when it is not known.
 func (r *Reporter) changed(ids ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,7 +219,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	}
 }
 
-// round starts the looks that are due, and tells how long there will be none by the clock; 0 for ever.
+// round starts the looks that are due, and reports how long there will be none by the clock; 0 for ever.
 func (r *Reporter) round(ctx context.Context, work *sync.WaitGroup) (time.Duration, error) {
 	list, rest := r.takeRelist()
 	if rest > 0 {
@@ -250,7 +250,7 @@ func (r *Reporter) round(ctx context.Context, work *sync.WaitGroup) (time.Durati
 	return r.untilNext(), nil
 }
 
-// untilNext tells how long it will be until a look is due; 0 for ever.
+// untilNext reports how long it will be until a look is due; 0 for ever.
 func (r *Reporter) untilNext() (in time.Duration) {
 	if r.running == r.options.Parallel {
 		return 0 // the end of one wakes Run
@@ -280,7 +280,7 @@ func (a *application) next() time.Time {
 	return a.due
 }
 
-// takeRelist tells whether the applications have to be listed: because of news, or because an old list would decide
+// takeRelist reports whether the applications have to be listed: because of news, or because an old list would decide
 // about a look. While rest is positive they should be, but not yet.
 func (r *Reporter) takeRelist() (list bool, rest time.Duration) {
 	r.mu.Lock()

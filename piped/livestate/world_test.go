@@ -320,7 +320,7 @@ func (c *clock) move(d time.Duration) {
 	}
 }
 
-// waits tells whether somebody waits for a time between the two from now.
+// waits reports whether someone waits for a time between the two from now.
 func (c *clock) waits(least, most time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

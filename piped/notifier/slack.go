@@ -175,7 +175,7 @@ func (s *slack) message(e *observe.Event) (*slackMessage, error) {
 	}, nil
 }
 
-// Colours of the bar beside a message.
+// Colours of the bar next to a message.
 const (
 	colorInfo    = "#4A5568"
 	colorSuccess = "#2F855A"

@@ -38,7 +38,7 @@ func newWebhook(c config.Webhook, client *http.Client, o Options, render *render
 	return w, err
 }
 
-// signature reads the file anew each time, so that it can be replaced while piped runs.
+// signature reads the file again each time, so that it can be replaced while piped runs.
 func (w *webhook) signature() (string, error) {
 	if w.config.SignatureValueFile == "" {
 		return w.config.SignatureValue, nil

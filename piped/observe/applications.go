@@ -49,7 +49,7 @@ func (a *applications) get(id, name string) *model.Application {
 	return &model.Application{Id: id, Name: name}
 }
 
-// failedBefore notes that a deployment could not be created, and tells whether that was noted already.
+// failedBefore notes that a deployment could not be created, and reports whether that was noted already.
 func (a *applications) failedBefore(d *model.Deployment) bool {
 	known, commit := a.byID[d.GetApplicationId()], d.GetTrigger().GetCommit().GetHash()
 	if known == nil {

@@ -84,7 +84,7 @@ func Groups() []Group {
 	return []Group{Deployments, ApplicationSync, ApplicationHealth, Piped, Stages}
 }
 
-// Group tells what the type belongs to.
+// Group reports what the type belongs to.
 func (t Type) Group() Group { return Groups()[int(t)/100] }
 
 // Event is one thing that has happened. What it points to is a copy, which listeners share and must not

@@ -254,7 +254,7 @@ func (p *Planner) warn(d *model.Deployment, of *common.DeploymentSource) {
 	}
 }
 
-// lookInto is what any of the plugins looks into. Secrets and attachments are filled in for none of them as well: a
+// lookInto is what any of the plugins inspects. Secrets and attachments are filled in for none of them as well: a
 // mistake there ends the deployment before anything is done.
 func lookInto(application *config.Application, plugins []applicationPlugin) deployment.SourceUse {
 	use := deployment.SourceUse_SOURCE_USE_NONE

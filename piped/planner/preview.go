@@ -28,7 +28,7 @@ type Preview struct {
 	Problem  error
 }
 
-// Preview works out the plan of a deployment that nobody has created, and hands it to look. The sources go when look
+// Preview works out the plan of a deployment that no one has created, and hands it to look. The sources go when look
 // returns, whose error is passed on. Nothing is reported.
 func (p *Planner) Preview(
 	ctx context.Context, draft *model.Deployment, look func(context.Context, Preview) error,

@@ -77,13 +77,13 @@ func interruption(err error) error {
 	return err
 }
 
-// quarantined tells that the plugin host refuses the call, because the plugin ended at others like it.
+// quarantined reports that the plugin host refuses the call, because the plugin ended at others like it.
 func quarantined(err error) bool {
 	var refused *pluginhost.InputQuarantinedError
 	return errors.As(err, &refused)
 }
 
-// died tells that a plugin ended during a call, or had no process for it.
+// died reports that a plugin ended during a call, or had no process for it.
 func died(err error) bool {
 	var exit *pluginhost.ExitError
 	var down *pluginhost.NotRunningError

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-// maxVersions bounds the versions of a deployment: it has to fit into a message, and nobody reads more.
+// maxVersions bounds the versions of a deployment: it has to fit into a message, and no one reads more.
 const maxVersions = 1000
 
 // versions is what all plugins together bring out, and for the summary how many are left out. PipeCD v1: a plugin's

@@ -74,7 +74,7 @@ func (m *Maker) judge(ctx context.Context, c *change, a *model.Application) (sub
 	return s, due, err
 }
 
-// touches tells whether the change has a file in the directory.
+// touches reports whether the change has a file in the directory.
 func (c *change) touches(dir string) bool {
 	dir = path.Clean(dir)
 	return slices.ContainsFunc(
@@ -82,7 +82,7 @@ func (c *change) touches(dir string) bool {
 	)
 }
 
-// added are applications whose configuration comes with the change. Nobody has registered them, so their ids are made
+// added are applications whose configuration comes with the change. No one has registered them, so their ids are made
 // up, and they are taken to go to all deploy targets.
 func (m *Maker) added(ctx context.Context, c *change, known map[string]bool) ([]subject, error) {
 	var list []subject
@@ -92,7 +92,7 @@ func (m *Maker) added(ctx context.Context, c *change, known map[string]bool) ([]
 		}
 		data, err := c.mirror.ReadFile(ctx, c.merged.Hash, file)
 		if err == nil {
-			// One that is there already is disabled, or nobody wants it.
+			// One that is there already is disabled, or no one wants it.
 			_, before := c.mirror.ReadFile(ctx, c.base.Hash, file)
 			if !errors.Is(before, fs.ErrNotExist) {
 				continue

@@ -21,7 +21,7 @@ import (
 // Options are what a Maker needs.
 type Options struct {
 	ProjectID, PipedID string
-	// Repositories are run by somebody else.
+	// Repositories are run by someone else.
 	Repositories []*git.Repository
 	ControlPlane pipedservice.PipedServiceClient
 	Planner      *planner.Planner
@@ -201,7 +201,7 @@ func (m *Maker) timeout(command *model.Command) time.Duration {
 	return m.options.Limits.CommandHandleTimeout.Std()
 }
 
-// expired tells of a command that waited so long that nobody can be waiting for its answer any more.
+// expired reports a command that waited so long that no one can be waiting for its answer any more.
 func (m *Maker) expired(command *model.Command, now time.Time, timeout time.Duration) error {
 	age := now.Sub(time.Unix(command.GetCreatedAt(), 0))
 	if command.GetCreatedAt() <= 0 || age <= timeout+clockSkew {

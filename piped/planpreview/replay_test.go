@@ -151,7 +151,7 @@ func (s scene) play(t *testing.T) (w *world, conflicting, clean string) {
 //   - The strategy of kc is the plugin's word. PipeCD asks the plugins with a deployment that they all refuse, and says
 //
 // AUTO.
-//   - plan_summary has the reason for the strategy, where PipeCD v1 has none. pipectl passes over it.
+//   - plan_summary has the reason for the strategy, where PipeCD v1 has none. pipectl skips it.
 //   - The words of a conflict are ours behind the same beginning: there is no output of the git program to quote.
 //   - Applications are worked on side by side, so that calls about different ones may change places.
 func TestAnswersAreThoseOfPipeCDsPiped(t *testing.T) {

@@ -66,7 +66,7 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// until waits for a status of the only plugin, and tells when it was seen.
+// until waits for a status of the only plugin, and reports when it was seen.
 func until(b *testing.B, host *pluginhost.Host, wanted func(*agentv1.Plugin) bool) (*agentv1.Plugin, time.Time) {
 	b.Helper()
 	deadline := time.After(wait)

@@ -179,7 +179,7 @@ func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 }
 
 // whole reads the copy and returns whether it is this user's and has the content that it is named for: the disk may
-// have damaged it, and somebody may have put another program there.
+// have damaged it, and someone may have put another program there.
 func (b binary) whole() bool {
 	// owned.OpenFile takes nothing away but permissions of others, which a program of this user alone does not need.
 	file, err := owned.OpenFile(b.path, os.O_RDONLY)

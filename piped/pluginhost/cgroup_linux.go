@@ -25,8 +25,8 @@ const cpuPeriod = 100_000
 type cgroups struct{ dir string }
 
 // openCgroups makes piped's own group fit to hold others. The kernel wants groups with limits to hold either
-// processes or groups, so piped moves into a group beside those of its plugins, which it can do only where the
-// group is its own (systemd: Delegate=yes) and nobody else is in it.
+// processes or groups, so piped moves into a group next to those of its plugins, which it can do only where the
+// group is its own (systemd: Delegate=yes) and no one else is in it.
 func openCgroups() (*cgroups, error) {
 	data, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

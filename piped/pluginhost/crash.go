@@ -19,7 +19,7 @@ var crashBeginnings = []string{
 	"panic: ", "fatal error: ", "runtime: out of memory", "unexpected fault address ", "SIGSEGV: ", "SIGABRT: ",
 }
 
-// outOfMemory tells whether the Go runtime gave up because the system gave it no more memory.
+// outOfMemory reports whether the Go runtime gave up because the system gave it no more memory.
 func outOfMemory(crash []string) bool {
 	return slices.ContainsFunc(crash, func(line string) bool {
 		return strings.HasPrefix(line, "runtime: out of memory") || strings.HasPrefix(

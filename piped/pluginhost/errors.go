@@ -87,7 +87,7 @@ type NotRunningError struct {
 	State string
 	// Detail says why and what to do.
 	Detail string
-	// Begun tells that the call had reached the plugin.
+	// Begun reports that the call had reached the plugin.
 	Begun bool
 }
 
@@ -104,7 +104,7 @@ func (e *NotRunningError) GRPCStatus() *status.Status {
 }
 
 // SourcesChangedError is given for a stage that was prepared for a process of the plugin that another one has
-// replaced, which looks into more. The stage was not called.
+// replaced, which inspects more. The stage was not called.
 type SourcesChangedError struct{ Plugin, Stage string }
 
 func (e *SourcesChangedError) Error() string {
@@ -119,7 +119,7 @@ type UnknownStageError struct {
 	Stage string
 	// Known names the stages of all plugins that have started at least once.
 	Known []string
-	// Down tells which plugins never started; the stage may be one of theirs.
+	// Down reports which plugins never started; the stage may be one of theirs.
 	Down []error
 }
 

@@ -237,7 +237,7 @@ func (h *Host) Status() []*agentv1.Plugin {
 	return out
 }
 
-// stageProblem tells what is wrong with the stages of a running plugin; empty for nothing.
+// stageProblem reports what is wrong with the stages of a running plugin; empty for nothing.
 func (h *Host) stageProblem(p *Plugin, stages []string) string {
 	for _, stage := range stages {
 		if owners := h.owners(stage); len(owners) > 1 && slices.Contains(owners, p) {
@@ -290,7 +290,7 @@ func (h *Host) settled(names ...string) bool {
 	})
 }
 
-// mayBeNamed tells whether the stage is given by the configuration to a plugin of which nobody knows yet whether it
+// mayBeNamed reports whether the stage is given by the configuration to a plugin of which no one knows yet whether it
 // offers it.
 func (h *Host) mayBeNamed(stage string) bool {
 	return slices.ContainsFunc(

@@ -25,7 +25,7 @@ func (c confinement) started(pid int) {
 	}
 }
 
-// exhausted tells whether a limit has ended the process: the kernel ended it for its memory, or it ended itself, as
+// exhausted reports whether a limit has ended the process: the kernel ended it for its memory, or it ended itself, as
 // programs in Go do, when it got no more memory or thread.
 func (c confinement) exhausted(exit *ExitError) string {
 	memory := c.group == nil && c.limits.memory > 0 && outOfMemory(exit.Crash) ||

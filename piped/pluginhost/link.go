@@ -25,7 +25,7 @@ import (
 // cannot be optimized away, and unlike a module path it says that the very code is there.
 const linkVariable = "PIPEDECK_PLUGIN_LINK_V1"
 
-// linkValue names the descriptors after the pipe at 3 that tells of the end of piped.
+// linkValue names the descriptors after the pipe at 3 that reports the end of piped.
 const linkValue = linkVariable + "=4,5,6"
 
 // logsValue names the descriptor of the memory for stage logs, after those of the link. Plugins that do not know it

@@ -36,7 +36,7 @@ func realGroup(t *testing.T, mount string) (dir string, err error) {
 	return dir, nil
 }
 
-// v2 is where cgroup v2 is mounted, alone or beside v1.
+// v2 is where cgroup v2 is mounted, alone or next to v1.
 func v2(t *testing.T) (mount string, found bool) {
 	t.Helper()
 	for _, mount := range []string{cgroupMount, filepath.Join(cgroupMount, "unified")} {

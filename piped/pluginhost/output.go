@@ -36,7 +36,7 @@ type output struct {
 	fatal   crashLines
 	// followers get each line, too, while there are any.
 	followers []*stackLines
-	// echo gets each line, too; nil for nobody.
+	// echo gets each line, too; nil for no one.
 	echo func(line string)
 }
 

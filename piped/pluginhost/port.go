@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// choosePort returns the configured port after making sure that nobody listens there, or a free one when
+// choosePort returns the configured port after making sure that no one listens there, or a free one when
 // the configuration says 0. PipeCD v1 does not look, and then talks to whoever is there.
 func choosePort(plugin string, configured int) (int, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(configured))

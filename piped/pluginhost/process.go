@@ -222,8 +222,8 @@ func (p *process) exhausted() string {
 	return ""
 }
 
-// endTree ends what the process has started, whatever session it is in: the next attempt of a stage must not run beside
-// the one before.
+// endTree ends what the process has started, whatever session it is in: the next attempt of a stage must not run next
+// to the one before.
 func (p *process) endTree() {
 	ctx, cancel := context.WithTimeout(context.Background(), processtree.EndTimeout)
 	defer cancel()

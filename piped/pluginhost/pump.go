@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// maxLastWords bounds what catchUp reads: a pipe holds less, unless somebody goes on writing.
+// maxLastWords bounds what catchUp reads: a pipe holds less, unless someone goes on writing.
 const maxLastWords = 1 << 20
 
 // pump carries what stands in a pipe to a writer. Beside the one that runs, others can have it catch up:

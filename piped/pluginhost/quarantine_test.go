@@ -112,7 +112,7 @@ func TestAnInputThatWasAnsweredMayCrashAgain(t *testing.T) {
 	}
 }
 
-// Whoever ran beside the input that crashes is not quarantined with it.
+// Whoever ran next to the input that crashes is not quarantined with it.
 func TestWhatRanBesideAnInputThatCrashesIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))

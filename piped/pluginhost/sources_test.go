@@ -86,7 +86,7 @@ func TestAStageIsNotExecutedWithoutSourcesThatANewProcessLooksInto(t *testing.T)
 	}
 	require.NoError(t, call())
 
-	require.NoError(t, os.Remove(marker)) // the next process looks into all
+	require.NoError(t, os.Remove(marker)) // the next process inspects all
 	old := host.Status()[0].GetPid()
 	replace("new")
 	await(

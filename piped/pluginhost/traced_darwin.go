@@ -11,7 +11,7 @@ const (
 	stateStopped = 4
 )
 
-// traced tells whether a debugger holds the process, which then need not answer.
+// traced reports whether a debugger holds the process, which then need not answer.
 func traced(pid int) bool {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	return err == nil && info.Proc.P_flag&flagTraced != 0

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// traced tells whether a debugger holds the process, which then need not answer.
+// traced reports whether a debugger holds the process, which then need not answer.
 func traced(pid int) bool {
 	tracer := statusField(pid, "TracerPid:")
 	return tracer != "" && tracer != "0"

@@ -45,7 +45,7 @@ type linkConn struct {
 	journal *journal
 }
 
-// identify tells gRPC whose connection it is. Nothing is encrypted: nobody else has the sockets of a link,
+// identify tells gRPC whose connection it is. Nothing is encrypted: no one else has the sockets of a link,
 // and what PipeCD's plugins speak over loopback is plain.
 type identify struct{}
 
@@ -82,7 +82,7 @@ func newLinks() *links {
 	return l
 }
 
-// add gives up, and closes the connection, when nobody accepts any more.
+// add gives up, and closes the connection, when no one accepts any more.
 func (l *links) add(conn net.Conn) {
 	select {
 	case l.conns <- conn:

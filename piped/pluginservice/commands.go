@@ -70,7 +70,7 @@ func (c *Commands) Take(deploymentID, stageID string) []*model.Command {
 	return list
 }
 
-// TakeOne removes a command; false when it is not there any more, because somebody has taken it.
+// TakeOne removes a command; false when it is not there any more, because someone has taken it.
 func (c *Commands) TakeOne(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

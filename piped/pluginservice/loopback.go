@@ -16,7 +16,7 @@ const (
 	// they have something to say, and say it at once, however late that is.
 	firstWord = 20 * time.Second
 	// maxSilent bounds the connections over loopback that have said nothing yet. Of more the oldest is closed, so
-	// that silent ones keep nobody out who speaks.
+	// that silent ones keep no one out who speaks.
 	maxSilent = 64
 )
 

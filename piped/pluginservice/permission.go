@@ -48,7 +48,7 @@ func (g *guests) names() []string {
 	return names
 }
 
-// permit refuses what a plugin asks about something that is not in its hands. A deployment that nobody plans
+// permit refuses what a plugin asks about something that is not in its hands. A deployment that no one plans
 // or runs is left to the handlers, which answer as PipeCD v1.
 func (s *Server) permit(ctx context.Context, request any) error {
 	if !s.options.Guarded {

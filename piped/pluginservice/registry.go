@@ -256,7 +256,7 @@ func (r *Registry) runningStage(deploymentID, stageID string) (*runningStage, er
 	return stage, nil
 }
 
-// Running tells whether a stage is being executed.
+// Running reports whether a stage is being executed.
 func (r *Registry) Running(deploymentID, stageID string) bool {
 	_, err := r.runningStage(deploymentID, stageID)
 	return err == nil

@@ -10,8 +10,8 @@ import (
 )
 
 // SealedMetadataPrefix begins the keys of metadata under which a value that holds secrets is kept sealed,
-// beside its masked form: the plugin that put it gets it back as it was, also from the next piped, and
-// nobody else can read it. Plugins do not see these keys.
+// next to its masked form: the plugin that put it gets it back as it was, also from the next piped, and
+// no one else can read it. Plugins do not see these keys.
 const SealedMetadataPrefix = "pipedeck/sealed/"
 
 // Sealer closes values that hold secrets. The place is where a value belongs.

@@ -35,7 +35,7 @@ type upstream struct {
 
 	mu      sync.Mutex
 	fail    error
-	away    int                 // calls to come that find nobody
+	away    int                 // calls to come that find no one
 	saved   []map[string]string // the metadata of each save
 	stages  map[string]map[string]string
 	plugins map[string]map[string]string

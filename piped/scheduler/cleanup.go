@@ -18,7 +18,7 @@ import (
 const maxStackText = 8 << 10
 
 // awaitCleanup gives a plugin time to end a stage that was stopped, and then ends its process: neither a rollback nor
-// anything else may run beside a stage that is over. A plugin completes the log of such a stage when it has ended; its
+// anything else may run next to a stage that is over. A plugin completes the log of such a stage when it has ended; its
 // call has returned before. A process that a debugger holds is waited for. A
 // stopping piped does not wait: it stops its plugins.
 func (e *executor) awaitCleanup(ctx context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) {

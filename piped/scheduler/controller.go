@@ -73,7 +73,7 @@ func NewController(options ControllerOptions) *Controller {
 }
 
 // Submit makes deployments known: one that this piped has just created, or an answer of
-// ListNotCompletedDeployments. Known and ended ones are passed over; those that wait for their turn in a
+// ListNotCompletedDeployments. Known and ended ones are skipped; those that wait for their turn in a
 // chain ask for it. The deployments must not be changed afterwards.
 func (c *Controller) Submit(deployments ...*model.Deployment) {
 	c.mu.Lock()

@@ -12,7 +12,7 @@
 // the end of a deployment: nothing is reported then, and the next piped goes on where this one stopped.
 //
 // A stage that fails stops the others at once, as a cancellation does, and they are reported as
-// cancelled: a rollback must not wait for an approval or a wait that runs beside it. (Spinnaker does the
+// cancelled: a rollback must not wait for an approval or a wait that runs next to it. (Spinnaker does the
 // same; build tools let the others end.) A stage that exits only keeps new ones from starting, because nothing
 // is wrong with those that run. The rollback begins when no stage runs any more. Its stages run one after
 // another by index, together only where the configuration lets the stages that they undo run side by side.

@@ -27,7 +27,7 @@ type stageResult struct {
 	interrupted error
 	// begun is set with it when the plugin may have begun with the stage.
 	begun bool
-	// unprepared is set when the stage was not called, for its plugin was replaced by one that looks into more.
+	// unprepared is set when the stage was not called, for its plugin was replaced by one that inspects more.
 	unprepared error
 }
 
@@ -117,7 +117,7 @@ func (e *executor) whyNotAgain(
 	}
 }
 
-// abandoned tells that piped itself ended the process of the plugin, because of another stage.
+// abandoned reports that piped itself ended the process of the plugin, because of another stage.
 func abandoned(err error) bool {
 	var exit *pluginhost.ExitError
 	return errors.As(err, &exit) && exit.Abandoned
@@ -178,7 +178,7 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 	return result
 }
 
-// executeAgain makes the call with the sources that the plugin looks into now.
+// executeAgain makes the call with the sources that the plugin inspects now.
 func (e *executor) executeAgain(
 	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin,
 ) stageResult {

@@ -108,7 +108,7 @@ func failedStage(stage *model.PipelineStage) Outcome {
 	return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: reason}
 }
 
-// interruption tells how something else than a stage has ended the deployment. During are the stages that
+// interruption reports how something else than a stage has ended the deployment. During are the stages that
 // were running, none between stages.
 func interruption(work context.Context, during []*model.PipelineStage) Outcome {
 	var cancelled *CancelledError

@@ -84,7 +84,7 @@ func readRecording(t *testing.T, name string) recording {
 
 var bundled = []string{"wait", "waitapproval", "scriptrun"}
 
-// buildBundled puts the bundled plugins beside the test plugin.
+// buildBundled puts the bundled plugins next to the test plugin.
 var buildBundled = sync.OnceValue(func() error {
 	args := []string{"build", "-o", filepath.Dir(testPlugin)}
 	for _, name := range bundled {
@@ -131,7 +131,7 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 	for name, c := range map[string]struct {
 		configure func(string) string
 		meanwhile func(*testing.T, *agent, *model.Deployment)
-		// differ changes what was recorded into what is expected, with the reason beside it.
+		// differ changes what was recorded into what is expected, with the reason next to it.
 		differ func([]string) []string
 	}{
 		"a1-wait-script": {},
@@ -168,7 +168,7 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 		"a5-stage-timeout": {
 			configure: func(text string) string { return strings.Replace(text, "timeout: 10s", "timeout: 200ms", 1) },
 			differ: func(calls []string) []string {
-				// A timeout is a failure; PipeCD means to say so as well, but reports it as cancelled by nobody.
+				// A timeout is a failure; PipeCD means to say so as well, but reports it as cancelled by no one.
 				for i := range calls {
 					calls[i] = strings.NewReplacer(
 						"STAGE_CANCELLED", "STAGE_FAILURE", "DEPLOYMENT_CANCELLED", "DEPLOYMENT_FAILURE",

@@ -22,7 +22,7 @@ const (
 	reportTimeout = 30 * time.Second
 	// defaultCleanupWait is longer than what a plugin gives the script of a cancelled stage.
 	defaultCleanupWait = 15 * time.Second
-	// defaultLastChance is enough to see an approval, and short beside the timeouts that people set.
+	// defaultLastChance is enough to see an approval, and short next to the timeouts that people set.
 	defaultLastChance = 30 * time.Second
 	// defaultParallel is enough for pipelines that people draw; each stage has checkouts of its own.
 	defaultParallel = 8

@@ -14,7 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// skips decides by skipOn (PipeCD v1): a stage is passed over when the commit message starts with one of
+// skips decides by skipOn (PipeCD v1): a stage is skipped when the commit message starts with one of
 // the prefixes, or when every changed file matches the paths. A first deployment has no changed files to
 // judge by and skips nothing by paths; there PipeCD panics.
 func (e *executor) skips(

@@ -45,11 +45,11 @@ type sourceQueue struct {
 	target, running source.Wanted // running names no commit on a first deployment
 
 	mu sync.Mutex
-	// pairs are those that nobody has taken, each prepared or on its way.
+	// pairs are those that no one has taken, each prepared or on its way.
 	pairs []pairAhead
 }
 
-// pairAhead is a pair for a stage that looks into these directories.
+// pairAhead is a pair for a stage that inspects these directories.
 type pairAhead struct {
 	use  deployment.SourceUse
 	next chan preparedPair
@@ -79,7 +79,7 @@ func newSourceQueue(sources Sources, d *model.Deployment) *sourceQueue {
 	}
 }
 
-// take returns a prepared pair, preparing it now when nobody did before. The caller closes it. It waits
+// take returns a prepared pair, preparing it now when no one did before. The caller closes it. It waits
 // no longer than work; the preparation goes on then, for the stages of a rollback.
 func (q *sourceQueue) take(ctx, work context.Context, use deployment.SourceUse) (*sourcePair, error) {
 	q.mu.Lock()

@@ -84,7 +84,7 @@ func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
 }
 
 // review takes in what an earlier piped left. PipeCD v1: a stage that failed or was cancelled decides the
-// result. Those that ran beside it are not run again.
+// result. Those that ran next to it are not run again.
 func (w *walk) review(ctx context.Context) {
 	if w.whatever {
 		return

@@ -22,7 +22,7 @@ type Decrypter interface {
 	// PublicKey is what control planes encrypt with: PEM for KEY_PAIR, empty for other kinds, which
 	// PipeCD's protocol does not know.
 	PublicKey() string
-	// Sensitive lists the texts of the key that nobody else may see.
+	// Sensitive lists the texts of the key that no one else may see.
 	Sensitive() []string
 }
 

@@ -23,7 +23,7 @@ type Masker struct {
 	cost  int
 	// values by what was registered.
 	values map[string]*secret
-	// idle lists values that nobody holds, the one released first at the front.
+	// idle lists values that no one holds, the one released first at the front.
 	idle  *list.List
 	index *index
 }
@@ -122,7 +122,7 @@ func (m *Masker) insert(s *secret) {
 	}
 }
 
-// makeRoom forgets values that nobody holds.
+// makeRoom forgets values that no one holds.
 func (m *Masker) makeRoom(cost int) bool {
 	forgotten := false
 	for m.cost+cost > m.limit && m.idle.Len() > 0 {

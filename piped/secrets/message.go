@@ -11,7 +11,7 @@ import (
 )
 
 // freeText names the fields that people and programs write for people. All others are names, which have to
-// stay what they are even when somebody has encrypted the same word.
+// stay what they are even when someone has encrypted the same word.
 var freeText = map[protoreflect.Name]bool{
 	"log": true, "reason": true, "short_reason": true, "status_reason": true, "status_description": true,
 	"health_description": true, "summary": true, "strategy_summary": true, "message": true, "detail": true,
@@ -32,7 +32,7 @@ func (m *Masker) Message(message proto.Message) proto.Message {
 	return masked
 }
 
-// maskFields tells whether a secret stands in a message, and with change masks it.
+// maskFields reports whether a secret stands in a message, and with change masks it.
 func (m *Masker) maskFields(message protoreflect.Message, change bool) (found bool) {
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		replace := func(put func(protoreflect.Value)) func(protoreflect.Value) {
@@ -65,7 +65,7 @@ func (m *Masker) maskFields(message protoreflect.Message, change bool) (found bo
 	return found
 }
 
-// maskValue tells whether a secret stands in one value of a field, whose kind is described by of, and puts
+// maskValue reports whether a secret stands in one value of a field, whose kind is described by of, and puts
 // the masked value in its place unless put is nil.
 func (m *Masker) maskValue(
 	field, of protoreflect.FieldDescriptor, value protoreflect.Value, put func(protoreflect.Value),

@@ -33,7 +33,7 @@ type pattern struct {
 	start bool
 }
 
-// Maskable tells whether a value is long enough to be masked.
+// Maskable reports whether a value is long enough to be masked.
 func Maskable(value string) bool { return len(strings.TrimSpace(value)) >= minValue }
 
 // patternsOf lists what is to be masked for a value.

@@ -15,7 +15,7 @@ import (
 // to this one.
 const checkoutTime = 1_000_000_000
 
-// fingerprint tells whether anything in a directory has changed, without reading the files, nor the directories:
+// fingerprint reports whether anything in a directory has changed, without reading the files, nor the directories:
 // those change when something comes or goes.
 type fingerprint struct {
 	paths []string

@@ -48,7 +48,7 @@ func (f folder) read(name string) (string, fs.FileMode, error) {
 }
 
 // write puts a new file in the place of the one that the name, or the links there, lead to. The old
-// content is not touched: other checkouts may share it. Nobody else may read the new file; the execute
+// content is not touched: other checkouts may share it. No one else may read the new file; the execute
 // bit is kept.
 func (f folder) write(name, content string, mode fs.FileMode) error {
 	name, err := f.follow(name)

@@ -154,7 +154,7 @@ func (s *Source) Proto() *common.DeploymentSource {
 // Application returns Config.
 func (s *Source) Application() *config.Application { return s.Config }
 
-// Close gives the directory back; nobody may use it any more. It may be called more than once. The error
+// Close gives the directory back; no one may use it any more. It may be called more than once. The error
 // says that a directory could not be removed.
 func (s *Source) Close() error {
 	var err error

@@ -53,7 +53,7 @@ type Store struct {
 	closed bool
 	// idle holds unchanged checkouts, the one used last at the end.
 	idle []*tree
-	// used counts the checkouts that somebody has.
+	// used counts the checkouts that someone has.
 	used int
 	// waiting are those who want a checkout that is not there, in the order in which they came.
 	waiting []*waiter
@@ -134,7 +134,7 @@ func (s *Store) newTree(repository string) *tree {
 	return &tree{content: content{repository: repository}, dir: filepath.Join(s.dir, strconv.Itoa(s.next))}
 }
 
-// bring makes the tree a checkout of the commit: from what it holds when that is possible, else anew.
+// bring makes the tree a checkout of the commit: from what it holds when that is possible, else again.
 func (s *Store) bring(ctx context.Context, t *tree, repository Repository, commit string) (*tree, error) {
 	if t.commit != "" {
 		left, err := repository.(advancer).Advance(ctx, t.commit, commit, t.dir, t.left)

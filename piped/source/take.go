@@ -83,7 +83,7 @@ func (s *Store) take(ctx context.Context, repository Repository, commit string, 
 }
 
 // await waits for a checkout in use to be given back, no longer than it would take to make another: then at most
-// twice as much time is spent as by somebody who knew how long it is in use.
+// twice as much time is spent as by someone who knew how long it is in use.
 func (s *Store) await(ctx context.Context, w *waiter, patience time.Duration) (*tree, error) {
 	if patience <= 0 {
 		return nil, nil
@@ -171,7 +171,7 @@ func (s *Store) make(ctx context.Context, w *waiter, m *maker, repository Reposi
 	return t, nil
 }
 
-// give takes a checkout back: for the one who has waited for it longest, to keep when nobody does, to remove
+// give takes a checkout back: for the one who has waited for it longest, to keep when no one does, to remove
 // when it has changed or enough are kept.
 func (s *Store) give(t *tree) error {
 	clean := !t.private && t.print.matches()
@@ -199,7 +199,7 @@ func (s *Store) give(t *tree) error {
 	return nil
 }
 
-// release counts a checkout that nobody has any more. It is called with the lock held.
+// release counts a checkout that no one has any more. It is called with the lock held.
 func (s *Store) release(t *tree) {
 	s.used--
 	if s.held[t.content]--; s.held[t.content] == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/git"
 )
 
-// gated is a repository whose checkouts wait for a word. began tells of each.
+// gated is a repository whose checkouts wait for a word. began reports each.
 type gated struct {
 	files
 	began chan struct{}

@@ -9,6 +9,6 @@
 //
 // Spans go by OTLP to the control plane, with piped's own credentials, or to where the variables
 // OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_TRACES_ENDPOINT say, without them. Nothing waits for that:
-// spans are queued, and dropped when the queue is full or nobody takes them. A receiver that does not know traces
+// spans are queued, and dropped when the queue is full or no one takes them. A receiver that does not know traces
 // is not asked again, and from then on nothing is recorded. A nil Tracer records nothing at all.
 package tracing

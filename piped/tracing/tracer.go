@@ -138,7 +138,7 @@ func (t *Tracer) Close() error {
 	return t.provider.Shutdown(ctx)
 }
 
-// enabled tells whether spans are recorded.
+// enabled reports whether spans are recorded.
 func (t *Tracer) enabled() bool { return t != nil && !t.off.Load() }
 
 func (t *Tracer) mask(text string) string {

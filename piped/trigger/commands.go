@@ -72,7 +72,7 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 		why := t.reasonAgainst(command, w, c)
 		switch {
 		case !t.upToDate(command, w):
-			continue // its repository tells when it is
+			continue // its repository reports when it is
 		case why != "":
 			t.logger.Warn(
 				"command to sync refused", "command", command.GetId(), "application", w.application, "reason", why,

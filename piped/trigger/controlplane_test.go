@@ -29,7 +29,7 @@ type controlPlane struct {
 	registered func()
 
 	mu           sync.Mutex
-	changed      chan struct{} // closed and made anew at each call
+	changed      chan struct{} // closed and made again at each call
 	applications []*model.Application
 	deployments  map[string]*model.Deployment
 	order        []string // ids of deployments

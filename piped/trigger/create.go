@@ -37,7 +37,7 @@ func (t *Trigger) create(ctx context.Context, c *candidate, why cause) error {
 	t.commits.put(c.application.GetId(), c.snapshot.head.Hash)
 	t.newest[c.application.GetId()] = d.GetId()
 	c.deployed = true
-	c.application.SyncState = nil // whatever it was, it is told anew after this deployment
+	c.application.SyncState = nil // whatever it was, it is told again after this deployment
 	t.logger.Info("deployment created", "application", c.application.GetName(), "deployment", d.GetId(),
 		"commit", c.snapshot.head.Hash, "trigger", why.kind, "reason", why.log)
 	t.reportTriggered(ctx, d)

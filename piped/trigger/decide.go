@@ -84,7 +84,7 @@ func matcher(key string, patterns []string) (func(file string) (bool, error), er
 	}, nil
 }
 
-// within tells whether files are somewhere under the directory; both are relative to the repository.
+// within reports whether files are somewhere under the directory; both are relative to the repository.
 func within(dir string) func(file string) bool {
 	dir = path.Clean(dir)
 	return func(file string) bool {

@@ -43,7 +43,7 @@ type cause struct {
 	kind kind
 	// id of the deployment.
 	id string
-	// commander asked for it; empty when nobody did.
+	// commander asked for it; empty when no one did.
 	commander string
 	strategy  model.SyncStrategy
 	// why is the reason for the strategy, shown to users; empty when the planner finds one.

@@ -31,7 +31,7 @@ type snapshot struct {
 	looks int
 }
 
-// repository follows one branch, beside the trigger's own work, so that a slow remote holds up nobody else.
+// repository follows one branch, next to the trigger's own work, so that a slow remote holds up no one else.
 type repository struct {
 	git    *git.Repository
 	clock  clock.Timer

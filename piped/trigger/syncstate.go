@@ -21,7 +21,7 @@ type mistake struct {
 }
 
 // reportMistakes keeps the sync state of applications with broken configurations at INVALID_CONFIG. It is
-// told again when somebody else has reported another state since.
+// told again when someone else has reported another state since.
 func (t *Trigger) reportMistakes(ctx context.Context, candidates []*candidate) error {
 	for _, c := range candidates {
 		if c.err == nil {

@@ -121,7 +121,7 @@ func TestAnotherStateDoesNotHideABrokenConfiguration(t *testing.T) {
 	w.application("web", "  nme: web\n  timeout: soon\n")
 	w.commit("Break it during the deployment")
 	w.state("web", invalid)
-	// The deployment before ends well; nobody tells of that.
+	// The deployment before ends well; no one reports that.
 	w.plane.read(func() {
 		w.plane.states[appID("web")] = append(
 			w.plane.states[appID("web")],

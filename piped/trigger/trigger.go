@@ -45,7 +45,7 @@ type Options struct {
 	ProjectID, PipedID string
 	// AppSelector holds the labels that an application must have to be reported when it is not registered.
 	AppSelector map[string]string
-	// Repositories are run by somebody else; the Trigger is the only one that listens to Changed.
+	// Repositories are run by someone else; the Trigger is the only one that listens to Changed.
 	Repositories []*git.Repository
 	ControlPlane pipedservice.PipedServiceClient
 	// Deployments gets what was created, before the control plane could tell of it.
@@ -61,7 +61,7 @@ type Options struct {
 	// at once.
 	Looked func(repository *git.Repository, err error)
 	Passed func(err error)
-	// Interval is the time between two looks at sync states, which no event tells of, while any application
+	// Interval is the time between two looks at sync states, which no event reports, while any application
 	// has onOutOfSync or a broken configuration. Default 1m (PipeCD v1: syncInterval).
 	Interval time.Duration
 	// Clock is the system's when nil.

@@ -246,7 +246,7 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 	return a.ring
 }
 
-// advance waits until somebody has asked to be woken in at most d, and wakes all who are due by then.
+// advance waits until someone has asked to be woken in at most d, and wakes all who are due by then.
 func (c *clock) advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	require.Eventually(t, func() bool {

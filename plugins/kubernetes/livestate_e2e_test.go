@@ -34,7 +34,7 @@ func (a *app) livestate(c *commit) *livestate.GetLivestateResponse {
 	return answer
 }
 
-// becomes waits for a live state, by what the plugin tells of changes.
+// becomes waits for a live state, by what the plugin reports changes.
 func (a *app) becomes(c *commit, what string,
 	is func(*livestate.GetLivestateResponse) bool) *livestate.GetLivestateResponse {
 	a.t.Helper()
@@ -66,7 +66,7 @@ func healthy(answer *livestate.GetLivestateResponse) bool {
 	return answer.GetApplicationLiveState().GetHealthStatus() == model.ApplicationLiveState_HEALTHY
 }
 
-// somebody changes an object as a user would, through its own manager.
+// someone changes an object as a user would, through its own manager.
 func (a *app) somebody(gvr schema.GroupVersionResource, name, patch string, subresource ...string) {
 	a.t.Helper()
 	manager := "somebody"
@@ -176,7 +176,7 @@ func TestAnAutoscalersReplicasAreNoDrift(t *testing.T) {
 	a, c := newApp(t), webCommit()
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
-	// As Kubernetes' own autoscaler writes: somebody else's, outside of the application.
+	// As Kubernetes' own autoscaler writes: someone else's, outside of the application.
 	a.somebody(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kube-controller-manager")
 	scaled := func(r *livestate.GetLivestateResponse) bool {
 		pods := 0

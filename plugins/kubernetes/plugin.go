@@ -152,7 +152,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 	return sdk.Success, nil
 }
 
-// GetLivestate tells what runs, and how that differs from what was deployed.
+// GetLivestate reports what runs, and how that differs from what was deployed.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
 	return p.live.Get(ctx, livestate.Query{
 		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
@@ -161,7 +161,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 	})
 }
 
-// GetPlanPreview tells what a commit would change in the cluster.
+// GetPlanPreview reports what a commit would change in the cluster.
 func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
 	first := req.Targets[0]
 	previews, err := p.previews.Preview(ctx, preview.Query{
@@ -180,7 +180,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 	return previews, nil
 }
 
-// LivestateChanges tells when that may be another answer.
+// LivestateChanges reports when that may be another answer.
 func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
 
 func (p *plugin) load(ctx context.Context, req *planRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest,

@@ -343,7 +343,7 @@ func TestAPipelineThatCannotWorkIsNotPlanned(t *testing.T) {
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
 	require.ErrorContains(t, err, "stage 2 of the pipeline: K8S_TRAFFIC_ROUTING: the selector of a Service can "+
 		"send all traffic to the primary or all to the canary, not primary 50%, canary 50%")
-	input.Deployment.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC // somebody does not want the pipeline
+	input.Deployment.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC // someone does not want the pipeline
 	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
 	require.NoError(t, err)
 }

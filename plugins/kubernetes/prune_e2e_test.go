@@ -52,7 +52,7 @@ spec:
 `
 }
 
-// create makes a Widget as somebody would by hand.
+// create makes a Widget as someone would by hand.
 func (w widgets) create(namespace, name string) {
 	w.a.t.Helper()
 	_, err := w.in(namespace).Create(w.a.t.Context(), &unstructured.Unstructured{Object: map[string]any{

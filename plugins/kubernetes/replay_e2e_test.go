@@ -171,7 +171,7 @@ func TestRecordedLiveStatesAreSeen(t *testing.T) {
 	r.sees(quick[1])
 	r.sees(quick[2])
 
-	// kd: somebody edits it. What Git says at the recorded commit was deployed.
+	// kd: someone edits it. What Git says at the recorded commit was deployed.
 	kd := renamed(t, syncs[0], "kd")
 	source := kd.request.(*deployment.ExecuteStageRequest).GetInput().GetTargetDeploymentSource()
 	source.CommitHash = drifted[0].request.(*livestate.GetLivestateRequest).GetDeploySource().GetCommitHash()

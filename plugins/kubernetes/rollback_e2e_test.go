@@ -106,7 +106,7 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
-// patch changes a ConfigMap as somebody would by hand.
+// patch changes a ConfigMap as someone would by hand.
 func (a *app) patch(name, change string) {
 	a.t.Helper()
 	_, err := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Patch(a.t.Context(), name,

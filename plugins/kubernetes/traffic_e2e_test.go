@@ -72,7 +72,7 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
 	require.Equal(t, "primary", a.serviceVariant())
 
-	// Without a later traffic stage the rollout takes the traffic back, as nobody else would.
+	// Without a later traffic stage the rollout takes the traffic back, as no one else would.
 	between := a.pipeline
 	a.pipeline = "  pipeline: {stages: [{name: K8S_TRAFFIC_ROUTING, with: {all: canary}}, {name: " +
 		"K8S_PRIMARY_ROLLOUT}]}\n"

@@ -137,7 +137,7 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	return path
 }
 
-// nobodyAt is an address where nobody listens.
+// nobodyAt is an address where no one listens.
 func (f *fleet) nobodyAt() string {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// GetLivestate tells what runs at the deploy targets, and how that differs from what was deployed to each.
+// GetLivestate reports what runs at the deploy targets, and how that differs from what was deployed to each.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
 	all, others := places(req.Targets, req.Source, nil)
 	if len(all) == 0 {
@@ -24,10 +24,10 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 	return p.live.Get(ctx, q)
 }
 
-// LivestateChanges tells when that may be another answer.
+// LivestateChanges reports when that may be another answer.
 func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
 
-// GetPlanPreview tells what a commit would change at each deploy target.
+// GetPlanPreview reports what a commit would change at each deploy target.
 func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
 	all, others := places(req.Targets, req.Target, req.Running)
 	if len(all) == 0 {

@@ -48,7 +48,7 @@ func (o *outcome) failed() (names []string) {
 	return names
 }
 
-// show puts the results beside the stage in a few words; the SDK tells of each target.
+// show puts the results next to the stage in a few words; the SDK reports each target.
 func (o *outcome) show(ctx context.Context, req *stage.Request) error {
 	failed := o.failed()
 	text := fmt.Sprintf("%d of %d deploy targets", len(o.order)-len(failed), len(o.order))

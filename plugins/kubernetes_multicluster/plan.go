@@ -108,7 +108,7 @@ func summary(all []place, decisions []strategy.Decision) string {
 }
 
 // plannedPlaces gives the places of a deployment that is being planned. In a plan preview the targets are not known
-// (PipeCD v1); then those count that input.multiTargets tells of, or one of any name.
+// (PipeCD v1); then those count that input.multiTargets reports, or one of any name.
 func plannedPlaces(req *planRequest) ([]place, error) {
 	targets := req.Targets
 	if len(targets) == 0 {

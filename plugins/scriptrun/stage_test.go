@@ -160,7 +160,7 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 	}
 }
 
-// A rollback must not run beside what the failed script left.
+// A rollback must not run next to what the failed script left.
 func TestAFailedScriptLeavesNoProcessBehind(t *testing.T) {
 	t.Parallel()
 	h := start(t)

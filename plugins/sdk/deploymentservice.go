@@ -230,7 +230,7 @@ func panicked(p any) error {
 	return fmt.Errorf("the plugin panicked, this is a bug in it: %v\n%s", p, debug.Stack())
 }
 
-// stageContext ends with the call or with the process, and its cause tells which.
+// stageContext ends with the call or with the process, and its cause reports which.
 func (s *deploymentService) stageContext(call context.Context, in *deployment.ExecutePluginInput) (context.Context,
 	context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(call))

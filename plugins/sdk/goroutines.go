@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// goroutinesTrailer tells piped the number of goroutines beside an answer about the plugin's health. Whoever does not
+// goroutinesTrailer tells piped the number of goroutines next to an answer about the plugin's health. Whoever does not
 // know it sees nothing of it.
 const goroutinesTrailer = "pipedeck-goroutines"
 

@@ -34,7 +34,7 @@ type handlers struct {
 	changes     *LivestateChanges
 	sources     func(stage string) Sources
 	once        func(stage string) bool
-	plans       bool // looks into the sources when it plans
+	plans       bool // inspects the sources when it plans
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
 	schema      []byte
 }

@@ -20,8 +20,8 @@ const (
 	changesWait = time.Minute
 )
 
-// LivestateWatcher is an optional part of a LivestatePlugin: it tells when a live state is new, so that piped does not
-// ask in vain.
+// LivestateWatcher is an optional part of a LivestatePlugin: it reports when a live state is new, so that piped does
+// not ask in vain.
 type LivestateWatcher interface {
 	LivestateChanges() *LivestateChanges
 }

@@ -35,7 +35,7 @@ func newGatedPiped() *gatedPiped {
 func (p *gatedPiped) pass(ctx context.Context, blocks []*model.LogBlock) error {
 	select {
 	case p.entered <- struct{}{}:
-	default: // nobody counts that far
+	default: // no one counts that far
 	}
 	select {
 	case <-p.gate:

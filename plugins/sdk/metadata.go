@@ -40,7 +40,7 @@ func (k DeploymentKey[T]) Put(ctx context.Context, client *StageClient, value T)
 	return encodeMetadata(ctx, string(k), value, client.PutPluginMetadata)
 }
 
-// Display shows users a short text beside the stage; the last one stays. Each is a call to the control plane, so a
+// Display shows users a short text next to the stage; the last one stays. Each is a call to the control plane, so a
 // stage should not make many in a second. Progress has a method of its own.
 func (c *StageClient) Display(ctx context.Context, text string) error {
 	c.reports.own()

@@ -24,7 +24,7 @@ type StagePlugin[Config any] interface {
 	// deployment at planning with its text. CopyStages does for most plugins.
 	BuildPipelineStages(ctx context.Context, req *PipelineRequest[Config]) ([]Stage, error)
 	// ExecuteStage runs one stage to its end. When ctx ends it has to stop and return soon; StopCause
-	// tells why. An error is written to the stage log and fails the stage whatever the Result says.
+	// reports why. An error is written to the stage log and fails the stage whatever the Result says.
 	// It must bear being called again for the same stage, after a crash of the agent.
 	ExecuteStage(ctx context.Context, req *StageRequest[Config]) (Result, error)
 }

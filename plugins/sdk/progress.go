@@ -67,9 +67,9 @@ type TargetResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Progress shows users how far the stage is, beside its name: as a text everywhere, in pipedeck's UIs with the numbers.
-// It may be called as often as there is something to tell: it never waits, and of many calls in a short time only the
-// last is sent. What was told last is sent before the stage ends. It does nothing once the stage has ended.
+// Progress shows users how far the stage is, next to its name: as a text everywhere, in pipedeck's UIs with the
+// numbers. It may be called as often as there is something to tell: it never waits, and of many calls in a short time
+// only the last is sent. What was told last is sent before the stage ends. It does nothing once the stage has ended.
 func (c *StageClient) Progress(p Progress) {
 	p.Text = clip(p.Text)
 	c.reports.put(ProgressMetadataKey, p, p.String())
@@ -95,7 +95,7 @@ func clip(text string) string {
 	return text
 }
 
-// reports sends what a stage tells of itself, at a bounded rate. The goroutine that sends begins with the first report
+// reports sends what a stage reports itself, at a bounded rate. The goroutine that sends begins with the first report
 // and ends with close.
 type reports struct {
 	send   func(context.Context, map[string]string) error

@@ -25,7 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 )
 
-// errParentGone is the cause of a stop when the agent's process has ended: nobody takes logs any more.
+// errParentGone is the cause of a stop when the agent's process has ended: no one takes logs any more.
 var errParentGone = errors.New("the agent that started this plugin is gone")
 
 // commandPoll is how often piped is asked for commands when it cannot push them (PipeCD v1: 5 seconds).
@@ -177,6 +177,7 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 // dialPiped does not wait for piped: it may still be busy starting other plugins.
 func dialPiped(opts ServeOptions) (*grpc.ClientConn, error) {
 	options := []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(plainErrors),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)),

@@ -9,7 +9,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-// Sources are the directories that a stage looks into.
+// Sources are the directories that a stage inspects.
 type Sources int
 
 const (

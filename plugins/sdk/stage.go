@@ -69,7 +69,7 @@ type Strategy struct {
 
 // Keys of stage metadata that PipeCD's UIs know.
 const (
-	// DisplayMetadataKey holds a short text shown beside the stage.
+	// DisplayMetadataKey holds a short text shown next to the stage.
 	DisplayMetadataKey = "pipecd/stage-display-metadata"
 	// ApprovedUsersMetadataKey holds the names of those who approved, separated by ", ".
 	ApprovedUsersMetadataKey = "pipecd/stage-approved-users"

@@ -25,7 +25,7 @@ var (
 	ErrShuttingDown = fmt.Errorf("the plugin is shutting down: %w", context.Canceled)
 )
 
-// StopCause tells why the context of a stage ended; nil while it has not. Its text is for users: it says who
+// StopCause reports why the context of a stage ended; nil while it has not. Its text is for users: it says who
 // cancelled and what timed out where piped tells.
 func StopCause(ctx context.Context) error { return context.Cause(ctx) }
 

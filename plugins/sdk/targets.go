@@ -11,7 +11,7 @@ import (
 )
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
-// (1 is one after the other, in their order), and waits for all. The log tells of each target how it ended, and UIs
+// (1 is one after the other, in their order), and waits for all. The log reports each target how it ended, and UIs
 // show how it goes at each (TargetResults). One that fails does not stop the others; the error names each that failed.
 // Targets that were not begun when ctx ended are not begun.
 func ForEachTarget[Config, Target, App any](
@@ -65,7 +65,7 @@ func (r *ExecuteRequest[Config, Target, App]) At(target DeployTarget[Target]) *E
 	return &at
 }
 
-// targetResults tells of several targets at once.
+// targetResults reports several targets at once.
 type targetResults struct {
 	client *StageClient
 

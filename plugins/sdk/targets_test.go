@@ -38,7 +38,7 @@ func TestTargetsAreServedTogetherAsFarAsTheLimitGoes(t *testing.T) {
 	meeting := make(chan struct{})
 	h := startEverywhere(t, 2, func(_ context.Context, target sdk.DeployTarget[fleetTarget]) error {
 		if target.Name == "one" {
-			meeting <- struct{}{} // ends only beside the other
+			meeting <- struct{}{} // ends only next to the other
 			return nil
 		}
 		<-meeting

@@ -59,7 +59,7 @@ var (
 // Stages names the one stage.
 func (*plugin) Stages() []string { return []string{stageWait} }
 
-// Sources: a wait looks into no file.
+// Sources: a wait inspects no file.
 func (*plugin) Sources(string) sdk.Sources { return sdk.NoSources }
 
 // BuildPipelineStages refuses a wrong duration before anything is deployed.

@@ -60,7 +60,7 @@ var (
 // Stages names the one stage.
 func (plugin) Stages() []string { return []string{stageWaitApproval} }
 
-// Sources: an approval looks into no file.
+// Sources: an approval inspects no file.
 func (plugin) Sources(string) sdk.Sources { return sdk.NoSources }
 
 // BuildPipelineStages has the stages offer approval to the approvers.

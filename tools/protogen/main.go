@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command protogen compiles the .proto files below api/ and writes the Go code beside them.
+// Command protogen compiles the .proto files below api/ and writes the Go code next to them.
 //
 // It needs no protoc: the compiler is a Go library and the code generators are the Go tools of
 // this module, so that every developer and CI generate the same bytes.

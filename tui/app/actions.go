@@ -137,7 +137,7 @@ func (m *model) reach() tea.Cmd {
 	})
 }
 
-// simulated tells whether no container of an application runs where it is reached.
+// simulated reports whether no container of an application runs where it is reached.
 func (m *model) simulated(app *deckv1.Application) bool {
 	environment := m.deck.Environment()
 	if len(app.GetDeployTargets()) == 0 {

@@ -70,7 +70,7 @@ func (f feed) run(ctx context.Context) {
 	}
 }
 
-// watch connects and passes events on until the stream ends; heard tells whether there were any.
+// watch connects and passes events on until the stream ends; heard reports whether there were any.
 func (f feed) watch(ctx context.Context) (heard bool, err error) {
 	client, err := f.client(ctx)
 	if err != nil {

@@ -148,7 +148,7 @@ func (m *model) drawResources(width, height int) string {
 }
 
 const (
-	// sideBySide is the width from which the log stands beside the stages instead of below.
+	// sideBySide is the width from which the log stands next to the stages instead of below.
 	sideBySide = 130
 	// minLog is the least height of the log below the stages.
 	minLog = 7

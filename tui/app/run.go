@@ -43,7 +43,7 @@ const (
 	LeaveRunning Outcome = iota
 	// TearDown: the user left and wants the environment to be stopped and removed. Run has not done so.
 	TearDown
-	// EnvironmentGone: the environment was stopped on purpose, by somebody else.
+	// EnvironmentGone: the environment was stopped on purpose, by someone else.
 	EnvironmentGone
 	// StartAgain: the environment has stopped without that, and the user wants it to start again. Run has not done so.
 	StartAgain
@@ -79,7 +79,7 @@ func (e *PanicError) Error() string { return fmt.Sprintf("the terminal UI panick
 var ErrEnvironmentGone = errors.New("the environment is gone")
 
 // ErrEnvironmentStopped says that no process runs the environment and that it can be started again: its process was
-// killed. The UI says so, offers to start it again, and goes on looking whether somebody else has.
+// killed. The UI says so, offers to start it again, and goes on looking whether someone else has.
 var ErrEnvironmentStopped = errors.New("the environment has stopped")
 
 // Run shows the UI until the user leaves, the environment is gone, or ctx ends. The error is not nil

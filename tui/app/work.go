@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// work owns what runs beside the model. Bubble Tea does not wait for commands; work does.
+// work owns what runs next to the model. Bubble Tea does not wait for commands; work does.
 type work struct {
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -21,10 +21,10 @@ var (
 // missing is the shell's exit code for a command that is not there.
 const missing = 127
 
-// detached starts a command that outlives the shell, which becomes nobody's child.
+// detached starts a command that outlives the shell, which becomes no one's child.
 const detached = `command -v "$1" >/dev/null || exit 127; "$@" </dev/null >/dev/null 2>&1 &`
 
-// Open shows url with the variables of environ ("NAME=value"). ErrNoDisplay where nobody would see
+// Open shows url with the variables of environ ("NAME=value"). ErrNoDisplay where no one would see
 // it, ErrNoPage when url is neither http nor https.
 func Open(ctx context.Context, environ []string, url string) error {
 	if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
@@ -46,7 +46,7 @@ func Open(ctx context.Context, environ []string, url string) error {
 	return nil
 }
 
-// set tells whether one of the variables has a value.
+// set reports whether one of the variables has a value.
 func set(environ []string, names ...string) bool {
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")

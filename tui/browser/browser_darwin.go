@@ -6,5 +6,5 @@ package browser
 // command opens the browser that the user prefers.
 const command = "open"
 
-// Available tells whether a browser could be seen.
+// Available reports whether a browser could be seen.
 func Available(environ []string) bool { return !set(environ, "SSH_CONNECTION", "SSH_TTY") }

@@ -120,7 +120,7 @@ func Failed() *deckv1.Deployment {
 	return d
 }
 
-// Resources are those of the example application: one pod waits for its image, and somebody has scaled.
+// Resources are those of the example application: one pod waits for its image, and someone has scaled.
 func Resources() []*deckv1.Resource {
 	made := func(id, kind, name string, parents ...string) *deckv1.Resource {
 		return &deckv1.Resource{

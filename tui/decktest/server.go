@@ -229,7 +229,7 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
 	}
 }
 
-// Resources tells what lives of an application, as a change of what was told before.
+// Resources reports what lives of an application, as a change of what was told before.
 func (s *Server) Resources(application string, response *deckv1.WatchResourcesResponse) {
 	s.change(func() { s.resources[application] = append(s.resources[application], response) })
 }

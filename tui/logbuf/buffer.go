@@ -96,7 +96,7 @@ func (b *Buffer) Append(lines ...Line) {
 	}
 }
 
-// lineOverhead stands for what a line costs beside its text, so that many empty lines are bounded too.
+// lineOverhead stands for what a line costs next to its text, so that many empty lines are bounded too.
 const lineOverhead = 48
 
 func (b *Buffer) lastChunk() *chunk {

@@ -3,7 +3,7 @@
 
 // Package logbuf keeps the log of one stage: any line by number, search, and bounds on what it costs.
 //
-// Newer lines stay in memory; older ones go to a temporary file that nobody else can read and that Close
+// Newer lines stay in memory; older ones go to a temporary file that no one else can read and that Close
 // removes; past the file's bound the oldest lines are dropped and counted. A Buffer is safe for
 // concurrent use: the stream of a log appends, the screen reads. When the file cannot be written
 // (disk full) the oldest lines are dropped instead, and Err tells.

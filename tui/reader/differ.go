@@ -25,7 +25,7 @@ const (
 	Stage
 	// StageWaits: a running stage began to wait for approval; Deployment is set too.
 	StageWaits
-	// StageProgress: a stage tells how far it is, or how it goes at its deploy targets; Deployment and Stage are set.
+	// StageProgress: a stage reports how far it is, or how it goes at its deploy targets; Deployment and Stage are set.
 	StageProgress
 	Plugin
 	// Log: Deployment and Stage are set when they are known.
@@ -165,7 +165,7 @@ func (d *Differ) application(at time.Time, a *deckv1.Application) []Change {
 	return []Change{{Kind: Application, Time: at, Was: was, Application: a}}
 }
 
-// deployment tells of the deployment before its stages, and of its end after them.
+// deployment reports the deployment before its stages, and of its end after them.
 func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 	var own, stages []Change
 	if was, changed := d.news("deployment "+dep.GetId(), Name(dep.GetStatus()), dep.GetStatusReason()); changed {

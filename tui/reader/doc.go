@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reader tells what happens in an environment without a screen: one line per event for pipes
+// Package reader reports what happens in an environment without a screen: one line per event for pipes
 // and CI (Plain), full sentences for screen readers (Sentences), one JSON object per line for programs (JSON).
 //
 // All three read the deck API through one Differ, which turns objects that arrive again and again into

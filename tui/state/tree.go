@@ -28,7 +28,7 @@ type TreeRow struct {
 	Last bool
 }
 
-// Problem tells whether the resource is worth looking at: it is not healthy, not known, or not as in Git.
+// Problem reports whether the resource is worth looking at: it is not healthy, not known, or not as in Git.
 func (r TreeRow) Problem() bool {
 	return r.GetDrift() != "" || r.GetHealth() != deckv1.HealthStatus_HEALTH_STATUS_HEALTHY
 }
@@ -48,7 +48,7 @@ func (t *Tree) Apply(response *deckv1.WatchResourcesResponse) {
 	}
 }
 
-// Known tells whether there was a report, perhaps an empty one.
+// Known reports whether there was a report, perhaps an empty one.
 func (t *Tree) Known() bool { return t.known }
 
 // Rows are all resources, owners before what they own. They must not be changed.

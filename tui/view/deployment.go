@@ -85,7 +85,7 @@ func (v Deployment) age() string {
 	return v.Theme.Dim.Render(Age(state.Elapsed(v.Deployment.GetCreatedAt(), nil, v.Now)))
 }
 
-// head tells what is deployed, how and why, and what went wrong.
+// head reports what is deployed, how and why, and what went wrong.
 func (v Deployment) head(width int) []string {
 	th, d := v.Theme, v.Deployment
 	status := deploymentBadge(th, d.GetStatus())
@@ -142,7 +142,7 @@ func worthShowing(status deckv1.DeploymentStatus) bool {
 	return false
 }
 
-// nothing tells why there is no deployment and what would make one.
+// nothing reports why there is no deployment and what would make one.
 func (v Deployment) nothing(width int) []string {
 	th, app := v.Theme, v.Application
 	if app == nil {

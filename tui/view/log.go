@@ -102,7 +102,7 @@ func (v *Log) Draw(width, height int) string {
 	return frame.draw(lines, width, height)
 }
 
-// status tells how long the log is and whether it goes on; short leaves the length out.
+// status reports how long the log is and whether it goes on; short leaves the length out.
 func (v *Log) status() (long, short string) {
 	if v.Stage == "" || v.Buffer == nil {
 		return "", ""

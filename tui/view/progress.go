@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-// stageBarWidth is the width of the progress bar beside a stage.
+// stageBarWidth is the width of the progress bar next to a stage.
 const stageBarWidth = 8
 
 // stageProgress shows how far a running stage is: a bar where the whole is known, and the plugin's words.
@@ -33,7 +33,7 @@ func stageProgress(th theme.Theme, p *deckv1.StageProgress) string {
 	return words
 }
 
-// targetSummary tells how a stage goes at its deploy targets, the bad news first and by name. One target alone is the
+// targetSummary reports how a stage goes at its deploy targets, the bad news first and by name. One target alone is the
 // stage itself.
 func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 	targets := stage.GetTargets()

@@ -26,7 +26,7 @@ type Resources struct {
 	Waiting, Trouble string
 }
 
-// leastNote is what a note beside a resource takes of its name, in columns.
+// leastNote is what a note next to a resource takes of its name, in columns.
 const leastNote = 12
 
 // detailHeight is what the details of the selected resource take, with their frame.
@@ -87,7 +87,7 @@ func (v Resources) sum() string {
 	return strings.Join(parts, th.Dim.Render(" "+th.Dot+" "))
 }
 
-// severalTargets tells whether the tree has resources of more than one deploy target, whose names may be the same.
+// severalTargets reports whether the tree has resources of more than one deploy target, whose names may be the same.
 func (v Resources) severalTargets() bool {
 	return slices.ContainsFunc(v.Rows,
 		func(row state.TreeRow) bool { return row.GetDeployTarget() != v.Rows[0].GetDeployTarget() })

@@ -179,7 +179,7 @@ func (l stageList) took(stage *deckv1.Stage) string {
 	return ""
 }
 
-// note is what matters most about a stage beside its state.
+// note is what matters most about a stage next to its state.
 func (l stageList) note(g graph, row dag.Row, stage *deckv1.Stage) string {
 	th := l.theme
 	attempt := ""

@@ -38,7 +38,7 @@ type Config struct {
 	Engine func(context.Context) (*engine.Engine, error)
 	// Dir is the cluster's directory.
 	Dir string
-	// Recorded tells whether kind has a record there.
+	// Recorded reports whether kind has a record there.
 	Recorded func(dir string) bool
 	// Kubeconfig is the file that either writes.
 	Kubeconfig string
@@ -134,7 +134,7 @@ func (p *Provider) runSettled(
 	return &cluster.HintError{Err: fmt.Errorf("this environment was made with kind: %w", err), Hint: hint}
 }
 
-// run runs one of the two; its line about itself tells why it is this one.
+// run runs one of the two; its line about itself reports why it is this one.
 func (p *Provider) run(
 	ctx context.Context, provider cluster.Provider, is *choice, progress cluster.Progress, ready func(string),
 ) error {

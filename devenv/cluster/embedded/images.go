@@ -79,7 +79,7 @@ func tryAddImage(ctx context.Context, client kubernetes.Interface, image corev1.
 	return false, nil
 }
 
-// isReady tells whether the node has registered and takes pods.
+// isReady reports whether the node has registered and takes pods.
 func isReady(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue

@@ -35,7 +35,7 @@ const (
 var ErrNoProgram = errors.New("the embedded Kubernetes is not installed, and this pipedeck is not in the checkout " +
 	"that it was built from")
 
-// builtFrom is the digest of the sources beside those of this program. tools/build.sh sets it; without it, sources are
+// builtFrom is the digest of the sources next to those of this program. tools/build.sh sets it; without it, sources are
 // never compiled.
 var builtFrom string
 
@@ -52,8 +52,8 @@ type Program struct {
 	CacheDir string
 }
 
-// NewProgram looks beside the running executable, then in the checkout that it was built in and from, and keeps what it
-// compiles in the user's cache. The working directory is of no influence: it may be a stranger's repository.
+// NewProgram looks next to the running executable, then in the checkout that it was built in and from, and keeps what
+// it compiles in the user's cache. The working directory is of no influence: it may be a stranger's repository.
 func NewProgram() (*Program, error) {
 	p, err := cached()
 	if err != nil {

@@ -9,7 +9,7 @@ import "context"
 type Finder struct {
 	run    Command
 	chosen string
-	// turn holds one element while nobody asks.
+	// turn holds one element while no one asks.
 	turn   chan struct{}
 	asked  bool
 	engine *Engine
@@ -36,7 +36,7 @@ func (f *Finder) Find(ctx context.Context) (*Engine, error) {
 	}
 	found, err := Find(ctx, f.run, f.chosen)
 	if ctx.Err() != nil {
-		// Somebody lost patience, which says nothing of the engine.
+		// Someone lost patience, which says nothing of the engine.
 		return nil, context.Cause(ctx)
 	}
 	f.engine, f.err, f.asked = found, err, true

@@ -33,7 +33,7 @@ type Context struct {
 }
 
 // Find returns the named context, or the current one, of the kubeconfig in the file, or of those
-// that kubectl would use. Each error is the user's to mend: a *cluster.HintError.
+// that kubectl would use. Each error is the user's to fix: a *cluster.HintError.
 func Find(file, name string) (*Context, error) {
 	config, err := load(file)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// Run waits until the cluster's API answers, then tells when it goes away and when it is back.
+// Run waits until the cluster's API answers, then reports when it goes away and when it is back.
 func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready func(string)) error {
 	if err := p.context.write(p.kubeconfig); err != nil {
 		return err

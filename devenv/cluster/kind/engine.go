@@ -52,7 +52,7 @@ func findEngine(ctx context.Context) (*engineCommand, error) {
 	}
 }
 
-// answers tells whether the engine can be used now.
+// answers reports whether the engine can be used now.
 func (e *engineCommand) answers(ctx context.Context) error {
 	if _, err := e.run(ctx, "ps", "-q"); err != nil {
 		return &cluster.HintError{

@@ -52,7 +52,7 @@ func (p *Provider) claimNetwork(ctx context.Context, engine *engineCommand, made
 	return nil
 }
 
-// leaveNetwork removes the network if one of us has made it and nobody uses it.
+// leaveNetwork removes the network if one of us has made it and no one uses it.
 func (e *engineCommand) leaveNetwork(ctx context.Context, known *record) error {
 	id, err := e.networkID(ctx)
 	if err != nil || id == "" {

@@ -62,7 +62,7 @@ func clusterName(c Config) string {
 
 func recordFile(dir string) string { return filepath.Join(dir, "kind.json") }
 
-// Recorded tells whether dir names a cluster that may still be there.
+// Recorded reports whether dir names a cluster that may still be there.
 func Recorded(dir string) bool {
 	_, err := os.Lstat(recordFile(dir))
 	return err == nil

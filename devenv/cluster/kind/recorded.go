@@ -5,7 +5,7 @@ package kind
 
 import "strings"
 
-// HasOurName tells whether a container is called as the nodes of our clusters are. It proves
+// HasOurName reports whether a container is called as the nodes of our clusters are. It proves
 // nothing: only a record does.
 func HasOurName(node string) bool { return strings.HasPrefix(node, namePrefix) }
 

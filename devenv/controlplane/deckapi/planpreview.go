@@ -55,7 +55,7 @@ func (s *PlanPreviews) PlanPreview(
 	}
 	head := cmp.Or(r.GetHeadBranch(), repository.GetBranch())
 	commands, err := s.ask(repository, head, r.GetHeadCommit(), timeout)
-	// Nobody else fetches these results.
+	// No one else fetches these results.
 	defer func() {
 		for _, id := range commands {
 			s.store.Commands.GiveUp(id)

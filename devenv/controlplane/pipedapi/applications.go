@@ -109,7 +109,7 @@ func (s *Server) UpdateApplicationConfigurations(
 		s.store.Applications.UpdateInfo(auth.Piped(ctx), r.GetApplications()))
 }
 
-// ReportUnregisteredApplicationConfigurations registers every application in the list: nobody
+// ReportUnregisteredApplicationConfigurations registers every application in the list: no one
 // picks them from a list of suggestions here.
 func (s *Server) ReportUnregisteredApplicationConfigurations(
 	ctx context.Context, r *ps.ReportUnregisteredApplicationConfigurationsRequest,

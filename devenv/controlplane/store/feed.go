@@ -41,7 +41,7 @@ type LogChange struct {
 	From, To int
 }
 
-// follows tells whether c goes on where the log change l ends.
+// follows reports whether c goes on where the log change l ends.
 func (l *LogChange) follows(c *LogChange) bool {
 	return c != nil && l.DeploymentID == c.DeploymentID && l.StageID == c.StageID && l.From == c.To
 }

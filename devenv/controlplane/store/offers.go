@@ -86,7 +86,7 @@ func (o *offer) repository(id string) *model.ApplicationGitRepository {
 // targets. PipeCD v1 leaves that choice to whoever registers the application in a browser.
 const TargetLabel = "pipedeck.dev/target"
 
-// deployTargets are what an application with these labels gets that nobody gave any: every target of the plugins that
+// deployTargets are what an application with these labels gets that no one gave any: every target of the plugins that
 // it uses, or the one that it chose. PipeCD's pipeds do not report which plugins those are: then it is every plugin. A
 // name that no plugin knows gives none, so that a typing mistake deploys nowhere.
 func (o *offer) deployTargets(labels map[string]string, used *[]string) map[string]*model.DeployTargets {
@@ -122,7 +122,7 @@ var platformProviders = map[model.ApplicationKind]string{
 	model.ApplicationKind_CLOUDRUN: "CLOUDRUN", model.ApplicationKind_ECS: "ECS",
 }
 
-// platformProvider is the provider of a piped of PipeCD v0 that an application gets which nobody gave any: the one that
+// platformProvider is the provider of a piped of PipeCD v0 that an application gets which no one gave any: the one that
 // its label chooses, or the first of its kind. Empty for other pipeds, which have none. v0 refuses to plan without one.
 func (o *offer) platformProvider(kind model.ApplicationKind, labels map[string]string) string {
 	serves := func(name, kindOfProvider string) bool {

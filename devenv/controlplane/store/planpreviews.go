@@ -19,7 +19,7 @@ import (
 const (
 	// PipeCD v1: how long a piped may take over a plan preview when the request names no time.
 	defaultPreviewTimeout = 5 * time.Minute
-	// stalePreviewAfter is the time beyond it after which nobody asks for the result any more.
+	// stalePreviewAfter is the time beyond it after which no one asks for the result any more.
 	stalePreviewAfter = time.Minute
 )
 

@@ -19,7 +19,7 @@ type LogBlock struct {
 	Attempt int32
 }
 
-// What a block costs in memory beside its text.
+// What a block costs in memory next to its text.
 const blockOverhead = 160
 
 func (b LogBlock) size() int { return blockOverhead + len(b.Block.GetLog()) }

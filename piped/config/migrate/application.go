@@ -78,9 +78,9 @@ type application struct {
 	*migration
 	spec   *mapping
 	plugin string
-	// old tells that the kind was one of v0.
+	// old reports that the kind was one of v0.
 	old bool
-	// usesNamespace tells that a query has been changed to take the namespace from appCustomArgs.
+	// usesNamespace reports that a query has been changed to take the namespace from appCustomArgs.
 	usesNamespace bool
 }
 
@@ -258,7 +258,7 @@ func (a *application) room(e *entry) (*mapping, *stop) {
 	return e.mapping, nil
 }
 
-// spread moves the keys in input to where the terraform plugin of v1 reads them: beside each other.
+// spread moves the keys in input to where the terraform plugin of v1 reads them: next to each other.
 func (a *application) spread(from *mapping, input *entry, target *mapping) *stop {
 	body := input.opened()
 	if body == nil {
@@ -347,7 +347,7 @@ func (a *application) cannotOpen(e *entry) *stop {
 		"write each of its keys on a separate line"}
 }
 
-// isEmpty tells whether the value is not there, or {}.
+// isEmpty reports whether the value is not there, or {}.
 func (e *entry) isEmpty() bool {
 	return e == nil || e.node == nil || e.node.Tag == "!!null" || len(e.node.Content) == 0 && e.node.Kind != 0 &&
 		e.node.Alias == nil && e.node.Value == ""

@@ -207,7 +207,7 @@ func (e *entry) text() string {
 	return e.node.Value
 }
 
-// opened returns the mapping of the entry. A value in braces is written anew as a block for it; nil
+// opened returns the mapping of the entry. A value in braces is written again as a block for it; nil
 // when the value is no mapping or holds aliases, which only make sense where they are.
 func (e *entry) opened() *mapping {
 	if e == nil || e.mapping != nil {
@@ -286,7 +286,7 @@ func (it *item) opened() *mapping {
 	return it.mapping
 }
 
-// adopt gives entries that were written anew the nodes of the source, and with them their places.
+// adopt gives entries that were written again the nodes of the source, and with them their places.
 func (m *mapping) adopt(source *yaml.Node) {
 	for i, e := range m.entries {
 		if key := 2 * i; key+1 < len(source.Content) && source.Content[key].Value == e.key {

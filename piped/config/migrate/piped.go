@@ -206,7 +206,7 @@ func (p *piped) provider(it *item, comments []string) (bool, *stop) {
 	return true, nil
 }
 
-// providerNotes tells what the plugins of PipeCD v1 do not do with settings that are kept.
+// providerNotes reports what the plugins of PipeCD v1 do not do with settings that are kept.
 func (p *piped) providerNotes(plugin string, it *item, body *mapping) {
 	config := body.find("config")
 	switch plugin {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// movedOptions are the options, by stage, that stand beside the name in v1.
+// movedOptions are the options, by stage, that stand next to the name in v1.
 var movedOptions = map[string][]string{
 	"WAIT":          {"skipOn"},
 	"WAIT_APPROVAL": {"timeout", "skipOn"},
@@ -51,7 +51,7 @@ func (a *application) stages() *stop {
 	return nil
 }
 
-// concerns reports whether a stage may hold something of v0, so that others are not written anew.
+// concerns reports whether a stage may hold something of v0, so that others are not written again.
 func (a *application) concerns(it *item) bool {
 	if it.node == nil {
 		return false

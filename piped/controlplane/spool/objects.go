@@ -11,7 +11,7 @@ import (
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 )
 
-// object is what somebody stores at the control plane and reads back; zero for all else.
+// object is what someone stores at the control plane and reads back; zero for all else.
 type object struct {
 	// kind is "object" for those of plugins, "analysis" for the result of an analysis.
 	kind, application, plugin, key string

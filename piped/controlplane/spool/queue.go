@@ -146,7 +146,7 @@ func (s *Spool) shortenAt(i int) error {
 	return nil
 }
 
-// hasLine tells whether a line in the queue says that a log is not whole.
+// hasLine reports whether a line in the queue says that a log is not whole.
 func (s *Spool) hasLine(log stageLog) bool {
 	return slices.ContainsFunc(s.queue, func(e entry) bool { return e.kind == shortened && e.log == log })
 }

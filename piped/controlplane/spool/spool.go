@@ -113,7 +113,7 @@ type Stats struct {
 	// Oldest is when the first of them was kept; zero when there is none.
 	Oldest  time.Time
 	Dropped Dropped
-	// Full tells that reports have to wait for room, and their deployments with them.
+	// Full reports that reports have to wait for room, and their deployments with them.
 	Full bool
 }
 

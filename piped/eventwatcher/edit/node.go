@@ -10,7 +10,7 @@ import (
 
 // node is a value in a YAML or JSON file.
 type node struct {
-	keys  []string // of a mapping, beside items
+	keys  []string // of a mapping, next to items
 	items []*node  // of a mapping or a sequence
 	kind  kind
 	// text is the value of a scalar, start and end its place in the file.

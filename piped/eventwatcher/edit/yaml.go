@@ -68,7 +68,7 @@ func printable(value string) bool {
 // notText are the plain words that readers of YAML 1.1 take for booleans.
 var notText = []string{"y", "n", "yes", "no", "on", "off"}
 
-// plainScalar tells whether the value can be written without quotes, wherever it stands. Text has to stay
+// plainScalar reports whether the value can be written without quotes, wherever it stands. Text has to stay
 // text for every reader.
 func plainScalar(value string, isText bool) bool {
 	if isText && slices.Contains(notText, strings.ToLower(value)) {

@@ -32,7 +32,7 @@ func NewGate(t *testing.T) *Gate {
 	g := &Gate{Path: filepath.Join(t.TempDir(), "gate"), held: make(chan *os.File, 1)}
 	require.NoError(t, syscall.Mkfifo(g.Path, 0o600))
 	go func() {
-		pipe, err := os.OpenFile(g.Path, os.O_WRONLY, 0) // blocks until somebody reads
+		pipe, err := os.OpenFile(g.Path, os.O_WRONLY, 0) // blocks until someone reads
 		if err != nil {
 			pipe = nil
 		}
@@ -50,7 +50,7 @@ func NewGate(t *testing.T) *Gate {
 	return g
 }
 
-// Await returns when somebody is held.
+// Await returns when someone is held.
 func (g *Gate) Await(t *testing.T) {
 	t.Helper()
 	select {

@@ -27,19 +27,19 @@ func redact(u *url.URL) string {
 	return text
 }
 
-// Remote tells whether the address is one that a [Fetcher] knows.
+// Remote reports whether the address is one that a [Fetcher] knows.
 func Remote(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "oci")
 }
 
-// Pinned tells whether the address names its content by a digest.
+// Pinned reports whether the address names its content by a digest.
 func Pinned(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Scheme == "oci" && strings.Contains(u.Path, "@")
 }
 
-// loopback tells whether a host, with or without a port, is this machine.
+// loopback reports whether a host, with or without a port, is this machine.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -147,7 +147,7 @@ func (c cache) remember(address string, e entry) error {
 	return os.Rename(file.Name(), c.entryPath(address))
 }
 
-// prune bounds the directory: the oldest URLs are forgotten, and contents that no URL names and nobody has used
+// prune bounds the directory: the oldest URLs are forgotten, and contents that no URL names and no one has used
 // for a day are removed. Beyond the limit, those go that were not used for the longest time, but none that is held or
 // was used just now.
 func (c cache) prune(held map[string]bool) {

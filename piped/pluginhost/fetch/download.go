@@ -22,7 +22,7 @@ type download struct {
 	limit, total, done int64
 	alive              func()
 	progress           func(done, total int64)
-	// again asks for the rest; nil when nobody can be asked.
+	// again asks for the rest; nil when no one can be asked.
 	again func(from int64) (io.ReadCloser, error)
 }
 

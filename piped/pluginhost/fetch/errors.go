@@ -38,7 +38,7 @@ func newError(plugin, address string, err error) *Error {
 	return failed
 }
 
-// Passing tells whether another try may succeed.
+// Passing reports whether another try may succeed.
 func Passing(err error) bool {
 	var failed *Error
 	return errors.As(err, &failed) && failed.Passing
@@ -53,7 +53,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// refused is a failure that another try does not mend.
+// refused is a failure that another try does not fix.
 func refused(step, format string, args ...any) error {
 	return &failure{error: fmt.Errorf(format, args...), step: step}
 }

@@ -76,7 +76,7 @@ type Request struct {
 	MaxSize int64
 	// Strict refuses what was fetched before when the server says that it is not there any more or not for us.
 	Strict bool
-	// Progress is told the bytes that have come, and those in all or -1; nil for nobody.
+	// Progress is told the bytes that have come, and those in all or -1; nil for no one.
 	Progress func(done, total int64)
 }
 
@@ -207,7 +207,7 @@ func CacheDir(binaryDir string) string { return filepath.Join(binaryDir, "fetche
 type source interface {
 	// open asks for the file; known is what was fetched before, or empty. Contents of which has is true are here.
 	open(ctx context.Context, known entry, has func(digest string) bool) (*answer, error)
-	// pinned tells whether the url names its content by a digest.
+	// pinned reports whether the url names its content by a digest.
 	pinned() bool
 }
 

@@ -93,7 +93,7 @@ func (f *Fetcher) logins() (credentials.Store, error) {
 	return credentials.NewStoreFromDocker(credentials.StoreOptions{})
 }
 
-// pinned tells whether the url holds a digest: what it names never changes.
+// pinned reports whether the url holds a digest: what it names never changes.
 func (s *ociSource) pinned() bool { return strings.Contains(s.reference, ":") }
 
 func (s *ociSource) open(ctx context.Context, _ entry, has func(digest string) bool) (*answer, error) {

@@ -144,7 +144,7 @@ func (s *ociSource) signatures(
 	return texts, nil
 }
 
-// maySign tells whether a referrer may be a signature: registries from before OCI 1.1 tell the type of its
+// maySign reports whether a referrer may be a signature: registries from before OCI 1.1 tell the type of its
 // configuration in place of its own.
 func maySign(told string, form signature.Form) bool {
 	return told == artifactType(form) || told == "" || told == ocispec.MediaTypeEmptyJSON

@@ -103,7 +103,7 @@ func TestPluginsAreSignedAsTheyArePushed(t *testing.T) {
 	_, err = install(t, dir, signedBy(url, s))
 	require.NoError(t, err)
 
-	// The tag moves to a binary that nobody has signed.
+	// The tag moves to a binary that no one has signed.
 	_, err = f.Push(t.Context(), url, map[string]string{here: program(t, "other")}, nil)
 	require.NoError(t, err)
 	_, err = install(t, dir, signedBy(url, s))
@@ -132,7 +132,7 @@ func TestOnlyPluginsInRegistriesAreSignedThere(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-// Anybody who may write to the registry can put something beside a plugin.
+// Anybody who may write to the registry can put something next to a plugin.
 func TestWhatIsNoSignatureBesideAPluginHidesNone(t *testing.T) {
 	t.Parallel()
 	server, address, _ := newRegistry(t, "", registry.WithReferrersSupport(true))

@@ -40,7 +40,7 @@ type Signed struct {
 const annotationContent, messageSignature = "dev.sigstore.bundle.content", "message-signature"
 
 // Sign signs the binaries of all platforms that a registry has under the URL, and puts the signatures there. Whoever
-// calls it vouches for what is there: with a URL that holds a digest nobody can exchange it before.
+// calls it vouches for what is there: with a URL that holds a digest no one can exchange it before.
 func (f *Fetcher) Sign(ctx context.Context, address string, signer *Signer) ([]Signed, error) {
 	signed, err := f.sign(ctx, address, signer)
 	if err == nil || ctx.Err() != nil {
@@ -149,7 +149,7 @@ func (s *ociSource) temporary(ctx context.Context, layer ocispec.Descriptor) (pa
 	return file.Name(), nil
 }
 
-// sign puts a signature of the binary beside its manifest.
+// sign puts a signature of the binary next to its manifest.
 func (s *ociSource) sign(ctx context.Context, manifest ocispec.Descriptor, path string, signer *Signer) error {
 	binary, err := os.Open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // Verified is what is known of a binary after a check.
 type Verified struct {
-	// SHA256 of the binary; empty when nobody wanted to know.
+	// SHA256 of the binary; empty when no one wanted to know.
 	SHA256 string
 	// Signed is what the signer says: minisign's trusted comment, nothing with Sigstore; nil without a right signature.
 	Signed *string
@@ -51,7 +51,7 @@ func (f *Fetcher) Verify(ctx context.Context, plugin config.Plugin, path string)
 	return v, err
 }
 
-// requires tells whether the plugin starts with a right signature only.
+// requires reports whether the plugin starts with a right signature only.
 func requires(plugin config.Plugin) bool {
 	return plugin.Signature != nil && plugin.Signature.Policy == config.SignatureRequire
 }

@@ -48,7 +48,7 @@ type Applier struct {
 	log    Log
 	// retry bounds the repetition of one request.
 	retry backoff
-	// refreshed: what is known of the API's kinds was fetched anew, for one that was not known.
+	// refreshed: what is known of the API's kinds was fetched again, for one that was not known.
 	refreshed sync.Once
 }
 
@@ -204,8 +204,8 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 		"deletes it?", m.Key().Human(), maxLeaving)
 }
 
-// wasForced tells whether an object has to be made anew to restore it: the API does not take it since a field cannot be
-// changed, and the live one was itself put in its place by force.
+// wasForced reports whether an object has to be made again to restore it: the API does not take it since a field cannot
+// be changed, and the live one was itself put in its place by force.
 func (a *Applier) wasForced(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest, refusal error) bool {
 	if a.Restore == nil || !apierrors.IsInvalid(refusal) || !saysImmutable(refusal.Error()) {
 		return false
@@ -214,7 +214,7 @@ func (a *Applier) wasForced(ctx context.Context, r dynamic.ResourceInterface, m 
 	return err == nil && live.GetAnnotations()[manifest.AnnotationForceReplace] == manifest.Enabled
 }
 
-// maxLeaving bounds how often an object is made anew that somebody else deletes.
+// maxLeaving bounds how often an object is made again that someone else deletes.
 const maxLeaving = 3
 
 // resource finds where a manifest belongs, and sets or removes its namespace accordingly.
@@ -234,7 +234,7 @@ func (a *Applier) resource(m manifest.Manifest) (dynamic.ResourceInterface, mani
 	return a.client.Dynamic.Resource(mapping.Resource).Namespace(m.GetNamespace()), m, nil
 }
 
-// mapping asks which resource a kind is. A kind that is not known is asked for anew, once: it may have come since.
+// mapping asks which resource a kind is. A kind that is not known is asked for again, once: it may have come since.
 func (a *Applier) mapping(m manifest.Manifest) (*meta.RESTMapping, error) {
 	gvk := m.GroupVersionKind()
 	mapping, err := a.client.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)

@@ -51,7 +51,7 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 }
 
 // applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old
-// one, or not serve it yet: then it is tried again for a while, since nothing tells when that is over.
+// one, or not serve it yet: then it is tried again for a while, since nothing reports when that is over.
 func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
 	begun, pauses := time.Now(), cluster.Pauses(firstServedPause, longestServedPause)
 	for {
@@ -98,7 +98,7 @@ func (a *Applier) awaitEstablished(ctx context.Context, crd Applied) error {
 	return nil
 }
 
-// awaitServed waits until the API tells that it serves the kind: that comes a moment after "established", without an
+// awaitServed waits until the API reports that it serves the kind: that comes a moment after "established", without an
 // event.
 func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 	group, _, _ := unstructured.NestedString(crd.Live.Object, "spec", "group")

@@ -96,7 +96,7 @@ func (b before) how(a Applied, done string) string {
 	case known:
 		return changed
 	case len(a.Live.GetManagedFields()) == 1:
-		return created // nobody else has ever written to it
+		return created // no one else has ever written to it
 	}
 	return done
 }

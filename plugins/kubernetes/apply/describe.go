@@ -44,7 +44,7 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Immutable tells whether the manifest changes a field that cannot be changed: the object has to be made anew.
+// Immutable reports whether the manifest changes a field that cannot be changed: the object has to be made again.
 func (e *RefusedError) Immutable() bool { return e.immutable }
 
 var (

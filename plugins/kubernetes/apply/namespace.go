@@ -21,7 +21,7 @@ import (
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
-// EnsureNamespace creates a namespace unless it is there. One that is being deleted is waited for and made anew.
+// EnsureNamespace creates a namespace unless it is there. One that is being deleted is waited for and made again.
 func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 	r := a.client.Dynamic.Resource(namespaces)
 	object := &unstructured.Unstructured{Object: map[string]any{
@@ -58,8 +58,8 @@ func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 		"deletes it?", name, maxLeaving)
 }
 
-// awaitLeaving waits for the namespaces of the manifests that are being deleted, where the manifests make them anew. In
-// the others nothing can be created: that is told before anything is applied.
+// awaitLeaving waits for the namespaces of the manifests that are being deleted, where the manifests make them again.
+// In the others nothing can be created: that is told before anything is applied.
 func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifest) error {
 	anew := map[string]bool{}
 	for _, m := range manifests {
@@ -78,8 +78,8 @@ func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifes
 	return nil
 }
 
-// awaitNamespace waits until a namespace that is being deleted is gone. It tells whether it was leaving; one that may
-// not be looked at is taken for one that stays. Without anew, one that leaves is an error.
+// awaitNamespace waits until a namespace that is being deleted is gone. It reports whether it was leaving; one that may
+// not be looked at is taken for one that stays. Without again, one that leaves is an error.
 func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (leaving bool, err error) {
 	r := a.client.Dynamic.Resource(namespaces)
 	live, err := r.Get(ctx, name, metav1.GetOptions{})

@@ -41,8 +41,8 @@ func (a *Applier) create(ctx context.Context, r dynamic.ResourceInterface,
 	return live, "created", err
 }
 
-// forceReplace deletes the live object with its dependants and creates it anew. The API is asked first whether it would
-// take the new one: what cannot be created must not cost what is there.
+// forceReplace deletes the live object with its dependants and creates it again. The API is asked first whether it
+// would take the new one: what cannot be created must not cost what is there.
 func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})

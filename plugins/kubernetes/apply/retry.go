@@ -36,13 +36,13 @@ func (b backoff) do(ctx context.Context, request func() error) error {
 	}
 }
 
-// retryable is what may succeed when it is sent again soon: passing states of the API, and writes that somebody else's
+// retryable is what may succeed when it is sent again soon: passing states of the API, and writes that someone else's
 // crossed. A field that another manager holds stays his.
 func retryable(err error) bool {
 	return cluster.Retryable(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) && !isHeld(err)
 }
 
-// isHeld tells whether a server-side apply met fields of another manager.
+// isHeld reports whether a server-side apply met fields of another manager.
 func isHeld(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 }

@@ -66,7 +66,7 @@ func patchOptions(force bool) metav1.PatchOptions {
 	return metav1.PatchOptions{FieldManager: FieldManager, Force: &force, FieldValidation: metav1.FieldValidationStrict}
 }
 
-// keepsOthersFields tells whether a field that somebody else manages stays his.
+// keepsOthersFields reports whether a field that someone else manages stays his.
 func keepsOthersFields(m manifest.Manifest) bool {
 	value := m.GetAnnotations()[annotationServerSide]
 	return value == "true" || value == manifest.Enabled

@@ -48,7 +48,7 @@ func (t *Tree) Seen() Snapshot {
 	return Snapshot{seen: maps.Clone(t.seen)}
 }
 
-// Same tells whether a checkout gives the same answers: the files that were read have the same content, those that
+// Same reports whether a checkout gives the same answers: the files that were read have the same content, those that
 // were not there are not there, and folders list the same names.
 func (s Snapshot) Same(root string) bool {
 	t, err := Open(root)

@@ -114,7 +114,7 @@ const (
 	Folder
 )
 
-// Kind tells what is at a path, symbolic links followed. What is outside of the checkout is Missing.
+// Kind reports what is at a path, symbolic links followed. What is outside of the checkout is Missing.
 func (t *Tree) Kind(path string) Kind {
 	real, err := t.Resolve(path)
 	if err != nil {

@@ -32,7 +32,7 @@ func Named(name string) metav1.ListOptions {
 }
 
 // Follow calls handle with all objects that opts select: as they are at first, then after every change of one of them.
-// It ends when handle is done or fails, when ctx ends, or when the API refuses. A connection that breaks is made anew.
+// It ends when handle is done or fails, when ctx ends, or when the API refuses. A connection that breaks is made again.
 func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions,
 	handle func([]*unstructured.Unstructured) (done bool, err error)) error {
 	pauses := Pauses(firstPause, longestPause)
@@ -104,7 +104,7 @@ func sorted(objects map[types.UID]*unstructured.Unstructured) []*unstructured.Un
 	})
 }
 
-// Retryable tells whether the same request may succeed when it is sent again soon.
+// Retryable reports whether the same request may succeed when it is sent again soon.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false

@@ -115,7 +115,7 @@ type wait struct {
 	since time.Time
 }
 
-// see notes what is missing now. It tells whether that is another thing than before, and describes it.
+// see notes what is missing now. It reports whether that is another thing than before, and describes it.
 func (w *wait) see(now time.Time, c *Client, err error) (changed bool, reason string) {
 	if err == nil {
 		return false, ""
@@ -128,7 +128,7 @@ func (w *wait) see(now time.Time, c *Client, err error) (changed bool, reason st
 	return true, reason
 }
 
-// over tells whether it lasts too long: the whole wait, or what is missing now. A cluster that came late gets the
+// over reports whether it lasts too long: the whole wait, or what is missing now. A cluster that came late gets the
 // same time to become ready as one that was there at once.
 func (w *wait) over(now time.Time, err error) bool {
 	return now.Sub(w.begun) > w.patience || now.Sub(w.since) > patienceFor(err, w.patience)
@@ -155,7 +155,7 @@ func waitingFor(c *Client, err error) (kind, reason string) {
 	return "answer", fmt.Sprintf("%s: %v", at(c), err)
 }
 
-// patienceFor tells how long an error may last: some mend themselves, a broken kubeconfig does not.
+// patienceFor reports how long an error may last: some fix themselves, a broken kubeconfig does not.
 func patienceFor(err error, patience time.Duration) time.Duration {
 	var (
 		missing   *missingError

@@ -142,5 +142,5 @@ func (l VariantLabel) validate() (errs []error) {
 	return errs
 }
 
-// WaitsReady tells whether a stage waits for its workloads.
+// WaitsReady reports whether a stage waits for its workloads.
 func (in *Input) WaitsReady() bool { return in.WaitReady == nil || *in.WaitReady }

@@ -96,7 +96,7 @@ func (p *FailurePolicy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Allows tells whether a stage succeeds at which so many of all its deploy targets failed.
+// Allows reports whether a stage succeeds at which so many of all its deploy targets failed.
 func (p FailurePolicy) Allows(failed, all int) bool {
 	switch {
 	case failed == 0:

@@ -66,7 +66,7 @@ func (v *PatchValue) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// validate tells what cannot work, beginning with the key that it is about.
+// validate reports what cannot work, beginning with the key that it is about.
 func (p *Patch) validate() error {
 	if p.Target.Kind == "" || p.Target.Name == "" {
 		return errors.New("target: must have kind and name")

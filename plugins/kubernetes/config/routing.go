@@ -5,8 +5,8 @@ package config
 
 import "fmt"
 
-// CheckPipeline tells what is certain to fail in a pipeline of the application: wrong options of its stages, and shares
-// of traffic that its method of routing does not have. Stages of other plugins are passed over.
+// CheckPipeline reports what is certain to fail in a pipeline of the application: wrong options of its stages, and
+// shares of traffic that its method of routing does not have. Stages of other plugins are skipped.
 func (a *Application) CheckPipeline(stages []PipelineStage) error {
 	services, err := ServicesOf(stages)
 	if err != nil {
@@ -93,7 +93,7 @@ func (v VariantServices) Names(primary string) [3]string {
 	return names
 }
 
-// check tells whether there is a Service for each variant that gets traffic by a route.
+// check reports whether there is a Service for each variant that gets traffic by a route.
 func (v VariantServices) check(traffic Traffic) error {
 	for _, variant := range []struct {
 		name, suffix, stage string

@@ -41,7 +41,7 @@ type ImageBuilder struct {
 	APIKeyFile string `json:"apiKeyFile"`
 }
 
-// IsZero tells whether there is none.
+// IsZero reports whether there is none.
 func (b ImageBuilder) IsZero() bool { return b == ImageBuilder{} }
 
 // Validate reports every setting that cannot work.

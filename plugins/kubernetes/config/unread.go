@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Unread tells which options in the `with` of a stage nobody reads, a sentence for each. PipeCD v1 passes over them in
+// Unread reports which options in the `with` of a stage no one reads, a sentence for each. PipeCD v1 skips them in
 // silence, and so does the decoding; a sentence in the log is what tells a slip from a setting.
 func Unread(stage string, with []byte) []string {
 	var given map[string]any
@@ -49,7 +49,7 @@ func unread(path string, given map[string]any, read map[string]reflect.Type) (se
 	return sentences
 }
 
-// unreadBelow looks into lists and mappings whose form is known.
+// unreadBelow inspects lists and mappings whose form is known.
 func unreadBelow(path string, value any, form reflect.Type) (sentences []string) {
 	for form.Kind() == reflect.Pointer {
 		form = form.Elem()

@@ -48,7 +48,7 @@ func Objects(t testing.TB, c *cluster.Client, namespace, applicationID string,
 	return strings.ReplaceAll(got.String(), namespace, "NAMESPACE")
 }
 
-// Compare compares a text with testdata/golden/<name>.yaml, which update writes anew.
+// Compare compares a text with testdata/golden/<name>.yaml, which update writes again.
 func Compare(t testing.TB, name, text string, update bool) {
 	t.Helper()
 	file := filepath.Join("testdata", "golden", name+".yaml")

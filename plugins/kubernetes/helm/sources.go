@@ -159,7 +159,7 @@ func pick(versions []string, wanted string) (string, error) {
 	return best.Original(), nil
 }
 
-// loopback tells whether a host, with or without a port, is this machine.
+// loopback reports whether a host, with or without a port, is this machine.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// own tells whether a file belongs to the user of this process.
+// own reports whether a file belongs to the user of this process.
 func own(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

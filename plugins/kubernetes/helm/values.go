@@ -19,7 +19,7 @@ import (
 )
 
 // values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
-// remote tells whether any came from another machine.
+// remote reports whether any came from another machine.
 func (c *Charts) values(ctx context.Context, g *guard, req Request) (values map[string]any, remote bool, err error) {
 	values = loader.MergeMaps(nil, req.Options.BaseValues)
 	for _, name := range req.Options.ValueFiles {

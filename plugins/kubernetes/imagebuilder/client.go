@@ -38,7 +38,7 @@ type Client struct {
 	Patience time.Duration
 }
 
-// Resolve tells which references are built from the repository in directory, and as what they are deployed.
+// Resolve reports which references are built from the repository in directory, and as what they are deployed.
 func (c Client) Resolve(ctx context.Context, b config.ImageBuilder, directory string,
 	images []string) (map[string]string, error) {
 	var resp *imagev1.ResolveResponse
@@ -82,7 +82,7 @@ func (c Client) Provide(ctx context.Context, b config.ImageBuilder, directory, t
 	return nil
 }
 
-// call tries until the server answers, or has not for too long. answered starts that time anew.
+// call tries until the server answers, or has not for too long. answered starts that time again.
 func (c Client) call(ctx context.Context, b config.ImageBuilder,
 	try func(ctx context.Context, service imagev1.ImageServiceClient, answered func()) error) error {
 	conn, err := grpc.NewClient("passthrough:///"+b.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))

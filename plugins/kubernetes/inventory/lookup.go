@@ -20,7 +20,7 @@ import (
 )
 
 // Lookup returns those of the manifests that are in the cluster and belong to the application by their annotations:
-// what List may miss, because somebody has changed the labels or the kind may not be listed. A manifest without a
+// what List may miss, because someone has changed the labels or the kind may not be listed. A manifest without a
 // namespace is in the client's own when its kind has one. What may not be read is left out.
 func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item,
 	error) {
@@ -74,14 +74,14 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
 }
 
-// isManaged tells whether piped itself has made an object: controllers copy labels to objects of their own, which they
-// own.
+// isManaged reports whether piped itself has made an object: controllers copy labels to objects of their own, which
+// they own.
 func isManaged(o *metav1.ObjectMeta) bool {
 	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped &&
 		o.DeletionTimestamp == nil
 }
 
-// IsCopy tells whether an object has the marks of another one: who copies an object, by hand or to mirror or restore
+// IsCopy reports whether an object has the marks of another one: who copies an object, by hand or to mirror or restore
 // it, takes its labels and annotations along. Marks that are not complete tell nothing.
 func IsCopy(o metav1.Object, key manifest.Key) bool {
 	label, annotation := o.GetLabels()[manifest.LabelApplication], o.GetAnnotations()[manifest.LabelApplication]

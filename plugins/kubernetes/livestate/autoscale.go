@@ -41,7 +41,7 @@ func autoscaled(places []place, live map[manifest.Key]*unstructured.Unstructured
 	return scaled
 }
 
-// scaledByController tells whether an autoscaler from elsewhere has set the number of replicas.
+// scaledByController reports whether an autoscaler from elsewhere has set the number of replicas.
 func scaledByController(o *unstructured.Unstructured) bool {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Manager == controllerManager && entry.Subresource == scaleSubresource && owns(entry, replicasPath) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
-// A deploy target that could not be asked, beside others that could, is asked again when its cluster answers, but not
+// A deploy target that could not be asked, next to others that could, is asked again when its cluster answers, but not
 // before a pause that doubles each time: it may answer and refuse.
 const (
 	firstAwayPause   = 10 * time.Second

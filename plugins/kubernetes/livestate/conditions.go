@@ -67,7 +67,7 @@ func first(conditions []any, verdict string, types ...string) string {
 	return ""
 }
 
-// hasReason tells whether some condition gives the reason.
+// hasReason reports whether some condition gives the reason.
 func hasReason(o *unstructured.Unstructured, reason string) bool {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return slices.ContainsFunc(conditions, func(each any) bool {

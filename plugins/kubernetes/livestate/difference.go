@@ -131,7 +131,7 @@ func (c *comparison) fields(git, live map[string]any, at step) {
 	}
 }
 
-// isSelector tells of the maps in which every entry changes the meaning of the others, so that a new one counts.
+// isSelector reports the maps in which every entry changes the meaning of the others, so that a new one counts.
 func isSelector(path string) bool {
 	return path == "spec.selector" || path == "spec.selector.matchLabels" || strings.HasSuffix(path, ".nodeSelector")
 }

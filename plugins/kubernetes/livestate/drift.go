@@ -50,7 +50,7 @@ type finding struct {
 	// what is said instead of differences.
 	what        string
 	differences []difference
-	// refused is why an apply would not mend it; empty when it would.
+	// refused is why an apply would not fix it; empty when it would.
 	refused string
 	// live is nil for what is missing.
 	live *unstructured.Unstructured
@@ -61,8 +61,8 @@ type finding struct {
 // parallelDryRuns bounds the requests to a cluster for one application.
 const parallelDryRuns = 8
 
-// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that somebody
-// else manages a field of is as in Git when that field is the number of replicas and the somebody an autoscaler. It
+// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that someone
+// else manages a field of is as in Git when that field is the number of replicas and the someone an autoscaler. It
 // fails when the API does not answer.
 func (d *drift) compare(ctx context.Context, places []place, objects []*object) ([]finding, error) {
 	live := map[manifest.Key]*unstructured.Unstructured{}

@@ -88,7 +88,7 @@ func problemOf(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// isReplaced tells of failed pods whose owner makes others in their place, so that the owner tells how it lives:
+// isReplaced reports failed pods whose owner makes others in their place, so that the owner reports how it lives:
 // evicted ones, and attempts of jobs.
 func isReplaced(o *unstructured.Unstructured) bool {
 	if o.GetKind() != "Pod" || text(o, "status", "phase") != "Failed" {

@@ -193,7 +193,7 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 }
 
 // Each document of testdata/health begins with what it is, what is said of it, and words of the reason:
-// "# a route that nobody takes: UNHEALTHY: NotAllowed".
+// "# a route that no one takes: UNHEALTHY: NotAllowed".
 func TestHealthOfObjectsFromFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/health/*.yaml")

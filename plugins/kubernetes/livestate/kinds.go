@@ -51,12 +51,12 @@ func newKinds() kinds {
 	}
 }
 
-// isCustom tells of groups that no Kubernetes has by itself.
+// isCustom reports groups that no Kubernetes has by itself.
 func isCustom(group string) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// misses notes that an application has a kind that the cluster does not know; news tells whether the kind is new.
+// misses notes that an application has a kind that the cluster does not know; news reports whether the kind is new.
 func (w *watched) misses(kind schema.GroupVersionKind, applicationID string) (news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *watched) uses(resource schema.GroupResource, applicationID string) {
 }
 
 // followKinds watches the definitions of custom kinds from the first application on that has one. Who may not do that
-// looks anew from time to time, when asked.
+// looks again from time to time, when asked.
 func (w *watched) followKinds(ctx context.Context) error {
 	i, err := w.informer(informerKey{gvr: definitions, bare: true})
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *watched) followKinds(ctx context.Context) error {
 	return nil
 }
 
-// awaitKinds tells of applications whose kinds have become known, until the watches end.
+// awaitKinds reports applications whose kinds have become known, until the watches end.
 func (w *watched) awaitKinds() {
 	for {
 		select {
@@ -135,7 +135,7 @@ func (w *watched) awaitKinds() {
 	}
 }
 
-// foundKinds tells of kinds that are there now, or not any more. more says that others may be so soon: their definition
+// foundKinds reports kinds that are there now, or not any more. more says that others may be so soon: their definition
 // is there, or gone.
 func (w *watched) foundKinds() (more bool) {
 	w.mu.Lock()
@@ -171,7 +171,7 @@ func tell[K comparable](w *watched, waiting map[K]map[string]bool, kind K) {
 	}
 }
 
-// defines tells whether there is a definition of a kind of the group. Their names are "plural.group".
+// defines reports whether there is a definition of a kind of the group. Their names are "plural.group".
 func (i *informer) defines(group string) bool {
 	if i == nil {
 		return false

@@ -20,7 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// becomes asks whenever the store tells of a change, until the answer is as wanted.
+// becomes asks whenever the store reports a change, until the answer is as wanted.
 func (w *world) becomes(what string, is func(*sdk.Livestate) bool, to ...Destination) *sdk.Livestate {
 	w.t.Helper()
 	state := w.get(to...)

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// maxShortReasons bounds the deploy targets that the short reason tells of.
+// maxShortReasons bounds the deploy targets that the short reason reports.
 const maxShortReasons = 3
 
 // merge puts the answers of deploy targets together; each resource says where it is.

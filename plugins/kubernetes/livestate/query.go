@@ -36,7 +36,7 @@ type Destination struct {
 // parallelTargets bounds the deploy targets of an application that are asked at the same time.
 const parallelTargets = 8
 
-// Get tells what runs of an application at its deploy targets, and how that differs from their sources. A target that
+// Get reports what runs of an application at its deploy targets, and how that differs from their sources. A target that
 // cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is told as changed
 // when its cluster answers again.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {

@@ -57,7 +57,7 @@ func (f finding) short() string {
 	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
 }
 
-// mark is what is said beside the object itself.
+// mark is what is said next to the object itself.
 func (f finding) mark() string {
 	if f.what != "" {
 		return f.what

@@ -60,7 +60,7 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 	}
 }
 
-// Changes tells which applications to ask for again.
+// Changes reports which applications to ask for again.
 func (s *Store) Changes() *sdk.LivestateChanges { return s.changes }
 
 // Close ends all watches and waits for them.
@@ -77,7 +77,7 @@ func (s *Store) Close() {
 }
 
 // connect gives the watched cluster of a deploy target, which has just answered. A cluster that was replaced, or whose
-// credentials were, is watched anew.
+// credentials were, is watched again.
 func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, error) {
 	client, err := s.pool.Reach(ctx, target.Config, s.reach)
 	if err != nil {

@@ -41,7 +41,7 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 type world struct {
 	t     *testing.T
 	store *Store
-	// told receives when the store tells that the application has changed.
+	// told receives when the store reports that the application has changed.
 	told      chan struct{}
 	client    *cluster.Client
 	local     stage.Target
@@ -161,7 +161,7 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 		"the same object, seen through two deploy targets")
 }
 
-// away gives a deploy target that nobody answers for until answers is called: then it leads to the API.
+// away gives a deploy target that no one answers for until answers is called: then it leads to the API.
 func (w *world) away(name string) (target stage.Target, answers func()) {
 	w.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -145,7 +145,7 @@ func (p *placed) holder(one place, applicationID string) string {
 	return ""
 }
 
-// isRetired tells of the replica sets that a Deployment keeps for its own rollback.
+// isRetired reports the replica sets that a Deployment keeps for its own rollback.
 func isRetired(o *unstructured.Unstructured) bool {
 	if o.GetKind() != manifest.KindReplicaSet {
 		return false

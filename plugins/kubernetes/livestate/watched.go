@@ -265,7 +265,7 @@ func (w *watched) informer(key informerKey) (*informer, error) {
 	return i, nil
 }
 
-// dropIdle ends the watches that nobody has asked for in a long time: those of applications that are gone. Every other
+// dropIdle ends the watches that no one has asked for in a long time: those of applications that are gone. Every other
 // one is looked at from time to time.
 func (w *watched) dropIdle() {
 	for key, i := range w.informers {

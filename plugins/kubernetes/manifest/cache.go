@@ -43,7 +43,7 @@ type cached struct {
 
 func newCache(bound int) *cache { return &cache{bound: bound, entries: map[cacheKey][]*cached{}} }
 
-// key is a digest of all that a request says beside the content of files.
+// key is a digest of all that a request says next to the content of files.
 func (r Request) key() cacheKey {
 	dir, err := filepath.Rel(r.Root, r.Dir)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const configHashLength = 10
 
 // AddConfigHashes annotates the pod template of every Deployment, StatefulSet and DaemonSet that uses ConfigMaps or
-// Secrets of the same application with a hash of their content, so that a change of one rolls the pods out anew.
+// Secrets of the same application with a hash of their content, so that a change of one rolls the pods out again.
 func AddConfigHashes(manifests []Manifest) error {
 	configs := map[Key]Manifest{}
 	for _, m := range manifests {

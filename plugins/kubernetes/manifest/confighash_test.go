@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A hash that differed would roll every pod out anew when an application moves from PipeCD's plugin to this one.
+// A hash that differed would roll every pod out again when an application moves from PipeCD's plugin to this one.
 func TestConfigHashesAreThoseOfPipeCD(t *testing.T) {
 	t.Parallel()
 	const configMap, secret = "apiVersion: v1\nkind: ConfigMap\n", "apiVersion: v1\nkind: Secret\ntype: my-type\n"

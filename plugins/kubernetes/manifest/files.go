@@ -73,7 +73,7 @@ func outside(err error, name string) error {
 	return err
 }
 
-// isConfig tells whether a file configures PipeCD rather than Kubernetes.
+// isConfig reports whether a file configures PipeCD rather than Kubernetes.
 func isConfig(name, configFile string) bool {
 	return name == configFile || strings.HasSuffix(name, ".pipecd.yaml") || name == ".pipe.yaml" ||
 		slices.Contains(kustomizationFiles, name)

@@ -11,8 +11,8 @@ import (
 	"io"
 )
 
-// decodeJSON reads the objects of a file one after the other. It stands beside decodeYAML because YAML refuses the tabs
-// that JSON files are often indented with.
+// decodeJSON reads the objects of a file one after the other. It stands next to decodeYAML because YAML refuses the
+// tabs that JSON files are often indented with.
 func decodeJSON(data []byte, file string) ([]document, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

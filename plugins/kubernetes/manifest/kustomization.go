@@ -28,7 +28,7 @@ var (
 		"helmCharts"}
 )
 
-// named tells whether a key is one of the keys: to kustomize the case of letters does not count.
+// named reports whether a key is one of the keys: to kustomize the case of letters does not count.
 func named(keys []string, key string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, key) })
 }
@@ -135,7 +135,7 @@ func (d *kustomizeDisk) checkConfig(path string, data []byte) error {
 	}
 }
 
-// remote tells whether kustomize may take an entry for an address on another machine, and run git for it.
+// remote reports whether kustomize may take an entry for an address on another machine, and run git for it.
 func remote(entry string) bool {
 	entry = strings.ToLower(entry)
 	host := strings.TrimPrefix(strings.TrimPrefix(entry, "git::"), "www.")
@@ -189,7 +189,7 @@ func refuseRemoteFiles(n *yaml.Node, file string, isFile bool) error {
 	return nil
 }
 
-// anchored tells whether a node has a part that may be used elsewhere.
+// anchored reports whether a node has a part that may be used elsewhere.
 func anchored(n *yaml.Node) bool { return n.Anchor != "" || slices.ContainsFunc(n.Content, anchored) }
 
 // value gives the node of a key, or nil.
@@ -236,7 +236,7 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// add adds a text to the list of a key, and tells whether it was not there.
+// add adds a text to the list of a key, and reports whether it was not there.
 func (k *kustomization) add(key, text string) bool {
 	if slices.ContainsFunc(k.list(key), func(n *yaml.Node) bool { return n.Value == text }) {
 		return false

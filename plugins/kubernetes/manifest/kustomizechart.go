@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
-// inflate renders the helmCharts of a kustomization into files beside it, which its resources then name.
+// inflate renders the helmCharts of a kustomization into files next to it, which its resources then name.
 func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomizeDisk, flags *kustomizeFlags,
 	req Request, out *result, at string, k *kustomization) error {
 	if !flags.charts {

@@ -15,8 +15,8 @@ import (
 )
 
 // kustomizeDisk is the disk as kustomize may see it: a checkout that cannot be changed or left, with the charts that
-// kustomizations name as files beside them. Kustomizations are checked as they are read, so that kustomize itself never
-// asks another machine nor runs git or helm.
+// kustomizations name as files next to them. Kustomizations are checked as they are read, so that kustomize itself
+// never asks another machine nor runs git or helm.
 type kustomizeDisk struct {
 	tree *checkout.Tree
 	// root is the application's kustomization file.
@@ -29,7 +29,7 @@ type kustomizeDisk struct {
 	read []string
 	// ownOrigins is whether the kustomization itself wants origin annotations.
 	ownOrigins bool
-	// failed is the first mistake that was found in a kustomization. Kustomize itself passes over errors of reading
+	// failed is the first mistake that was found in a kustomization. Kustomize itself skips errors of reading
 	// one.
 	failed error
 }
@@ -84,12 +84,12 @@ func (d *kustomizeDisk) CleanedAbs(path string) (filesys.ConfirmedDir, string, e
 	return "", "", fmt.Errorf("%s does not exist", d.tree.Name(path))
 }
 
-// Exists tells whether there is a file or a folder.
+// Exists reports whether there is a file or a folder.
 func (d *kustomizeDisk) Exists(path string) bool {
 	return d.rendered[path] != nil || d.tree.Kind(path) != checkout.Missing
 }
 
-// IsDir tells whether there is a folder.
+// IsDir reports whether there is a folder.
 func (d *kustomizeDisk) IsDir(path string) bool { return d.tree.Kind(path) == checkout.Folder }
 
 // ReadDir gives the names in a folder.

@@ -47,7 +47,7 @@ type Request struct {
 	Namespace string
 	// AllowedAddresses are added to those that charts may come from.
 	AllowedAddresses []string
-	// Note, unless nil, is told what a user should know beside the manifests, a line each.
+	// Note, unless nil, is told what a user should know next to the manifests, a line each.
 	Note func(string)
 }
 
@@ -60,7 +60,7 @@ type result struct {
 }
 
 // Load gives the manifests sorted by the annotation pipecd.dev/order, in the order they are written where it is equal.
-// What was loaded from the same files with the same options is not read anew.
+// What was loaded from the same files with the same options is not read again.
 func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 	var err error
 	if req.Dir, err = filepath.Abs(req.Dir); err != nil {

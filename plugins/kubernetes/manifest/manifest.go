@@ -49,7 +49,7 @@ func (o Origin) At(path string) string {
 	return o.String()
 }
 
-// rendered tells whether a template has made it.
+// rendered reports whether a template has made it.
 func (o Origin) rendered() bool { return strings.HasSuffix(o.File, renderedMark) }
 
 func parentPath(path string) string {
@@ -103,12 +103,12 @@ func (m Manifest) Clone() Manifest {
 	return Manifest{Unstructured: m.DeepCopy(), Origin: m.Origin}
 }
 
-// Is tells whether the manifest has the kind, in the API group that Kubernetes gives the kind itself.
+// Is reports whether the manifest has the kind, in the API group that Kubernetes gives the kind itself.
 func (m Manifest) Is(kind string) bool {
 	return m.GetKind() == kind && m.GroupVersionKind().Group == builtinGroups[kind]
 }
 
-// IsWorkload tells whether the manifest has a pod template and selects its pods.
+// IsWorkload reports whether the manifest has a pod template and selects its pods.
 func (m Manifest) IsWorkload() bool {
 	switch m.GetKind() {
 	case KindDeployment, KindStatefulSet, KindDaemonSet, KindReplicaSet:

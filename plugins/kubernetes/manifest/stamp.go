@@ -68,7 +68,7 @@ func (s Stamp) Apply(manifests []Manifest) {
 	}
 }
 
-// IsElsewhere tells whether a resource was applied for another deploy target: two of them may lead into one cluster.
+// IsElsewhere reports whether a resource was applied for another deploy target: two of them may lead into one cluster.
 func IsElsewhere(annotations map[string]string, target string) bool {
 	at := annotations[AnnotationDeployTarget]
 	return at != "" && target != "" && at != target

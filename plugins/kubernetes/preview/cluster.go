@@ -29,7 +29,7 @@ import (
 // parallelTrials bounds the requests to a cluster that run at once.
 const parallelTrials = 8
 
-// silent takes what nobody reads.
+// silent takes what no one reads.
 type silent struct{}
 
 func (silent) Infof(string, ...any)    {}

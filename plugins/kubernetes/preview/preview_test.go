@@ -31,10 +31,10 @@ func source(t *testing.T, commit, value, configuration string) *stage.Source {
 	return s
 }
 
-// unreachable is a previewer, and a deploy target whose cluster nobody answers for.
+// unreachable is a previewer, and a deploy target whose cluster no one answers for.
 func unreachable(t *testing.T, name string) (*Previewer, stage.Target) {
 	t.Helper()
-	// A port that nobody listens on.
+	// A port that no one listens on.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()

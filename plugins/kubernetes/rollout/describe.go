@@ -55,7 +55,7 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 	}
 }
 
-// isObserved tells whether the status is about the present spec.
+// isObserved reports whether the status is about the present spec.
 func isObserved(live *unstructured.Unstructured) bool {
 	// Pods and Jobs do not tell: what changes in them is not their specification.
 	return live.GetKind() == "Pod" || live.GetKind() == kindJob ||

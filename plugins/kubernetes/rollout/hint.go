@@ -58,7 +58,7 @@ func isCreating(s corev1.ContainerStatus) bool {
 	return s.State.Waiting != nil && s.State.Waiting.Reason == "ContainerCreating"
 }
 
-// wantsMorePods tells whether a workload has fewer pods than it is to have.
+// wantsMorePods reports whether a workload has fewer pods than it is to have.
 func wantsMorePods(live *unstructured.Unstructured) bool {
 	switch live.GetKind() {
 	case "DaemonSet":
@@ -69,7 +69,7 @@ func wantsMorePods(live *unstructured.Unstructured) bool {
 	return number(live, 0, "status", "replicas") < number(live, 1, "spec", "replicas")
 }
 
-// lookForHints asks the events of what is stuck. It tells when to ask again; never when nothing is stuck.
+// lookForHints asks the events of what is stuck. It reports when to ask again; never when nothing is stuck.
 func (t *tracker) lookForHints(ctx context.Context, now time.Time) {
 	stuck := t.stuck()
 	switch {

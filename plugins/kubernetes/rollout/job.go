@@ -54,13 +54,13 @@ func condition(o *unstructured.Unstructured, kind string) (message string, isTru
 	return "", false
 }
 
-// removesItself tells whether a Job goes by itself when it has ended: then it is no failure that it is gone.
+// removesItself reports whether a Job goes by itself when it has ended: then it is no failure that it is gone.
 func removesItself(live *unstructured.Unstructured) bool {
 	_, found, _ := unstructured.NestedInt64(live.Object, "spec", "ttlSecondsAfterFinished")
 	return live.GetKind() == kindJob && found
 }
 
-// isOfJob tells whether a pod is one of a Job, which itself counts how often it may fail.
+// isOfJob reports whether a pod is one of a Job, which itself counts how often it may fail.
 func isOfJob(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == kindJob

@@ -55,7 +55,7 @@ func (t *tracker) reminder() time.Time {
 	return t.begun.Add(reminderEvery)
 }
 
-// say tells of a problem once.
+// say reports a problem once.
 func (t *tracker) say(p problem) {
 	if id := p.id(); !t.said[id] && len(t.said) < maxSaid {
 		t.said[id] = true

@@ -90,7 +90,7 @@ func (t *tracker) newestReplicaSet(ctx context.Context, live *unstructured.Unstr
 	return revision{none: true}, nil
 }
 
-// isOfTemplate tells whether a ReplicaSet makes pods of a Deployment's template, by the controller's own rule.
+// isOfTemplate reports whether a ReplicaSet makes pods of a Deployment's template, by the controller's own rule.
 func isOfTemplate(set, deployment *unstructured.Unstructured) bool {
 	of, _, _ := unstructured.NestedMap(set.Object, "spec", "template")
 	wanted, _, _ := unstructured.NestedMap(deployment.Object, "spec", "template")

@@ -22,7 +22,7 @@ const (
 	annotationSimulated = "pipedeck.dev/simulated"
 )
 
-// settled tells whether a workload that has become ready has been so for long enough.
+// settled reports whether a workload that has become ready has been so for long enough.
 func (t *tracker) settled(live *unstructured.Unstructured, line string, now time.Time) bool {
 	if !isUnprobed(live) || len(t.pods) > 0 && !slices.ContainsFunc(t.pods, isReal) {
 		return true
@@ -40,7 +40,7 @@ func isReal(pod *unstructured.Unstructured) bool {
 	return pod.GetAnnotations()[annotationSimulated] != "true"
 }
 
-// isUnprobed tells whether a container of the workload counts as ready as soon as it runs.
+// isUnprobed reports whether a container of the workload counts as ready as soon as it runs.
 func isUnprobed(live *unstructured.Unstructured) bool {
 	path := []string{"spec", "template", "spec"}
 	if live.GetKind() == "Pod" {
@@ -57,7 +57,7 @@ func isUnprobed(live *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool { return c.ReadinessProbe == nil })
 }
 
-// isEmpty tells whether a workload is to have no pods.
+// isEmpty reports whether a workload is to have no pods.
 func isEmpty(live *unstructured.Unstructured) bool {
 	switch live.GetKind() {
 	case "Pod":

@@ -62,7 +62,7 @@ var waited = map[schema.GroupKind]bool{
 	{Group: "batch", Kind: "Job"}:                   true,
 }
 
-// IsWaited tells whether the readiness of an object is waited for.
+// IsWaited reports whether the readiness of an object is waited for.
 func IsWaited(o *unstructured.Unstructured) bool { return waited[o.GroupVersionKind().GroupKind()] }
 
 // Wait returns when all workloads are ready. As soon as one cannot be, the waiting ends with the errors of all that are

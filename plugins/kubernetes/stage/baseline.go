@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// baseline adds a small copy of what the running commit has beside the primary, for a canary to be compared with.
+// baseline adds a small copy of what the running commit has next to the primary, for a canary to be compared with.
 func (e *Executor) baseline(ctx context.Context, req *Request) error {
 	o, err := config.DecodeBaseline(req.Options)
 	if err != nil {

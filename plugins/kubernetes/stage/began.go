@@ -33,7 +33,7 @@ func noteBegan(ctx context.Context, req *Request, c *cluster.Client) error {
 	return req.Client.PutPluginMetadata(ctx, key, now.UTC().Format(time.RFC3339))
 }
 
-// HasBegun tells whether the deployment has applied anything at the deploy target of the request, or was about to.
+// HasBegun reports whether the deployment has applied anything at the deploy target of the request, or was about to.
 func HasBegun(ctx context.Context, req *Request) (bool, error) {
 	_, found, err := req.Client.PluginMetadata(ctx, beganKey(&req.Target.App))
 	return found, err

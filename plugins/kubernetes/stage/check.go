@@ -26,7 +26,7 @@ func CheckPlan(d *model.Deployment, s *Source) error {
 	return nil
 }
 
-// CheckPipeline tells what is certain to fail in the pipeline of a source.
+// CheckPipeline reports what is certain to fail in the pipeline of a source.
 func CheckPipeline(s *Source) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
@@ -35,8 +35,8 @@ func CheckPipeline(s *Source) error {
 	return s.App.CheckPipeline(stages)
 }
 
-// checkRoutes tells whether the traffic stages of a source can find what they route by, so that a canary is not rolled
-// out in vain.
+// checkRoutes reports whether the traffic stages of a source can find what they route by, so that a canary is not
+// rolled out in vain.
 func checkRoutes(manifests []manifest.Manifest, s *Source) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {

@@ -53,7 +53,7 @@ func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Clie
 	return first, routes, nil
 }
 
-// mayHaveRouted tells whether the deployment can have sent traffic to another variant: by the selector of a Service
+// mayHaveRouted reports whether the deployment can have sent traffic to another variant: by the selector of a Service
 // only when it is noted, by routes whenever its pipeline has a stage for that.
 func (e *Executor) mayHaveRouted(ctx context.Context, req *Request) (bool, error) {
 	last, err := lastTrafficStage(req.Target)

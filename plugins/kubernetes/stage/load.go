@@ -21,7 +21,7 @@ const sharedConfigFolder = ".pipe"
 type Images interface {
 	// Resolve gives the references to deploy by the written ones; images that are built elsewhere are left out.
 	Resolve(ctx context.Context, b config.ImageBuilder, directory string, images []string) (map[string]string, error)
-	// Provide brings images to the cluster of a deploy target; those that are built elsewhere are passed over.
+	// Provide brings images to the cluster of a deploy target; those that are built elsewhere are skipped.
 	Provide(ctx context.Context, b config.ImageBuilder, directory, target string, images []string,
 		progress func(string)) error
 }
@@ -61,7 +61,7 @@ func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manif
 	return l.load(ctx, targets, s, nil)
 }
 
-// load tells note what a user should know beside the manifests, unless it is nil.
+// load tells note what a user should know next to the manifests, unless it is nil.
 func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest,
 	error) {
 	req := loadRequest(s)

@@ -138,7 +138,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	return nil
 }
 
-// selectorOptions tells how the running commit's primary was made: selectors cannot be changed, so a rollback has to
+// selectorOptions reports how the running commit's primary was made: selectors cannot be changed, so a rollback has to
 // put the variant into them exactly when the deployment of that commit did.
 func selectorOptions(s *Source) (config.PrimaryOptions, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)

@@ -75,7 +75,7 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	return e.prune(ctx, req, client, s, applied, p)
 }
 
-// canary adds a small copy of the workloads beside the primary.
+// canary adds a small copy of the workloads next to the primary.
 func (e *Executor) canary(ctx context.Context, req *Request) error {
 	o, err := config.DecodeCanary(req.Options)
 	if err != nil {

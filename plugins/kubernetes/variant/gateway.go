@@ -113,7 +113,7 @@ type backends struct {
 	traffic   config.Traffic
 }
 
-// share gives a rule's backends anew; ok is false when none is a variant.
+// share gives a rule's backends again; ok is false when none is a variant.
 func (b backends) share(refs []any) (shared []any, ok bool, err error) {
 	var own map[string]any
 	var others []any
@@ -172,7 +172,7 @@ func (b backends) shareOf(variant int) int {
 	return [...]int{b.traffic.Primary, b.traffic.Canary, b.traffic.Baseline}[variant]
 }
 
-// isVariant tells whether a backend is the Service of a variant.
+// isVariant reports whether a backend is the Service of a variant.
 func (b backends) isVariant(ref map[string]any) bool {
 	group, _ := ref["group"].(string)
 	kind, _ := ref["kind"].(string)

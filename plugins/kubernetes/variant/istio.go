@@ -98,7 +98,7 @@ func routedHost(manifests []manifest.Manifest, app *config.Application) (string,
 	return s.GetName(), nil
 }
 
-// splitRoute gives a route's destinations anew; ok is false when none is of the host.
+// splitRoute gives a route's destinations again; ok is false when none is of the host.
 func splitRoute(destinations []any, host, namespace string, label config.VariantLabel,
 	traffic config.Traffic) (split []any, ok bool, err error) {
 	var own map[string]any

@@ -27,7 +27,7 @@ func RouteService(manifests []manifest.Manifest, app *config.Application, value 
 	return m, unstructured.SetNestedField(m.Object, value, "spec", "selector", app.VariantLabel.Key)
 }
 
-// CheckSelectable tells whether the primary's pods can be told from those of other variants, which a Service that
+// CheckSelectable reports whether the primary's pods can be told from those of other variants, which a Service that
 // routes traffic by its selector needs. Every workload that cannot is in the error.
 func CheckSelectable(manifests []manifest.Manifest, app *config.Application) error {
 	var errs []error

@@ -170,7 +170,7 @@ type run struct {
 	refused refusals
 }
 
-// check tells how something ended; nil is well.
+// check reports how something ended; nil is well.
 func (r *run) check(name string, err error, detail string, args ...any) bool {
 	switch {
 	case r.ctx.Err() != nil:

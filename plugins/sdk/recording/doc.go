@@ -6,7 +6,7 @@
 //
 // A Proxy stands between the two and passes every call on as it is; a Writer keeps the calls in a file, one JSON object
 // a line, bounded in size and with texts masked. Read gives them in their order. Replay calls a plugin as recorded and
-// tells what it does otherwise.
+// reports what it does otherwise.
 //
 // A file is not trusted: it may come from anybody. What is recorded never changes what the plugin or piped sees.
 package recording

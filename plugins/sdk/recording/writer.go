@@ -115,7 +115,7 @@ func (w *Writer) masked(method string, data []byte, input bool) []byte {
 	return masked
 }
 
-// put writes one line; w.mu is held, or nobody else has w yet.
+// put writes one line; w.mu is held, or no one else has w yet.
 func (w *Writer) put(line any) {
 	data, err := json.Marshal(line)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 )
 
-// A newer piped may tell what nobody here knows to look into.
+// A newer piped may tell what no one here knows to look into.
 func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "calls.jsonl")
-	require.NoError(t, os.WriteFile(file, nil, 0o644)) // somebody has made it
+	require.NoError(t, os.WriteFile(file, nil, 0o644)) // someone has made it
 	writer, err := recording.NewWriter(recording.WriterOptions{File: file, Plugin: "p", Mask: strings.ToLower})
 	require.NoError(t, err)
 	newer := protowire.AppendTag(nil, 1000, protowire.BytesType)

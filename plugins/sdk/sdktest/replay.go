@@ -42,7 +42,7 @@ type recording struct {
 
 // Replay makes the recorded calls of a file (JSON lines) in their order and holds the plugin to the
 // recorded codes and answers, and to the keys of the metadata that the recorded plugin stored; ids, times and the
-// message of a stage, which PipeCD never fills, may differ. Calls of other links are passed over. Directories of the
+// message of a stage, which PipeCD never fills, may differ. Calls of other links are skipped. Directories of the
 // recording become dir.
 func (h *Harness) Replay(t *testing.T, file, dir string) {
 	t.Helper()

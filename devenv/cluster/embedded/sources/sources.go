@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sources reads the sources of the embedded Kubernetes, and names their state by a digest. pipedeck is built
-// with the digest of the sources beside its own, and compiles only sources that have it: a directory of the same name
-// in somebody else's repository is no more than a directory.
+// with the digest of the sources next to its own, and compiles only sources that have it: a directory of the same name
+// in someone else's repository is no more than a directory.
 package sources
 
 import (

@@ -39,7 +39,7 @@ func main() {
 		}
 		fmt.Println(grandchild.Process.Pid)
 		forever := make(chan os.Signal, 1)
-		signal.Notify(forever, syscall.SIGUSR1) // which nobody sends
+		signal.Notify(forever, syscall.SIGUSR1) // which no one sends
 		<-forever
 	case "orphan", "orphan-elsewhere": // dies before its child, which holds both outputs
 		grandchild := exec.Command("sleep", "600")
