@@ -112,7 +112,7 @@ func newPluginsCommand(t *target) *cobra.Command {
 			body = append(body, []string{
 				s.PipedName(p.PipedId), p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
 				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
-				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), told(p.Goroutines), strings.Join(p.Stages, ","),
+				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
 				p.Detail,
 			})
 		}
@@ -132,8 +132,8 @@ func (s *snapshot) withPipeds(header []string, body [][]string) ([]string, [][]s
 	return header[1:], body
 }
 
-// told is a number that not every plugin tells.
-func told(n uint32) string {
+// known shows a number that not every plugin reports.
+func known(n uint32) string {
 	if n == 0 {
 		return "-"
 	}
