@@ -111,6 +111,8 @@ var pipedLayout = []item{
 // clusterLayout lists what is stored about one cluster.
 var clusterLayout = []item{
 	{pattern: "kind.json"},
+	{pattern: "kubeconfig"},
+	{pattern: "kubeconfig.lock"}, // of kind's library, while it writes
 	{pattern: "auto.json"},
 	{pattern: ".auto.json-*"},
 	{pattern: "lock"},

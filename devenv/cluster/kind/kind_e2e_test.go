@@ -43,7 +43,7 @@ func TestKindConforms(t *testing.T) {
 	clustertest.Suite{
 		New: newForTest, Kind: cluster.InDocker,
 		Moments: []string{"Preparing nodes", "Writing configuration", "Starting control-plane", "Installing CNI",
-			"waiting until"},
+			"waiting for 1 node"},
 		Left: func(t *testing.T, at clustertest.Place) []string {
 			left, err := engine.nodes(t.Context(), providerAt(at).name)
 			require.NoError(t, err)
