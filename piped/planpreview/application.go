@@ -39,9 +39,10 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 	case s.err != nil:
 		r.Error = m.options.Mask(s.err.Error())
 	default:
-		draft, err := trigger.Draft(
-			a, s.config, c.mirror, c.merged, m.options.ProjectID, m.options.PipedID, m.options.Now(),
-		)
+		draft, err := trigger.Draft{
+			Application: a, Config: s.config, Head: c.merged, Branch: c.mirror.Branch(), Remote: c.mirror.Remote(),
+			ProjectID: m.options.ProjectID, PipedID: m.options.PipedID, Now: m.options.Now(),
+		}.Deployment()
 		if err == nil {
 			err = m.options.Planner.Preview(
 				ctx, draft, func(ctx context.Context, p planner.Preview) error { return m.ask(ctx, a, p, r) },

@@ -6,7 +6,6 @@ package trigger
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -14,15 +13,6 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
-
-// HandleCommands takes an answer of ListUnhandledCommands and acts on those that sync an application. It
-// does not wait for that.
-func (t *Trigger) HandleCommands(unhandled []*model.Command) {
-	unhandled = slices.DeleteFunc(slices.Clone(unhandled), func(c *model.Command) bool {
-		return c.GetType() != model.Command_SYNC_APPLICATION && c.GetType() != model.Command_CHAIN_SYNC_APPLICATION
-	})
-	t.mark(func(n *news) { n.commands, n.newCommands = unhandled, true })
-}
 
 // request is what a command asks for.
 type request struct {
@@ -63,10 +53,7 @@ func requestOf(command *model.Command) request {
 // carryOut acts on the commands that wait: each one whose repository was looked at since gets a deployment
 // or a refusal. An application gets one deployment in a pass; more of its commands wait for the next.
 func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
-	for _, command := range t.commands {
-		if t.answered[command.GetId()] {
-			continue
-		}
+	for command := range t.commands.open() {
 		w := requestOf(command)
 		c := find(candidates, w.application)
 		why := t.reasonAgainst(command, w, c)
@@ -113,21 +100,16 @@ func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate
 // upToDate says whether the application's repository was looked at since the command became known: users
 // who sync mean what they have just pushed.
 func (t *Trigger) upToDate(command *model.Command, w request) bool {
-	r := t.repositories[t.findApplication(w.application).GetGitPath().GetRepo().GetId()]
+	r := t.repositories[t.applications.find(w.application).GetGitPath().GetRepo().GetId()]
 	if r == nil {
 		return true // there is nothing to wait for
 	}
-	look, asked := t.looks[command.GetId()]
-	if !asked {
-		look = r.look()
-		t.looks[command.GetId()] = look
-	}
-	return t.snapshots[r.git.ID()].looks >= look
+	return t.snapshots[r.git.ID()].looks >= t.commands.look(command, r.look)
 }
 
 // reasonAgainst says why a command cannot be carried out; empty when it can.
 func (t *Trigger) reasonAgainst(command *model.Command, w request, c *candidate) string {
-	a := t.findApplication(w.application)
+	a := t.applications.find(w.application)
 	repositoryID := a.GetGitPath().GetRepo().GetId()
 	switch {
 	case a == nil:
@@ -155,28 +137,6 @@ func (t *Trigger) answer(
 	if _, err := t.options.ControlPlane.ReportCommandHandled(ctx, request); err != nil {
 		return fmt.Errorf("report command %s as handled: %w", command.GetId(), err)
 	}
-	t.answered[command.GetId()] = true
+	t.commands.answered(command)
 	return nil
-}
-
-// take replaces the commands and forgets those that the control plane lists no more.
-func (t *Trigger) take(commands []*model.Command) {
-	t.commands = commands
-	answered, looks := map[string]bool{}, map[string]int{}
-	for _, command := range commands {
-		if id := command.GetId(); t.answered[id] {
-			answered[id] = true
-		} else if look, asked := t.looks[id]; asked {
-			looks[id] = look
-		}
-	}
-	t.answered, t.looks = answered, looks
-}
-
-func find(candidates []*candidate, application string) *candidate {
-	i := slices.IndexFunc(candidates, func(c *candidate) bool { return c.application.GetId() == application })
-	if i < 0 {
-		return nil
-	}
-	return candidates[i]
 }

@@ -13,38 +13,33 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // create creates a deployment of the application at the head of its repository, hands it to the scheduler
 // and remembers it. When it returns an error nothing has been remembered.
 func (t *Trigger) create(ctx context.Context, c *candidate, why cause) error {
-	mirror := c.repository.git
-	d, err := newDeployment(
-		c.application, c.config, mirror.Branch(), mirror.Remote(), c.snapshot.head, why, t.options.ProjectID,
-		t.options.PipedID, t.options.Clock.Now(),
-	)
+	mirror, head := c.repository.git, c.snapshot.head
+	draft := Draft{
+		Application: c.application, Config: c.config, Head: head, Branch: mirror.Branch(), Remote: mirror.Remote(),
+		ProjectID: t.options.ProjectID, PipedID: t.options.PipedID, Now: t.options.Clock.Now(),
+	}
+	d, err := draft.deployment(why)
 	if err != nil {
 		return err
 	}
 	if d, err = t.send(ctx, d, c.config.PostSync); err != nil {
-		return fmt.Errorf(
-			"create a deployment of application %s at commit %s: %w", c.application.GetName(), c.snapshot.head.Hash,
-			err,
-		)
+		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), head.Hash, err)
 	}
 	t.options.Deployments.Submit(d)
-	t.commits.put(c.application.GetId(), c.snapshot.head.Hash)
-	t.newest[c.application.GetId()] = d.GetId()
 	c.deployed = true
-	c.application.SyncState = nil // whatever it was, it is told again after this deployment
+	c.application.SyncState = nil // whatever it was, it is reported again after this deployment
 	t.logger.Info("deployment created", "application", c.application.GetName(), "deployment", d.GetId(),
-		"commit", c.snapshot.head.Hash, "trigger", why.kind, "reason", why.log)
-	t.reportTriggered(ctx, d)
+		"commit", head.Hash, "trigger", why.kind, "reason", why.log)
+	t.history.created(ctx, c.application, d, head.Hash)
 	return nil
 }
 
-// send tells the control plane and returns the deployment as it stands there.
+// send creates the deployment at the control plane and returns it as it stands there.
 func (t *Trigger) send(ctx context.Context, d *model.Deployment, post *config.PostSync) (*model.Deployment, error) {
 	var err error
 	chained := post != nil && post.Chain != nil && d.GetDeploymentChainId() == ""
@@ -78,76 +73,4 @@ func matchers(chain *config.Chain) []*pipedservice.CreateDeploymentChainRequest_
 		)
 	}
 	return list
-}
-
-// reportTriggered makes the control plane remember the deployment as the application's newest. A failure
-// only matters to the next piped, which then finds the deployment itself.
-func (t *Trigger) reportTriggered(ctx context.Context, d *model.Deployment) {
-	_, err := t.options.ControlPlane.ReportApplicationMostRecentDeployment(
-		ctx,
-		&pipedservice.ReportApplicationMostRecentDeploymentRequest{
-			ApplicationId: d.GetApplicationId(),
-			Status:        model.DeploymentStatus_DEPLOYMENT_PENDING,
-			Deployment: &model.ApplicationDeploymentReference{
-				DeploymentId: d.GetId(), Trigger: d.GetTrigger(), Summary: d.GetSummary(),
-				ConfigFilename: d.GetGitPath().GetConfigFilename(), StartedAt: d.GetCreatedAt(),
-				CompletedAt: d.GetCompletedAt(),
-			},
-		},
-	)
-	if err != nil && ctx.Err() == nil {
-		t.logger.Error(
-			"report of an application's newest deployment failed", "application", d.GetApplicationName(), "deployment",
-			d.GetId(), "error", err,
-		)
-	}
-}
-
-// previous returns the commit that was looked at last for the application; empty when it was never deployed.
-func (t *Trigger) previous(ctx context.Context, a *model.Application) (string, error) {
-	if commit, known := t.commits.get(a.GetId()); known {
-		return commit, nil
-	}
-	if err := t.listOpen(ctx); err != nil {
-		return "", err
-	}
-	var newest *model.DeploymentTrigger
-	answer, err := t.options.ControlPlane.GetApplicationMostRecentDeployment(
-		ctx,
-		&pipedservice.GetApplicationMostRecentDeploymentRequest{
-			ApplicationId: a.GetId(), Status: model.DeploymentStatus_DEPLOYMENT_PENDING,
-		},
-	)
-	switch {
-	case err == nil:
-		newest = answer.GetDeployment().GetTrigger()
-	case status.Code(err) != codes.NotFound:
-		return "", fmt.Errorf("ask for the last deployment of application %s: %w", a.GetName(), err)
-	}
-	// A piped that was killed after creating a deployment had no time to report it.
-	if d := t.open[a.GetId()]; d.GetTrigger().GetTimestamp() > newest.GetTimestamp() {
-		newest = d.GetTrigger()
-		t.reportTriggered(ctx, d)
-	}
-	delete(t.open, a.GetId())
-	return newest.GetCommit().GetHash(), nil
-}
-
-// listOpen fetches, once, the newest deployment under way for each application.
-func (t *Trigger) listOpen(ctx context.Context) error {
-	if t.open != nil {
-		return nil
-	}
-	deployments, err := controlplane.OpenDeployments(ctx, t.options.ControlPlane)
-	if err != nil {
-		return fmt.Errorf("list the deployments under way: %w", err)
-	}
-	open := map[string]*model.Deployment{}
-	for _, d := range deployments {
-		if d.GetTrigger().GetTimestamp() > open[d.GetApplicationId()].GetTrigger().GetTimestamp() {
-			open[d.GetApplicationId()] = d
-		}
-	}
-	t.open = open
-	return nil
 }

@@ -170,32 +170,12 @@ func TestDeploymentsOfBareCommitsAreAccepted(t *testing.T) {
 		Id: "a", Name: "web",
 		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "./"},
 	}
-	d, err := newDeployment(
-		a, &config.Application{}, "main", "/r", git.Commit{Hash: "abc"}, cause{id: "d"}, "dev", "piped",
-		time.Unix(1, 0),
-	)
+	d, err := Draft{
+		Application: a, Config: &config.Application{}, Head: git.Commit{Hash: "abc"}, Branch: "main", Remote: "/r",
+		ProjectID: "dev", PipedID: "piped", Now: time.Unix(1, 0),
+	}.Deployment()
 	require.NoError(t, err)
 	require.NoError(t, d.ValidateAll(), "neither message nor author nor time")
-}
-
-func TestTheMemoryOfCommitsIsBounded(t *testing.T) {
-	t.Parallel()
-	m := newMemory(3)
-	for i := range 3 {
-		m.put(fmt.Sprint(i), "c")
-	}
-	m.get("0")
-	m.put("1", "d")
-	m.put("3", "c")
-	_, known := m.get("2")
-	require.False(t, known, "the longest unused is forgotten")
-	commit, known := m.get("1")
-	require.True(t, known)
-	require.Equal(t, "d", commit)
-	_, known = m.get("0")
-	require.True(t, known)
-	require.Len(t, m.entries, 3)
-	require.Equal(t, 3, m.order.Len())
 }
 
 func TestABrokenConfigurationStillGivesAName(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -55,17 +56,33 @@ type cause struct {
 	log string
 }
 
-// newDeployment fills in all that a control plane checks (PipeCD v1).
-func newDeployment(
-	a *model.Application, application *config.Application, branch, remote string, head git.Commit, c cause,
-	projectID, pipedID string, now time.Time,
-) (*model.Deployment, error) {
+// Draft is what a deployment is created from: an application as its configuration in Git has it at a commit.
+type Draft struct {
+	Application *model.Application
+	Config      *config.Application
+	// Head is the commit, at the head of Branch of the repository at Remote.
+	Head           git.Commit
+	Branch, Remote string
+	// ProjectID and PipedID are those of this piped.
+	ProjectID, PipedID string
+	// Now is when the deployment is created.
+	Now time.Time
+}
+
+// Deployment returns the deployment that the commit would be given. Nothing is created at the control plane.
+func (f Draft) Deployment() (*model.Deployment, error) {
+	return f.deployment(cause{kind: onCommit, id: uuid.NewString()})
+}
+
+// deployment fills in all that a control plane checks (PipeCD v1).
+func (f Draft) deployment(c cause) (*model.Deployment, error) {
+	a := f.Application
 	d := &model.Deployment{
 		Id:                        c.id,
 		ApplicationId:             a.GetId(),
 		ApplicationName:           a.GetName(),
-		PipedId:                   pipedID,
-		ProjectId:                 projectID,
+		PipedId:                   f.PipedID,
+		ProjectId:                 f.ProjectID,
 		Kind:                      a.GetKind(),
 		PlatformProvider:          a.GetPlatformProvider(),
 		GitPath:                   proto.CloneOf(a.GetGitPath()),
@@ -75,22 +92,22 @@ func newDeployment(
 		StatusReason:              "Waiting to be planned",
 		DeploymentChainId:         c.chain,
 		DeploymentChainBlockIndex: c.block,
-		DeploymentTraceCommitHash: head.Trailer(traceTrailer),
+		DeploymentTraceCommitHash: f.Head.Trailer(traceTrailer),
 		MetadataV2: &model.DeploymentMetadata{
 			Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{}},
 		},
-		CreatedAt: now.Unix(),
-		UpdatedAt: now.Unix(),
+		CreatedAt: f.Now.Unix(),
+		UpdatedAt: f.Now.Unix(),
 		Trigger: &model.DeploymentTrigger{
-			Commit:          commitOf(head, branch, remote),
+			Commit:          commitOf(f.Head, f.Branch, f.Remote),
 			Commander:       c.commander,
-			Timestamp:       now.Unix(),
+			Timestamp:       f.Now.Unix(),
 			SyncStrategy:    c.strategy,
 			StrategySummary: c.why,
 		},
 	}
-	if application.Notification != nil {
-		text, err := json.Marshal(application.Notification)
+	if f.Config.Notification != nil {
+		text, err := json.Marshal(f.Config.Notification)
 		if err != nil {
 			return nil, fmt.Errorf("encode the notification settings of application %s: %w", a.GetName(), err)
 		}

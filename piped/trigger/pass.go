@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
@@ -28,13 +25,13 @@ func (t *Trigger) pass(ctx context.Context) error {
 	diffs := diffs{}
 	var candidates []*candidate
 	steps := []func() error{
-		func() error { return t.reportConfigurations(ctx) },
+		func() error { return t.registrar.report(ctx, t.snapshots) },
 		func() error { candidates = t.candidates(); return nil },
 		func() error { return t.carryOut(ctx, candidates) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },
-		func() error { return t.reportMistakes(ctx, candidates) },
-		func() error { return t.reportMended(ctx, candidates) },
+		func() error { return t.mistakes.reportBroken(ctx, candidates) },
+		func() error { return t.mistakes.reportFixed(ctx, candidates) },
 	}
 	var failed error
 	for _, step := range steps {
@@ -44,22 +41,20 @@ func (t *Trigger) pass(ctx context.Context) error {
 			break
 		}
 	}
-	if len(t.mistakes) > 0 {
-		t.wakeIn(t.options.Interval)
+	if t.mistakes.any() {
+		t.schedule.within(t.options.Interval)
 	}
 	return failed
 }
 
 // begin takes the news.
 func (t *Trigger) begin() {
-	t.mu.Lock()
-	got := t.news
-	t.news = news{}
-	t.mu.Unlock()
-	t.again, t.next, t.freshList = false, 0, false
-	t.listed = t.listed && !got.applications
+	got := t.inbox.take()
+	t.again = false
+	t.schedule.begin()
+	t.applications.begin(got.applications)
 	if got.newCommands {
-		t.take(got.commands)
+		t.commands.replace(got.commands)
 	}
 	t.snapshots = map[string]snapshot{}
 	for id, r := range t.repositories {
@@ -69,19 +64,25 @@ func (t *Trigger) begin() {
 
 // refresh lists the applications when they have changed, or when a command names one that is not known.
 func (t *Trigger) refresh(ctx context.Context) error {
-	for _, command := range t.commands {
-		if !t.answered[command.GetId()] && t.findApplication(requestOf(command).application) == nil {
-			t.listed = false
+	for command := range t.commands.open() {
+		if t.applications.find(requestOf(command).application) == nil {
+			t.applications.expire()
 		}
 	}
-	if t.listed {
-		return nil
+	return t.applications.refresh(ctx)
+}
+
+// listed forgets the applications that are gone, and has the repositories read the configuration files of those that
+// are listed.
+func (t *Trigger) listed() {
+	exists := func(application string) bool { return t.applications.find(application) != nil }
+	t.history.keep(exists)
+	t.mistakes.keep(exists)
+	for _, a := range t.applications.list {
+		if r := t.repositories[a.GetGitPath().GetRepo().GetId()]; r != nil {
+			r.include(configFileOf(a))
+		}
 	}
-	if err := t.listApplications(ctx); err != nil {
-		return err
-	}
-	t.listed, t.freshList = true, true
-	return nil
 }
 
 // onCommit creates a deployment when the branch has moved in a way that matters to the application.
@@ -90,7 +91,7 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 		return nil
 	}
 	head := c.snapshot.head.Hash
-	previous, err := t.previous(ctx, c.application)
+	previous, err := t.history.previous(ctx, c.application)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 		return fmt.Errorf("decide whether application %s is deployed: %w", c.application.GetName(), err)
 	}
 	if !due {
-		t.commits.put(c.application.GetId(), head)
+		t.history.looked(c.application, head)
 		return nil
 	}
 	return t.create(ctx, c, cause{kind: onCommit, id: uuid.NewString(), log: reason})
@@ -113,19 +114,19 @@ func (t *Trigger) onOutOfSync(ctx context.Context, c *candidate) error {
 	if c.err != nil || c.config.Trigger.OnOutOfSync.Disabled {
 		return nil
 	}
-	t.wakeIn(t.options.Interval)
+	t.schedule.within(t.options.Interval)
 	state := c.application.GetSyncState()
 	if c.deployed || state.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
 		return nil
 	}
-	last, err := t.lastDeployment(ctx, c.application)
+	last, err := t.history.lastDeployment(ctx, c.application)
 	if err != nil {
 		return err
 	}
 	now := t.options.Clock.Now()
 	due, later := dueOnOutOfSync(c.config.Trigger.OnOutOfSync, state, last, now)
 	if !later.IsZero() {
-		t.wakeIn(max(later.Sub(now), time.Second))
+		t.schedule.within(max(later.Sub(now), time.Second))
 	}
 	if !due {
 		return nil
@@ -134,32 +135,6 @@ func (t *Trigger) onOutOfSync(ctx context.Context, c *candidate) error {
 		kind: onOutOfSync, id: uuid.NewString(), log: "it is out of sync",
 		strategy: model.SyncStrategy_QUICK_SYNC, why: "Quick sync to undo the drift from the configuration in Git",
 	})
-}
-
-// lastDeployment returns the deployment that was triggered last; nil when there was none.
-func (t *Trigger) lastDeployment(ctx context.Context, a *model.Application) (*model.Deployment, error) {
-	id := t.newest[a.GetId()]
-	if id == "" {
-		id = a.GetMostRecentlyTriggeredDeployment().GetDeploymentId()
-	}
-	if id == "" {
-		return nil, nil
-	}
-	answer, err := t.options.ControlPlane.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: id})
-	if status.Code(err) == codes.NotFound {
-		return nil, nil // the control plane has forgotten it
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ask for the last deployment of application %s: %w", a.GetName(), err)
-	}
-	return answer.GetDeployment(), nil
-}
-
-// wakeIn asks for another pass in d, unless one comes earlier.
-func (t *Trigger) wakeIn(d time.Duration) {
-	if t.next == 0 || d < t.next {
-		t.next = d
-	}
 }
 
 // diffs holds what was compared in this pass: many applications of a repository come from one commit.

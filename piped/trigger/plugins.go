@@ -6,64 +6,86 @@ package trigger
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// reportPlugins reports which plugins applications use, where that has changed, and again for applications that are not
-// registered: the control plane may be a new one. Registered ones are found by repository and configuration file.
-func (t *Trigger) reportPlugins(ctx context.Context, registered map[string]*model.Application) error {
-	if t.options.Uses == nil || t.options.PluginReporter == nil {
-		return nil
+// PluginReporter takes the plugins that applications use; Unimplemented where the control plane has no use for them.
+type PluginReporter interface {
+	ReportApplicationPlugins(
+		context.Context, *agentv1.ReportApplicationPluginsRequest, ...grpc.CallOption,
+	) (*agentv1.ReportApplicationPluginsResponse, error)
+}
+
+// usedFile is a configuration that names plugins. registered is its application; nil when the control plane knows none.
+type usedFile struct {
+	repository string
+	file       *file
+	registered *model.Application
+}
+
+// pluginUses reports which plugins applications use.
+type pluginUses struct {
+	uses     func(*config.Application) (plugins []string, known bool) // nil to report none
+	reporter PluginReporter                                           // nil to report none
+
+	reported map[string][]string // plugins as reported last, by fileKey
+}
+
+// report reports the plugins of the files where they have changed, and again, after each listing of the applications
+// (fresh), for applications that are not registered: the control plane may be a new one. retargeted reports that the
+// control plane may have given registered applications other deploy targets.
+func (p *pluginUses) report(ctx context.Context, files []usedFile, fresh bool) (retargeted bool, err error) {
+	if p.uses == nil || p.reporter == nil {
+		return false, nil
 	}
 	var changed []*agentv1.ApplicationPlugins
-	uses, anyRegistered := map[string][]string{}, false
-	for _, id := range slices.Sorted(maps.Keys(t.snapshots)) {
-		files := t.snapshots[id].files
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			f, at := files[name], id+"\x00"+name
-			if f.application == nil || !t.selects(f) {
-				continue
-			}
-			plugins, known := t.options.Uses(f.application)
-			if !known {
-				continue
-			}
-			uses[at] = plugins
-			before, reported := t.uses[at]
-			a := registered[at]
-			if reported && slices.Equal(before, plugins) && (a != nil || !t.freshList) {
-				continue
-			}
-			one := &agentv1.ApplicationPlugins{
-				RepoId: id, Path: gitPathOf(f.dir()), ConfigFilename: f.base(), Plugins: plugins,
-			}
-			if a != nil {
-				anyRegistered = true
-				one.Path, one.ConfigFilename = a.GetGitPath().GetPath(), a.GetGitPath().GetConfigFilename()
-			}
-			changed = append(changed, one)
+	uses := map[string][]string{}
+	for _, f := range files {
+		plugins, known := p.uses(f.file.application)
+		if !known {
+			continue
 		}
+		key := fileKey(f.repository, f.file.path)
+		uses[key] = plugins
+		before, reported := p.reported[key]
+		if reported && slices.Equal(before, plugins) && (f.registered != nil || !fresh) {
+			continue
+		}
+		retargeted = retargeted || f.registered != nil
+		changed = append(changed, f.describe(plugins))
 	}
 	if len(changed) == 0 {
-		t.uses = uses
-		return nil
+		p.reported = uses
+		return false, nil
 	}
-	_, err := t.options.PluginReporter.ReportApplicationPlugins(
+	_, err = p.reporter.ReportApplicationPlugins(
 		ctx, &agentv1.ReportApplicationPluginsRequest{Applications: changed},
 	)
-	if err != nil && status.Code(err) != codes.Unimplemented { // PipeCD's users choose deploy targets themselves
-		return fmt.Errorf("report the plugins of %d applications: %w", len(changed), err)
+	unimplemented := status.Code(err) == codes.Unimplemented // PipeCD's users choose deploy targets themselves
+	if err != nil && !unimplemented {
+		return false, fmt.Errorf("report the plugins of %d applications: %w", len(changed), err)
 	}
-	t.uses = uses
-	if err != nil || !anyRegistered {
-		return nil
+	p.reported = uses
+	return retargeted && !unimplemented, nil
+}
+
+// describe is the report of the plugins. Registered applications are found by repository and configuration file.
+func (f usedFile) describe(plugins []string) *agentv1.ApplicationPlugins {
+	if f.registered != nil {
+		place := f.registered.GetGitPath()
+		return &agentv1.ApplicationPlugins{
+			RepoId: f.repository, Path: place.GetPath(), ConfigFilename: place.GetConfigFilename(), Plugins: plugins,
+		}
 	}
-	return t.listApplications(ctx) // deployments of this pass go to the targets that they have now
+	return &agentv1.ApplicationPlugins{
+		RepoId: f.repository, Path: gitPathOf(f.file.dir()), ConfigFilename: f.file.base(), Plugins: plugins,
+	}
 }

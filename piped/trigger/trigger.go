@@ -6,12 +6,10 @@ package trigger
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
-	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/clock"
@@ -33,13 +31,6 @@ type Deployments interface {
 	Submit(deployments ...*model.Deployment)
 }
 
-// PluginReporter takes the plugins that applications use; Unimplemented where the control plane has no use for them.
-type PluginReporter interface {
-	ReportApplicationPlugins(
-		context.Context, *agentv1.ReportApplicationPluginsRequest, ...grpc.CallOption,
-	) (*agentv1.ReportApplicationPluginsResponse, error)
-}
-
 // Options are what a Trigger needs.
 type Options struct {
 	ProjectID, PipedID string
@@ -48,14 +39,14 @@ type Options struct {
 	// Repositories are run by someone else; the Trigger is the only one that listens to Changed.
 	Repositories []*git.Repository
 	ControlPlane pipedservice.PipedServiceClient
-	// Deployments gets what was created, before the control plane could tell of it.
+	// Deployments gets what was created, before the control plane could report it.
 	Deployments Deployments
 	// Uses names the plugins that an application uses; false while that is not known. PluginReporter gets the names.
 	// Both may be nil.
 	Uses           func(*config.Application) (plugins []string, known bool)
 	PluginReporter PluginReporter
-	// Broken is told, once for each change, of a configuration that cannot be used, which keeps the
-	// application from being deployed at commit. It may be nil, and must return at once.
+	// Broken gets, once for each change, a configuration that cannot be used, which keeps the application from
+	// being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
 	// at once.
@@ -69,45 +60,27 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Trigger creates deployments. Its state belongs to Run; other methods only leave news for it.
+// Trigger creates deployments. Its state belongs to Run; other methods only leave news in the inbox.
 type Trigger struct {
 	options      Options
 	logger       *slog.Logger
 	repositories map[string]*repository
-	wake         chan struct{}
-
-	mu   sync.Mutex
-	news news
+	inbox        *inbox
 
 	// What is known, across passes.
-	listed       bool
-	applications []*model.Application
-	byID         map[string]int               // index in applications
-	unregistered []*model.ApplicationInfo     // as reported last
-	uses         map[string][]string          // plugins as reported last, by repository and configuration file
-	commits      *memory                      // looked at last, by application
-	open         map[string]*model.Deployment // found at the start, by application; nil before that
-	newest       map[string]string            // ids of deployments created here, by application
-	mistakes     map[string]mistake           // by application
-	commands     []*model.Command
-	answered     map[string]bool // commands
-	looks        map[string]int  // the look that a command waits for
+	applications *applications
+	registrar    *registrar
+	commands     *commands
+	history      *history
+	mistakes     *mistakes
+	schedule     *schedule
 
 	// Of the pass under way.
 	snapshots map[string]snapshot
-	freshList bool
-	again     bool          // another pass follows at once
-	next      time.Duration // until another pass is needed; 0 for none
+	again     bool // another pass follows at once
 }
 
-// news is what has happened since the last pass.
-type news struct {
-	applications bool
-	newCommands  bool
-	commands     []*model.Command
-}
-
-// New makes a Trigger; nothing starts before Run.
+// New creates a Trigger; nothing starts before Run.
 func New(options Options) *Trigger {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -128,43 +101,44 @@ func New(options Options) *Trigger {
 		options:      options,
 		logger:       options.Logger,
 		repositories: map[string]*repository{},
-		wake:         make(chan struct{}, 1),
-		uses:         map[string][]string{},
-		commits:      newMemory(maxCommits),
-		newest:       map[string]string{},
-		mistakes:     map[string]mistake{},
-		answered:     map[string]bool{},
-		looks:        map[string]int{},
+		inbox:        newInbox(),
+		commands:     newCommands(),
+		history:      newHistory(options.ControlPlane, options.Logger),
+		mistakes: &mistakes{
+			controlPlane: options.ControlPlane, clock: options.Clock, logger: options.Logger, broken: options.Broken,
+			known: map[string]mistake{},
+		},
+		schedule: newSchedule(options.Clock),
+	}
+	t.applications = &applications{controlPlane: options.ControlPlane, onList: t.listed}
+	t.registrar = &registrar{
+		controlPlane: options.ControlPlane, applications: t.applications, pipedID: options.PipedID,
+		selector:   options.AppSelector,
+		plugins:    pluginUses{uses: options.Uses, reporter: options.PluginReporter},
+		onRegister: t.ApplicationsChanged,
 	}
 	for _, mirror := range options.Repositories {
 		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, func(err error) {
 			options.Looked(mirror, err)
-			t.nudge()
+			t.inbox.nudge()
 		})
 	}
 	return t
 }
 
 // PluginsSettled says that Uses may know more.
-func (t *Trigger) PluginsSettled() { t.nudge() }
+func (t *Trigger) PluginsSettled() { t.inbox.nudge() }
 
 // ApplicationsChanged says that ListApplications has a new answer.
-func (t *Trigger) ApplicationsChanged() {
-	t.mark(func(n *news) { n.applications = true })
-}
+func (t *Trigger) ApplicationsChanged() { t.inbox.applicationsChanged() }
 
-func (t *Trigger) mark(change func(*news)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	change(&t.news)
-	t.nudge()
-}
-
-func (t *Trigger) nudge() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+// HandleCommands takes an answer of ListUnhandledCommands and acts on those that sync an application. It
+// does not wait for that.
+func (t *Trigger) HandleCommands(unhandled []*model.Command) {
+	unhandled = slices.DeleteFunc(slices.Clone(unhandled), func(c *model.Command) bool {
+		return c.GetType() != model.Command_SYNC_APPLICATION && c.GetType() != model.Command_CHAIN_SYNC_APPLICATION
+	})
+	t.inbox.commandsListed(unhandled)
 }
 
 // Run makes a pass at once and after every piece of news, until ctx ends. It always returns nil.
@@ -174,14 +148,14 @@ func (t *Trigger) Run(ctx context.Context) error {
 	for _, r := range t.repositories {
 		follows.Go(func() { r.run(ctx) })
 	}
-	t.nudge()
-	backoff, told := clock.NewBackoff(firstPause, longestPause), ""
+	t.inbox.nudge()
+	logged := "" // the failure of the passes before
 	var later <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-t.wake:
+		case <-t.inbox.wake:
 		case <-later:
 			t.ApplicationsChanged() // sync states come with the list
 		}
@@ -192,25 +166,14 @@ func (t *Trigger) Run(ctx context.Context) error {
 		t.options.Passed(err)
 		switch {
 		case err == nil:
-			backoff.Reset()
-			told = ""
-			later = t.inTime(t.next)
-		default:
-			if err.Error() != told {
-				t.logger.Error("not everything could be triggered or reported; it is tried again", "error", err)
-				told = err.Error()
-			}
-			later = t.inTime(backoff.Next())
+			logged = ""
+		case err.Error() != logged:
+			t.logger.Error("not everything could be triggered or reported; it is tried again", "error", err)
+			logged = err.Error()
 		}
+		later = t.schedule.end(err)
 		if t.again {
-			t.nudge()
+			t.inbox.nudge()
 		}
 	}
-}
-
-func (t *Trigger) inTime(d time.Duration) <-chan time.Time {
-	if d <= 0 {
-		return nil
-	}
-	return t.options.Clock.After(d)
 }

@@ -1,0 +1,147 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// registrar reports the application configurations in Git to the control plane: applications that it does not know, and
+// names, labels, descriptions and plugins that have changed.
+type registrar struct {
+	controlPlane pipedservice.PipedServiceClient
+	applications *applications
+	pipedID      string
+	// selector holds the labels that an application must have to be reported when it is not registered.
+	selector map[string]string
+	plugins  pluginUses
+	// onRegister is called when the control plane may list more applications than before.
+	onRegister func()
+
+	unregistered []*model.ApplicationInfo // as reported last
+}
+
+// report reports the configurations at the heads of the repositories.
+func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) error {
+	registered := r.applications.byFile()
+	var unregistered, differing []*model.ApplicationInfo
+	var used []usedFile
+	for _, id := range slices.Sorted(maps.Keys(snapshots)) {
+		files := snapshots[id].files
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			f, a := files[name], registered[fileKey(id, name)]
+			selected := r.selects(f)
+			switch {
+			case a == nil && selected:
+				unregistered = append(unregistered, r.info(id, f))
+			case a != nil && f.application != nil && differs(a, f.application):
+				differing = append(differing, r.change(a, f))
+			}
+			if selected && f.application != nil {
+				used = append(used, usedFile{repository: id, file: f, registered: a})
+			}
+		}
+	}
+	retargeted, err := r.plugins.report(ctx, used, r.applications.fresh)
+	if err != nil {
+		return err // applications that are registered before would get other deploy targets
+	}
+	if retargeted {
+		if err := r.applications.read(ctx); err != nil { // deployments of this pass go to the targets that they have now
+			return err
+		}
+	}
+	return errors.Join(r.update(ctx, differing), r.register(ctx, unregistered))
+}
+
+// selects says whether an application that is not registered is reported. PipeCD v1: it must have a name
+// and the labels of appSelector. A broken configuration is reported too, so that users see it somewhere;
+// its labels are not known.
+func (r *registrar) selects(f *file) bool {
+	if f.application == nil {
+		return len(r.selector) == 0
+	}
+	for key, value := range r.selector {
+		if f.application.Labels[key] != value {
+			return false
+		}
+	}
+	return f.name != ""
+}
+
+func (r *registrar) info(repositoryID string, f *file) *model.ApplicationInfo {
+	info := &model.ApplicationInfo{
+		Name: f.name, Kind: kindOf(f), RepoId: repositoryID, Path: gitPathOf(f.dir()), ConfigFilename: f.base(),
+		PipedId: r.pipedID,
+	}
+	if f.application != nil {
+		info.Labels, info.Description = maps.Clone(f.application.Labels), f.application.Description
+	}
+	return info
+}
+
+// register reports the whole list when it has changed, and after each listing of the applications: PipeCD
+// v1's control plane keeps it in a cache only. A control plane that registers the applications at once has a new answer
+// to ListApplications then.
+func (r *registrar) register(ctx context.Context, list []*model.ApplicationInfo) error {
+	same := slices.EqualFunc(list, r.unregistered, func(a, b *model.ApplicationInfo) bool { return proto.Equal(a, b) })
+	if same && (len(list) == 0 || !r.applications.fresh) {
+		return nil
+	}
+	_, err := r.controlPlane.ReportUnregisteredApplicationConfigurations(
+		ctx, &pipedservice.ReportUnregisteredApplicationConfigurationsRequest{Applications: list},
+	)
+	if err != nil {
+		return fmt.Errorf("report %d applications that are not registered: %w", len(list), err)
+	}
+	r.unregistered = list
+	if !same && len(list) > 0 {
+		r.onRegister()
+	}
+	return nil
+}
+
+func differs(a *model.Application, c *config.Application) bool {
+	return c.Name != "" && c.Name != a.GetName() || c.Description != a.GetDescription() || !maps.Equal(
+		c.Labels, a.GetLabels(),
+	)
+}
+
+func (r *registrar) change(a *model.Application, f *file) *model.ApplicationInfo {
+	info := r.info(a.GetGitPath().GetRepo().GetId(), f)
+	info.Id, info.Path, info.Kind = a.GetId(), a.GetGitPath().GetPath(), a.GetKind()
+	if info.Name == "" {
+		info.Name = a.GetName()
+	}
+	return info
+}
+
+// update reports the changes and reads the applications again: a control plane may give them
+// other deploy targets, and deployments of this pass go there.
+func (r *registrar) update(ctx context.Context, list []*model.ApplicationInfo) error {
+	if len(list) == 0 {
+		return nil
+	}
+	_, err := r.controlPlane.UpdateApplicationConfigurations(
+		ctx, &pipedservice.UpdateApplicationConfigurationsRequest{Applications: list},
+	)
+	if err != nil {
+		return fmt.Errorf("report the changed configurations of %d applications: %w", len(list), err)
+	}
+	if err := r.applications.read(ctx); err != nil {
+		return err
+	}
+	r.applications.amend(list)
+	return nil
+}
