@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // resourceWatch reads what lives of one application, while its tree is on the screen.
@@ -34,19 +35,23 @@ type (
 	retryResourcesMsg struct{ watch *resourceWatch }
 )
 
-// resources is the tree and where the user is in it.
-type resources struct {
+// resourcesPane is the tree of live resources of the selected application, and where the user is in it.
+type resourcesPane struct {
+	host   *host
+	link   *link
+	chosen *selection
+	toast  *toast
+
 	watch   *resourceWatch
 	tree    *state.Tree
 	trouble string
-
 	// of is the application of at and id, which outlast a watch: the selected row, and its resource.
 	of string
 	at int
 	id string
 }
 
-// run reads until cancel; the model is told of each response.
+// run reads until cancel and sends each response to the model.
 func (w *resourceWatch) run(client deckv1.DeckServiceClient, send func(tea.Msg)) {
 	stream, err := client.WatchResources(w.ctx, &deckv1.WatchResourcesRequest{ApplicationId: w.application},
 		grpc.MaxCallRecvMsgSize(maxMessage))
@@ -62,95 +67,123 @@ func (w *resourceWatch) run(client deckv1.DeckServiceClient, send func(tea.Msg))
 	}
 }
 
-// settleResources opens the watch of what is on the screen, and ends any other.
-func (m *model) settleResources() tea.Cmd {
-	if m.resources.watch != nil && (m.focus != keymap.Resources || m.resources.watch.application != m.app ||
-		m.client == nil) {
-		m.closeResources()
+// settle opens the watch of the selected application while the pane is on the screen, and ends any other.
+func (p *resourcesPane) settle(shown bool) tea.Cmd {
+	app := p.chosen.app
+	if p.watch != nil && (!shown || p.watch.application != app || p.link.client == nil) {
+		p.close()
 	}
-	if m.focus != keymap.Resources || m.app == "" || m.client == nil || m.resources.watch != nil {
+	if !shown || app == "" || p.link.client == nil || p.watch != nil {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(m.work.ctx)
-	watch := &resourceWatch{application: m.app, ctx: ctx, cancel: cancel}
-	m.resources.watch, m.resources.tree = watch, &state.Tree{}
-	if m.resources.of != m.app {
-		m.resources.of, m.resources.at, m.resources.id = m.app, 0, ""
+	ctx, cancel := context.WithCancel(p.host.work.ctx)
+	watch := &resourceWatch{application: app, ctx: ctx, cancel: cancel}
+	p.watch, p.tree = watch, &state.Tree{}
+	if p.of != app {
+		p.of, p.at, p.id = app, 0, ""
 	}
-	client := m.client
-	return m.work.do(func(context.Context) tea.Msg {
-		watch.run(client, m.send)
+	client, send := p.link.client, p.host.send
+	return p.host.work.do(func(context.Context) tea.Msg {
+		watch.run(client, send)
 		return nil
 	})
 }
 
-func (m *model) closeResources() {
-	if m.resources.watch != nil {
-		m.resources.watch.cancel()
+func (p *resourcesPane) close() {
+	if p.watch != nil {
+		p.watch.cancel()
 	}
-	m.resources.watch, m.resources.tree = nil, nil
+	p.watch, p.tree = nil, nil
 }
 
-// takeResources takes news of the tree. One that cannot be read is tried again.
-func (m *model) takeResources(msg resourcesMsg) tea.Cmd {
-	r := &m.resources
-	if msg.watch != r.watch {
+// take takes the messages of watches, and of a new connection.
+func (p *resourcesPane) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case connectedMsg:
+		p.close() // and settle opens it again
+	case resourcesMsg:
+		return p.grow(msg)
+	case retryResourcesMsg:
+		if msg.watch == p.watch {
+			p.close()
+		}
+	}
+	return nil
+}
+
+// grow takes news of the tree. A tree that cannot be read is tried again.
+func (p *resourcesPane) grow(msg resourcesMsg) tea.Cmd {
+	if msg.watch != p.watch {
 		return nil
 	}
 	if msg.err == nil {
-		r.trouble = ""
-		r.tree.Apply(msg.response)
+		p.trouble = ""
+		p.tree.Apply(msg.response)
 		if msg.response.GetComplete() {
-			r.stay()
+			p.stay()
 		}
 		return nil
 	}
-	r.trouble = "cannot read the resources: " + plain(msg.err)
-	return m.work.do(func(ctx context.Context) tea.Msg {
-		select {
-		case <-m.clock.after(logRetry):
-			return retryResourcesMsg{msg.watch}
-		case <-ctx.Done():
-			return nil
-		}
-	})
+	p.trouble = "cannot read the resources: " + plain(msg.err)
+	return p.host.later(logRetry, retryResourcesMsg{msg.watch})
 }
 
 // stay keeps the selected resource selected when the tree is another, or its place when it is gone.
-func (r *resources) stay() {
-	rows := r.tree.Rows()
-	if r.at < len(rows) && rows[r.at].GetId() == r.id {
+func (p *resourcesPane) stay() {
+	rows := p.tree.Rows()
+	if p.at < len(rows) && rows[p.at].GetId() == p.id {
 		return
 	}
 	for i, row := range rows {
-		if row.GetId() == r.id {
-			r.at = i
+		if row.GetId() == p.id {
+			p.at = i
 			return
 		}
 	}
-	r.choose(r.at)
+	p.choose(p.at)
 }
 
-func (r *resources) choose(at int) {
-	rows := r.tree.Rows()
-	r.at, r.id = moved(at, 0, len(rows)), ""
+func (p *resourcesPane) choose(at int) {
+	rows := p.tree.Rows()
+	p.at, p.id = moved(at, 0, len(rows)), ""
 	if len(rows) > 0 {
-		r.id = rows[r.at].GetId()
+		p.id = rows[p.at].GetId()
 	}
 }
 
 // problem goes to the next or the previous resource that is worth looking at, round the ends.
-func (m *model) problem(step int) tea.Cmd {
-	if m.resources.tree == nil {
+func (p *resourcesPane) problem(step int) tea.Cmd {
+	if p.tree == nil {
 		return nil
 	}
-	rows := m.resources.tree.Rows()
+	rows := p.tree.Rows()
 	for i := 1; i <= len(rows); i++ {
-		at := (m.resources.at + step*i + len(rows)*len(rows)) % len(rows)
+		at := (p.at + step*i + len(rows)*len(rows)) % len(rows)
 		if rows[at].Problem() {
-			m.resources.choose(at)
+			p.choose(at)
 			return nil
 		}
 	}
-	return m.say("every resource is healthy and as in Git", false)
+	return p.toast.say("every resource is healthy and as in Git", false)
+}
+
+func (p *resourcesPane) move(action keymap.Action) {
+	if p.tree != nil {
+		p.choose(p.at + steps(action))
+	}
+}
+
+func (p *resourcesPane) draw(width, height int, _ bool) string {
+	app := p.chosen.application()
+	v := view.Resources{Theme: p.host.theme, Application: app, Selected: p.at, Now: p.host.now, Trouble: p.trouble}
+	switch {
+	case app == nil:
+		v.Waiting = "No application is selected."
+	case p.tree == nil || !p.tree.Known():
+		v.Waiting = "asking" + p.host.theme.Ellipsis
+	default:
+		v.Rows = p.tree.Rows()
+		v.Waiting = "No live resources: not deployed yet, or its plugin does not report live state."
+	}
+	return v.Draw(width, height)
 }

@@ -48,19 +48,19 @@ func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
 func TestAChosenResourceStaysChosen(t *testing.T) {
 	t.Parallel()
 	m := withResources(t, 100, 30)
-	chosen := func() string { return m.resources.tree.Rows()[m.resources.at].GetName() }
+	chosen := func() string { return m.panes.resources.tree.Rows()[m.panes.resources.at].GetName() }
 	require.Equal(t, "hello-world", chosen(), "the first problem")
 	m.key("G")
 	require.Equal(t, "hello-world", chosen())
-	require.Equal(t, 5, m.resources.at)
+	require.Equal(t, 5, m.panes.resources.at)
 	m.key("k", "k", "k")
 	require.Equal(t, "hello-world-7d4b9", chosen())
 	more := &deckv1.Resource{Id: "a", Kind: "ConfigMap", Name: "first", Namespace: "default",
 		DeployTarget: "kubernetes/local", Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY}
-	m.Update(resourcesMsg{watch: m.resources.watch,
+	m.Update(resourcesMsg{watch: m.panes.resources.watch,
 		response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
 	require.Equal(t, "hello-world-7d4b9", chosen(), "others came before it")
-	m.Update(resourcesMsg{watch: m.resources.watch,
+	m.Update(resourcesMsg{watch: m.panes.resources.watch,
 		response: &deckv1.WatchResourcesResponse{Removed: []string{"r"}, Complete: true}})
 	require.Equal(t, "hello-world-7d4b9-f00ba", chosen(), "what is at its place now")
 }
@@ -68,12 +68,12 @@ func TestAChosenResourceStaysChosen(t *testing.T) {
 func TestTheWatchOfResourcesEndsWithItsPane(t *testing.T) {
 	t.Parallel()
 	m := withResources(t, 100, 30)
-	watch := m.resources.watch
+	watch := m.panes.resources.watch
 	m.key("2")
 	require.Error(t, watch.ctx.Err())
-	require.Nil(t, m.resources.watch)
+	require.Nil(t, m.panes.resources.watch)
 	m.Update(resourcesMsg{watch: watch, response: &deckv1.WatchResourcesResponse{Complete: true}}) // one was under way
-	require.Nil(t, m.resources.tree)
+	require.Nil(t, m.panes.resources.tree)
 }
 
 // A screen with many resources is drawn from those that fit.
@@ -89,13 +89,13 @@ func TestManyResourcesAreScrolled(t *testing.T) {
 		})
 	}
 	response.Resources[1234].Drift = "data.a: \"1\" in Git, \"2\" live"
-	m.Update(resourcesMsg{watch: m.resources.watch, response: response})
+	m.Update(resourcesMsg{watch: m.panes.resources.watch, response: response})
 	require.Contains(t, m.View().Content, "c0000")
 	m.key("n")
 	require.Contains(t, m.View().Content, "c1234")
 	require.NotContains(t, m.View().Content, "c0000")
 	m.key("G", "pgup")
-	require.Equal(t, 1989, m.resources.at)
+	require.Equal(t, 1989, m.panes.resources.at)
 }
 
 func BenchmarkDrawManyResources(b *testing.B) {
@@ -112,7 +112,7 @@ func BenchmarkDrawManyResources(b *testing.B) {
 		response.Resources = append(response.Resources,
 			&deckv1.Resource{Id: fmt.Sprint(i), Kind: "ConfigMap", Name: fmt.Sprintf("c%04d", i)})
 	}
-	m.Update(resourcesMsg{watch: m.resources.watch, response: response})
+	m.Update(resourcesMsg{watch: m.panes.resources.watch, response: response})
 	for b.Loop() {
 		m.render()
 	}
@@ -136,7 +136,7 @@ func TestResourcesOfSeveralTargetsNameTheirOwn(t *testing.T) {
 	require.NotContains(t, ansi.Strip(m.View().Content), "settings at", "there is one only")
 	more := &deckv1.Resource{Id: "z", Kind: "ConfigMap", Name: "settings", Namespace: "default",
 		DeployTarget: "kubernetes/tokyo"}
-	m.Update(resourcesMsg{watch: m.resources.watch,
+	m.Update(resourcesMsg{watch: m.panes.resources.watch,
 		response: &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{more}, Complete: true}})
 	screen := ansi.Strip(m.View().Content)
 	require.Contains(t, screen, "ConfigMap settings at local ")

@@ -127,7 +127,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 		options = append(options, tea.WithOutput(cfg.Output))
 	}
 	program := tea.NewProgram(m, options...)
-	m.send = program.Send
+	m.host.send = program.Send
 	work.crashed = func(err error) { program.Send(crashMsg{err}) }
 	work.spawn(func(ctx context.Context) {
 		feed{client: cfg.Client, send: program.Send, clock: seams.clock}.run(ctx)
@@ -141,12 +141,12 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	work.stop()
 
 	switch {
-	case m.err != nil:
-		return Interrupted, m.err
+	case m.leaving.err != nil:
+		return Interrupted, m.leaving.err
 	case err != nil:
 		return Interrupted, fmt.Errorf("run the terminal UI: %w; try --output plain", err)
 	}
-	return m.outcome, nil
+	return m.leaving.outcome, nil
 }
 
 func lookup(environ []string, name, otherwise string) string {

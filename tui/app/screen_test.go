@@ -37,7 +37,7 @@ func still(t *testing.T, environ ...string) *model {
 		now:   decktest.Now,
 		after: func(time.Duration) <-chan time.Time { return never },
 	})
-	m.send = func(tea.Msg) {}
+	m.host.send = func(tea.Msg) {}
 	return m
 }
 
@@ -57,9 +57,10 @@ func (m *model) told(objects ...proto.Message) {
 
 func (m *model) hear(severity logbuf.Severity, texts ...string) {
 	for i, line := range texts {
-		m.reader.buffer.Append(logbuf.Line{Time: decktest.At(12 + float64(i)).AsTime(), Severity: severity, Text: line})
+		at := decktest.At(12 + float64(i)).AsTime()
+		m.panes.log.reader.buffer.Append(logbuf.Line{Time: at, Severity: severity, Text: line})
 	}
-	m.Update(logMsg{log: m.reader})
+	m.Update(logMsg{log: m.panes.log.reader})
 }
 
 func (m *model) key(names ...string) tea.Cmd {
@@ -101,10 +102,10 @@ func (m *model) shows(t *testing.T, name string) {
 	t.Helper()
 	screen := m.View().Content
 	lines := strings.Split(screen, "\n")
-	require.Len(t, lines, m.height)
+	require.Len(t, lines, m.screen.height)
 	for i, line := range lines {
-		require.Equalf(t, m.width, ansi.StringWidth(line), "line %d: %q", i+1, line)
-		require.Equalf(t, m.width, ansi.StringWidthWc(line), "line %d: %q", i+1, line)
+		require.Equalf(t, m.screen.width, ansi.StringWidth(line), "line %d: %q", i+1, line)
+		require.Equalf(t, m.screen.width, ansi.StringWidthWc(line), "line %d: %q", i+1, line)
 	}
 	path := filepath.Join("testdata", name+".golden")
 	plain := ansi.Strip(screen) + "\n"
@@ -148,7 +149,8 @@ func failed(t *testing.T, width, height int) *model {
 	m.see(append(decktest.Running(), app, decktest.Failed())...)
 	m.hear(logbuf.Info, "Applying 3 objects", "Waiting for rollout: 0 of 2 updated replicas are available")
 	m.hear(logbuf.Error,
-		`Deployment hello-world exceeded its progress deadline: pod hello-world-7d4b9 is in ImagePullBackOff: image "helloworld:v9" not found`)
+		`Deployment hello-world exceeded its progress deadline: pod hello-world-7d4b9 is in ImagePullBackOff: `+
+			`image "helloworld:v9" not found`)
 	return m
 }
 
@@ -176,7 +178,8 @@ func TestScreens(t *testing.T) {
 		"compiling-100x30": func(t *testing.T) *model {
 			m := waiting(t, 100, 30)
 			healthless := decktest.Application()
-			healthless.Health, healthless.Sync = deckv1.HealthStatus_HEALTH_STATUS_UNKNOWN, deckv1.SyncStatus_SYNC_STATUS_SYNCED
+			healthless.Health = deckv1.HealthStatus_HEALTH_STATUS_UNKNOWN
+			healthless.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
 			healthless.Id, healthless.Name, healthless.LatestDeploymentId = "healthless", "healthless", ""
 			healthless.Deploying = false
 			m.see(append(starting(), healthless)...)
@@ -219,7 +222,8 @@ func TestScreens(t *testing.T) {
 		"resources-none-80x24": func(t *testing.T) *model {
 			m := waiting(t, 80, 24)
 			m.key("t")
-			m.Update(resourcesMsg{watch: m.resources.watch, response: &deckv1.WatchResourcesResponse{Complete: true}})
+			m.Update(resourcesMsg{watch: m.panes.resources.watch,
+				response: &deckv1.WatchResourcesResponse{Complete: true}})
 			return m
 		},
 		"invalid-80x24":   func(t *testing.T) *model { return invalid(t) },
@@ -256,13 +260,13 @@ func TestTheHeaderIsNotGreenWhileAnythingIsDegraded(t *testing.T) {
 	header := strings.Split(m.View().Content, "\n")[0]
 	require.Contains(t, header, "degraded: 2 problems: Kubernetes")
 	require.NotContains(t, header, "ready")
-	warning, _, _ := strings.Cut(m.theme.Warn.Render("x"), "x")
+	warning, _, _ := strings.Cut(m.host.theme.Warn.Render("x"), "x")
 	require.Contains(t, header, warning+"! degraded", "it has the colour of a warning")
 	for _, p := range decktest.Problems() {
 		m.told(&deckv1.Removed{ProblemId: p.GetId()})
 	}
 	m.told(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
-	require.Contains(t, m.View().Content, m.theme.Good.Render("✓ 5 parts ready"))
+	require.Contains(t, m.View().Content, m.host.theme.Good.Render("✓ 5 parts ready"))
 }
 
 func failedPlugin(t *testing.T) *model {
@@ -283,7 +287,7 @@ func withResources(t *testing.T, width, height int, environ ...string) *model {
 	app.Resources = &deckv1.ResourceCounts{Total: 6, Unhealthy: 3, Drifted: 2}
 	m.told(app)
 	m.key("t")
-	m.Update(resourcesMsg{watch: m.resources.watch,
+	m.Update(resourcesMsg{watch: m.panes.resources.watch,
 		response: &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true}})
 	m.key("n")
 	return m
@@ -321,9 +325,11 @@ func parallel(t *testing.T) *model {
 			Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED})
 	}
 	for _, s := range d.Stages[1:4] {
-		s.Requires, s.Status, s.StartedAt = []string{"SCRIPT_RUN"}, deckv1.StageStatus_STAGE_STATUS_RUNNING, decktest.At(33)
+		s.Requires, s.StartedAt = []string{"SCRIPT_RUN"}, decktest.At(33)
+		s.Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
 	}
-	d.Stages[0].Status, d.Stages[0].StartedAt, d.Stages[0].CompletedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(30), decktest.At(33)
+	d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+	d.Stages[0].StartedAt, d.Stages[0].CompletedAt = decktest.At(30), decktest.At(33)
 	d.Stages[3].Status, d.Stages[3].CompletedAt = deckv1.StageStatus_STAGE_STATUS_SKIPPED, decktest.At(33.2)
 	d.Stages[4].Requires = []string{"TEST_UNIT", "TEST_BROWSER", "LINT"}
 	m.told(d)
@@ -369,7 +375,7 @@ func TestHostileTextDoesNotBreakTheScreen(t *testing.T) {
 	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
 	m.see(app, d)
 	for _, line := range lines(&deckv1.LogBlock{Text: "a\x1b[2Jb\r\nc\x00\x9b31m" + strings.Repeat("é", 300)}) {
-		m.reader.buffer.Append(line)
+		m.panes.log.reader.buffer.Append(line)
 	}
 	screen := m.View().Content
 	for _, line := range strings.Split(screen, "\n") {

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -26,86 +25,98 @@ type foundMsg struct {
 const maxQuery = 200
 
 // startSearch opens the line to type in.
-func (m *model) startSearch() {
+func (p *logPane) startSearch() {
 	empty := ""
-	m.log.Typing, m.log.Notice = &empty, ""
+	p.view.Search.Typing, p.view.Search.Notice = &empty, ""
 }
 
+// typing reports whether a search is being typed.
+func (p *logPane) typing() bool { return p.view.Search.Typing != nil }
+
+// stopTyping drops what was typed.
+func (p *logPane) stopTyping() { p.view.Search.Typing = nil }
+
+// searched reports whether there is a search to end.
+func (p *logPane) searched() bool { return p.view.Search.Query != "" || p.view.Search.Notice != "" }
+
+// endSearch removes the marks of the last search.
+func (p *logPane) endSearch() { p.view.Search.Query, p.view.Search.Notice = "", "" }
+
 // typeKey takes a key while a search is typed.
-func (m *model) typeKey(key tea.KeyPressMsg) tea.Cmd {
-	typed := *m.log.Typing
+func (p *logPane) typeKey(key tea.KeyPressMsg) tea.Cmd {
+	typed := *p.view.Search.Typing
 	switch key.Keystroke() {
 	case "esc":
-		m.log.Typing = nil
+		p.view.Search.Typing = nil
 	case "enter":
-		m.log.Typing = nil
-		m.log.Query = logbuf.Query(typed)
+		p.view.Search.Typing = nil
+		p.view.Search.Query = logbuf.Query(typed)
 		if typed != "" {
-			return m.search(m.log.Place(), true)
+			return p.search(p.view.Place(), true)
 		}
 	case "backspace":
 		if typed == "" {
-			m.log.Typing = nil
+			p.view.Search.Typing = nil
 			break
 		}
 		_, size := utf8.DecodeLastRuneInString(typed)
 		typed = typed[:len(typed)-size]
-		m.log.Typing = &typed
+		p.view.Search.Typing = &typed
 	case "ctrl+u":
 		typed = ""
-		m.log.Typing = &typed
+		p.view.Search.Typing = &typed
 	default:
-		m.typeText(key.Text)
+		p.typeText(key.Text)
 	}
 	return nil
 }
 
 // typeText adds to the search that is being typed, if one is.
-func (m *model) typeText(more string) {
-	if m.log.Typing == nil {
+func (p *logPane) typeText(more string) {
+	if p.view.Search.Typing == nil {
 		return
 	}
-	if typed := *m.log.Typing + text.Line(more); len(typed) <= maxQuery {
-		m.log.Typing = &typed
+	if typed := *p.view.Search.Typing + text.Line(more); len(typed) <= maxQuery {
+		p.view.Search.Typing = &typed
 	}
 }
 
 // search looks for the query in the background; a log can be long.
-func (m *model) search(from int, forward bool) tea.Cmd {
-	if m.log.Query == "" || m.reader == nil {
-		m.log.Notice = "nothing to search for: press / first"
+func (p *logPane) search(from int, forward bool) tea.Cmd {
+	if p.view.Search.Query == "" || p.reader == nil {
+		p.view.Search.Notice = "nothing to search for: press / first"
 		return nil
 	}
-	reader, query := m.reader, m.log.Query
-	return m.work.do(func(ctx context.Context) tea.Msg {
+	reader, query := p.reader, p.view.Search.Query
+	return p.host.work.do(func(ctx context.Context) tea.Msg {
 		line, found := reader.buffer.Find(ctx, query, from, forward)
 		return foundMsg{log: reader, query: query, line: line, found: found}
 	})
 }
 
-func (m *model) found(msg foundMsg) {
-	if msg.log != m.reader || msg.query != m.log.Query {
+func (p *logPane) found(msg foundMsg) {
+	if msg.log != p.reader || msg.query != p.view.Search.Query {
 		return
 	}
 	if !msg.found {
-		m.log.Notice = "not found: " + string(msg.query)
+		p.view.Search.Notice = "not found: " + string(msg.query)
 		return
 	}
-	m.log.Notice = "n next, N previous: " + string(msg.query)
-	m.hit = msg.line
-	m.log.Show(msg.line)
+	p.view.Search.Notice = "n next, N previous: " + string(msg.query)
+	p.hit = msg.line
+	p.view.Show(msg.line)
 }
 
 // searchNext goes on from the last hit.
-func (m *model) searchNext(forward bool) tea.Cmd {
+func (p *logPane) searchNext(forward bool) tea.Cmd {
 	if forward {
-		return m.search(m.hit+1, true)
+		return p.search(p.hit+1, true)
 	}
-	if m.hit == 0 {
-		_, next := m.reader.span()
-		return m.search(next, false)
+	if p.hit == 0 {
+		_, next := p.reader.span()
+		return p.search(next, false)
 	}
-	return m.search(m.hit-1, false)
+	return p.search(p.hit-1, false)
 }
 
 func (l *stageLog) span() (first, next int) {
@@ -114,6 +125,3 @@ func (l *stageLog) span() (first, next int) {
 	}
 	return l.buffer.Span()
 }
-
-// plain is the message of an error without the decoration of gRPC.
-func plain(err error) string { return text.Line(status.Convert(err).Message()) }

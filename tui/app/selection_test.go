@@ -17,40 +17,40 @@ import (
 func TestTheSelectionFollowsWhatMattersMost(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
-	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
 
 	d := decktest.Failed()
 	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
 	d.Stages[5].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
 	m.told(d)
-	require.Equal(t, "K8S_ROLLBACK", m.stage().GetName(), "what runs comes before what failed")
+	require.Equal(t, "K8S_ROLLBACK", m.chosen.stage().GetName(), "what runs comes before what failed")
 	m.told(decktest.Failed())
-	require.Equal(t, "K8S_PRIMARY_ROLLOUT", m.stage().GetName(), "what failed comes before what ended well")
+	require.Equal(t, "K8S_PRIMARY_ROLLOUT", m.chosen.stage().GetName(), "what failed comes before what ended well")
 
 	for _, s := range d.Stages {
 		s.Status, s.StartedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(1)
 	}
 	d.Stages[5].Status, d.Stages[5].StartedAt = deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, nil
 	m.told(d)
-	require.Equal(t, "K8S_CANARY_CLEAN", m.stage().GetName(), "the last that ran")
+	require.Equal(t, "K8S_CANARY_CLEAN", m.chosen.stage().GetName(), "the last that ran")
 }
 
 func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
 	m.key("up")
-	require.Equal(t, "WAIT", m.stage().GetName())
+	require.Equal(t, "WAIT", m.chosen.stage().GetName())
 	m.told(decktest.Canary())
-	require.Equal(t, "WAIT", m.stage().GetName())
+	require.Equal(t, "WAIT", m.chosen.stage().GetName())
 	m.key("esc")
-	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
 
 	m.key("up")
 	next := decktest.Canary()
 	next.Id, next.CreatedAt = "dep-2", decktest.At(40)
 	m.told(next)
-	require.Equal(t, "dep-2", m.deployment().GetId())
-	require.Equal(t, "WAIT_APPROVAL", m.stage().GetName())
+	require.Equal(t, "dep-2", m.chosen.deployment().GetId())
+	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
 }
 
 func TestANewDeploymentOfAnotherApplicationIsShownUnlessOneWasChosen(t *testing.T) {
@@ -69,7 +69,7 @@ func TestANewDeploymentOfAnotherApplicationIsShownUnlessOneWasChosen(t *testing.
 		if chosen {
 			want = "hello-world"
 		}
-		require.Equal(t, want, m.application().GetName())
+		require.Equal(t, want, m.chosen.application().GetName())
 	}
 }
 
@@ -77,37 +77,37 @@ func TestTheHistoryShowsAnEarlierDeployment(t *testing.T) {
 	t.Parallel()
 	m := withHistory(t)
 	m.key("enter")
-	require.Equal(t, "dep-0", m.deployment().GetId())
-	require.Equal(t, keymap.Deployment, m.focus)
+	require.Equal(t, "dep-0", m.chosen.deployment().GetId())
+	require.Equal(t, keymap.Deployment, m.screen.focus)
 	m.key("a")
 	require.Contains(t, m.toast.text, "does not wait for approval")
 	m.key("esc")
-	require.Equal(t, "dep-1", m.deployment().GetId())
+	require.Equal(t, "dep-1", m.chosen.deployment().GetId())
 }
 
 func TestTheLogOfAnotherStageReplacesTheFormer(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
-	former := m.reader
+	former := m.panes.log.reader
 	m.key("up")
-	require.NotSame(t, former, m.reader)
+	require.NotSame(t, former, m.panes.log.reader)
 	require.Error(t, former.ctx.Err(), "its stream has ended")
 	m.Update(logMsg{log: former, complete: true})
-	require.False(t, m.log.Complete, "late news of the former do not count")
+	require.False(t, m.panes.log.view.Complete, "late news of the former do not count")
 	m.key("down", "down")
-	require.Nil(t, m.reader, "a stage that has not started has no log")
-	require.Equal(t, "The stage has not started.", m.log.Waiting)
+	require.Nil(t, m.panes.log.reader, "a stage that has not started has no log")
+	require.Equal(t, "The stage has not started.", m.panes.log.view.Waiting)
 }
 
 func TestAStageThatRunsAgainHasItsLogReadAgain(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
-	former := m.reader
+	former := m.panes.log.reader
 	m.Update(logMsg{log: former, complete: true})
 	again := decktest.Canary()
 	again.Stages[2].Retries = 1
 	m.told(again)
-	require.NotSame(t, former, m.reader)
+	require.NotSame(t, former, m.panes.log.reader)
 }
 
 func TestTheClockTicksOnlyAsOftenAsSomethingGrows(t *testing.T) {
@@ -119,28 +119,28 @@ func TestTheClockTicksOnlyAsOftenAsSomethingGrows(t *testing.T) {
 	require.Equal(t, spinTick, m.pace())
 	m = waiting(t, 80, 24)
 	require.Equal(t, time.Second, m.pace())
-	require.Nil(t, m.keepTime(), "one tick is under way already")
+	require.Nil(t, m.ticker.keep(m.pace()), "one tick is under way already")
 	m.told(decktest.Failed())
 	require.Equal(t, time.Minute, m.pace())
-	m.Update(tickMsg{number: m.ticks})
-	require.Equal(t, time.Minute, m.ticking)
+	m.Update(tickMsg{number: m.ticker.number})
+	require.Equal(t, time.Minute, m.ticker.pace)
 	m.told(decktest.Canary())
-	require.Equal(t, time.Second, m.ticking, "a faster tick does not wait for a slower one")
-	number := m.ticks
+	require.Equal(t, time.Second, m.ticker.pace, "a faster tick does not wait for a slower one")
+	number := m.ticker.number
 	m.Update(tickMsg{number: number - 1})
-	require.Equal(t, number, m.ticks, "and the slower one is ignored")
+	require.Equal(t, number, m.ticker.number, "and the slower one is ignored")
 }
 
 func TestKeysOfTheSearchAreNotKeysOfTheScreen(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
 	m.key("/", "q", "a", "backspace")
-	require.Equal(t, "q", *m.log.Typing)
-	require.Nil(t, m.dialog)
+	require.Equal(t, "q", *m.panes.log.view.Search.Typing)
+	require.Nil(t, m.overlays.top())
 	m.key("backspace", "backspace")
-	require.Nil(t, m.log.Typing)
+	require.Nil(t, m.panes.log.view.Search.Typing)
 	m.key("n")
-	require.Contains(t, m.log.Notice, "press / first")
+	require.Contains(t, m.panes.log.view.Search.Notice, "press / first")
 }
 
 func TestEveryPaneIsReachedByTabAndByNumber(t *testing.T) {
@@ -148,17 +148,17 @@ func TestEveryPaneIsReachedByTabAndByNumber(t *testing.T) {
 	m := waiting(t, 80, 24)
 	for _, want := range []keymap.Scope{keymap.Log, keymap.Plugins, keymap.Applications, keymap.Deployment} {
 		m.key("tab")
-		require.Equal(t, want, m.focus)
+		require.Equal(t, want, m.screen.focus)
 	}
 	for key, want := range map[string]keymap.Scope{
 		"1": keymap.Applications, "2": keymap.Deployment, "3": keymap.Log, "4": keymap.Plugins, "e": keymap.Environment,
 		"d": keymap.History,
 	} {
 		m.key("2", key)
-		require.Equal(t, want, m.focus)
+		require.Equal(t, want, m.screen.focus)
 	}
 	m.key("2", "d")
-	require.Equal(t, keymap.History, m.focus)
+	require.Equal(t, keymap.History, m.screen.focus)
 	m.key("d")
-	require.Equal(t, keymap.Deployment, m.focus, "the key that opens closes")
+	require.Equal(t, keymap.Deployment, m.screen.focus, "the key that opens closes")
 }

@@ -183,7 +183,7 @@ func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
 		"elsewhere/x": true} {
 		app.DeployTargets = []string{target, "kubernetes/dev"}
 		m.told(app)
-		require.Equal(t, simulated, m.reasons()[keymap.Reach] != "", target)
+		require.Equal(t, simulated, m.actions.reasons()[keymap.Reach] != "", target)
 	}
 }
 
@@ -409,7 +409,7 @@ func TestAnInterruptRestoresTheTerminal(t *testing.T) {
 	server := decktest.Start(t)
 	server.Tell(decktest.Running()...)
 	ctx, cancel := context.WithCancel(context.Background())
-	s := playUntil(t, ctx, dial(t, server), 80, 24, seams{})
+	s := session{client: dial(t, server), width: 80, height: 24}.start(t, ctx)
 	s.seesText("press a to approve")
 	cancel()
 	outcome, err := s.ends()
@@ -455,8 +455,8 @@ func TestAPanicWhileDrawingEndsTheUI(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
 	sent := make(chan tea.Msg, 1)
-	m.send = func(msg tea.Msg) { sent <- msg }
-	m.keys, m.deck = nil, nil // a view that reads this panics
+	m.host.send = func(msg tea.Msg) { sent <- msg }
+	m.input.keys, m.link.deck = nil, nil // a view that reads this panics
 	require.Empty(t, m.View().Content)
 	select {
 	case msg := <-sent:

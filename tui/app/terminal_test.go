@@ -45,25 +45,32 @@ type terminal struct {
 	err     error
 }
 
+// session is how the UI is started.
+type session struct {
+	client        func(context.Context) (deckv1.DeckServiceClient, error)
+	width, height int
+	seams         seams
+	environ       []string
+}
+
 // play starts the UI.
 func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams,
 	environ ...string) *terminal {
 	t.Helper()
-	return playUntil(t, context.Background(), client, width, height, seams, environ...)
+	return session{client, width, height, seams, environ}.start(t, context.Background())
 }
 
-// playUntil starts the UI with a context.
-func playUntil(t *testing.T, ctx context.Context, client func(context.Context) (deckv1.DeckServiceClient, error),
-	width, height int, seams seams, environ ...string) *terminal {
+// start runs the UI until ctx or the test ends.
+func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
-	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}))
+	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(o.width), Rows: uint16(o.height)}))
 	before, err := term.GetState(slave.Fd())
 	require.NoError(t, err)
 	s := &terminal{
 		t: t, master: master, slave: slave, before: before, changed: make(chan struct{}), done: make(chan struct{}),
-		screen: vt10x.New(vt10x.WithSize(width, height)),
+		screen: vt10x.New(vt10x.WithSize(o.width, o.height)),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan struct{})
@@ -71,9 +78,9 @@ func playUntil(t *testing.T, ctx context.Context, client func(context.Context) (
 	go func() {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
-			Client: client, Name: "default", Version: "v0.1.0", Commander: "ada",
-			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, environ...),
-		}, seams)
+			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada",
+			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
+		}, o.seams)
 	}()
 	t.Cleanup(func() {
 		cancel()

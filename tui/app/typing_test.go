@@ -78,7 +78,8 @@ func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
 	s.types("/sea")
 	s.seesText("/sea")
 	next := decktest.Canary()
-	next.Stages[2].Status, next.Stages[2].CanApprove, next.Stages[2].CanSkip = deckv1.StageStatus_STAGE_STATUS_SUCCESS, false, false
+	next.Stages[2].Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+	next.Stages[2].CanApprove, next.Stages[2].CanSkip = false, false
 	next.Stages[3].Status, next.Stages[3].StartedAt = deckv1.StageStatus_STAGE_STATUS_RUNNING, decktest.At(20)
 	server.Log("s4", deckv1.Severity_SEVERITY_INFO, "now the primary")
 	server.Tell(next)

@@ -15,6 +15,14 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
+// Search is a search in a log.
+type Search struct {
+	// Query is what was searched, Typing what is being typed (nil: nothing), Notice the outcome.
+	Query  logbuf.Query
+	Typing *string
+	Notice string
+}
+
 // Log shows the log of one stage. It keeps the place of the reader in it.
 type Log struct {
 	Theme theme.Theme
@@ -35,12 +43,9 @@ type Log struct {
 	// Following keeps the end in sight.
 	Following bool
 	// Wrap breaks long lines; else Left is the first column shown.
-	Wrap bool
-	Left int
-	// Query is what was searched, Typing what is being typed, Notice the outcome of a search.
-	Query  logbuf.Query
-	Typing *string
-	Notice string
+	Wrap   bool
+	Left   int
+	Search Search
 
 	// top is the first line shown and sub the row within it, when not following.
 	top, sub int
@@ -59,7 +64,7 @@ const (
 // Resize tells the size in which Draw will be called; scrolling depends on it.
 func (v *Log) Resize(width, height int) {
 	v.width, v.height = max(1, width-2), max(1, height-2)
-	if v.Typing != nil || v.notice() != "" {
+	if v.Search.Typing != nil || v.notice() != "" {
 		v.height = max(1, v.height-1)
 	}
 }
@@ -67,7 +72,8 @@ func (v *Log) Resize(width, height int) {
 // Rewind forgets the place and the last search, for another log. A search that is being typed goes on: its letters
 // would be keys otherwise.
 func (v *Log) Rewind() {
-	v.Following, v.top, v.sub, v.Left, v.Query, v.Notice = true, 0, 0, 0, "", ""
+	v.Following, v.top, v.sub, v.Left = true, 0, 0, 0
+	v.Search.Query, v.Search.Notice = "", ""
 }
 
 func (v *Log) gutter() int {
@@ -94,8 +100,8 @@ func (v *Log) Draw(width, height int) string {
 		lines = append(lines, "")
 	}
 	switch {
-	case v.Typing != nil:
-		lines = append(lines[:v.height], " "+th.Key.Render("/")+*v.Typing+th.Selected.Render(" "))
+	case v.Search.Typing != nil:
+		lines = append(lines[:v.height], " "+th.Key.Render("/")+*v.Search.Typing+th.Selected.Render(" "))
 	case v.notice() != "":
 		lines = append(lines[:v.height], " "+th.Warn.Render(v.notice()))
 	}
@@ -133,7 +139,7 @@ func (v *Log) notice() string {
 			return v.Trouble
 		}
 	}
-	return v.Notice
+	return v.Search.Notice
 }
 
 func (v *Log) empty() []string {
@@ -213,7 +219,7 @@ func (v *Log) render(line logbuf.Line) []string {
 func (v *Log) highlight(part string, style lipgloss.Style) string {
 	var out strings.Builder
 	at := 0
-	for _, match := range v.Query.Matches(part) {
+	for _, match := range v.Search.Query.Matches(part) {
 		out.WriteString(style.Render(part[at:match[0]]))
 		out.WriteString(v.Theme.Match.Render(part[match[0]:match[1]]))
 		at = match[1]

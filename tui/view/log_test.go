@@ -96,7 +96,7 @@ func TestAnUnwrappedLogSlidesSideways(t *testing.T) {
 func TestMatchesStandOut(t *testing.T) {
 	t.Parallel()
 	v := log(t, 1, func(int) string { return "an Error here" })
-	v.Query = "error"
+	v.Search.Query = "error"
 	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Render("Error"))
 }
 

@@ -1,0 +1,95 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// host is what the program gives every part of the screen.
+type host struct {
+	cfg   Config
+	work  *work
+	clock clock
+	// send takes messages from goroutines.
+	send  func(tea.Msg)
+	theme theme.Theme
+	// now is when the present message came.
+	now time.Time
+}
+
+// later returns msg after a wait, unless the UI ends before.
+func (h *host) later(wait time.Duration, msg tea.Msg) tea.Cmd {
+	return h.work.do(func(ctx context.Context) tea.Msg {
+		select {
+		case <-h.clock.after(wait):
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// ticker asks for the next tick as often as what the screen shows grows with time, and not twice.
+type ticker struct {
+	host *host
+	// pace is that of the tick under way, 0 without one; number is that of the tick.
+	pace   time.Duration
+	number int
+	// frame counts the ticks, for the spinner.
+	frame int
+}
+
+type tickMsg struct{ number int }
+
+// keep asks for a tick after pace, unless one comes sooner.
+func (t *ticker) keep(pace time.Duration) tea.Cmd {
+	if t.pace != 0 && t.pace <= pace {
+		return nil
+	}
+	t.pace = pace
+	t.number++
+	return t.host.later(pace, tickMsg{t.number})
+}
+
+// take counts a tick; one that a faster tick has replaced is ignored.
+func (t *ticker) take(msg tickMsg) {
+	if msg.number == t.number {
+		t.pace = 0
+		t.frame++
+	}
+}
+
+// toastTime is how long the outcome of an action stays.
+const toastTime = 6 * time.Second
+
+// toast is the outcome of the last action.
+type toast struct {
+	host *host
+	text string
+	bad  bool
+	// number tells an old timer from the present one.
+	number int
+}
+
+type toastMsg struct{ number int }
+
+// say shows text for a while.
+func (t *toast) say(message string, bad bool) tea.Cmd {
+	t.text, t.bad = message, bad
+	t.number++
+	return t.host.later(toastTime, toastMsg{t.number})
+}
+
+// take removes the text whose time is over.
+func (t *toast) take(msg toastMsg) {
+	if msg.number == t.number {
+		t.text, t.bad = "", false
+	}
+}

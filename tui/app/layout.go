@@ -1,0 +1,101 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import "strings"
+
+// rect is a part of the screen, in columns and lines from its upper left corner.
+type rect struct{ x, y, width, height int }
+
+// layout says where the parts of the screen stand. The parts with an area cover the screen without overlap.
+type layout struct {
+	header, status, footer rect
+	// applications stand above plugins in the left column.
+	applications, plugins rect
+	// side is the right column without log, or all between header and status while the environment starts.
+	side, log rect
+}
+
+// demand is what the content asks of the layout.
+type demand struct {
+	// main: the left column is shown.
+	main bool
+	// plugins is how many plugins the list has.
+	plugins int
+	// stages returns the height that the stages want, roomy or dense; nil where side has no log next to it.
+	stages func(width int, roomy bool) int
+}
+
+const (
+	// sideBySide is the width from which the log stands next to the stages instead of below.
+	sideBySide = 130
+	// minLog is the least height of the log below the stages.
+	minLog = 7
+)
+
+// arrange returns the layout of a screen of at least minWidth and minHeight.
+func arrange(width, height int, need demand) layout {
+	l := layout{
+		header: rect{0, 0, width, 1},
+		status: rect{0, height - 2, width, 1},
+		footer: rect{0, height - 1, width, 1},
+		side:   rect{0, 1, width, height - 3},
+	}
+	if !need.main {
+		return l
+	}
+	left, body := max(26, min(40, width*3/10)), l.side
+	below := max(4, min(need.plugins+2, body.height/2))
+	l.applications = rect{0, body.y, left, body.height - below}
+	l.plugins = rect{0, body.y + body.height - below, left, below}
+	l.side = rect{left, body.y, width - left, body.height}
+	if need.stages != nil {
+		l.side, l.log = splitLog(l.side, need.stages)
+	}
+	return l
+}
+
+// splitLog gives the stages what they need, and the log at least a third.
+func splitLog(all rect, stages func(width int, roomy bool) int) (side, log rect) {
+	side, log = all, all
+	if all.width >= sideBySide {
+		side.width = max(64, all.width*2/5)
+		log.x, log.width = all.x+side.width, all.width-side.width
+		return side, log
+	}
+	most := max(8, all.height-max(minLog, all.height*2/5))
+	above := stages(all.width, true)
+	if above > most {
+		above = min(most, stages(all.width, false))
+	}
+	side.height = max(8, min(above, all.height-minLog))
+	log.y, log.height = all.y+side.height, all.height-side.height
+	return side, log
+}
+
+// part is what is drawn into a rectangle: exactly its width and height.
+type part struct {
+	in      rect
+	content string
+}
+
+// compose puts parts that cover the screen together, from the left to the right in each line.
+func compose(height int, parts []part) string {
+	lines := make([]strings.Builder, height)
+	for _, p := range parts {
+		for i, line := range strings.Split(p.content, "\n") {
+			if p.in.y+i < height {
+				lines[p.in.y+i].WriteString(line)
+			}
+		}
+	}
+	var out strings.Builder
+	for i := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(lines[i].String())
+	}
+	return out.String()
+}

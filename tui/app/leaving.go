@@ -1,0 +1,63 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+// leaving is how the UI ends, and the questions before.
+type leaving struct {
+	host     *host
+	overlays *overlays
+	outcome  Outcome
+	// err is set when the UI ends because of a bug.
+	err error
+}
+
+// leave ends the UI.
+func (l *leaving) leave(outcome Outcome) tea.Cmd {
+	l.outcome = outcome
+	return tea.Quit
+}
+
+// crash ends the UI with an error.
+func (l *leaving) crash(err error) tea.Cmd {
+	l.err = err
+	return tea.Quit
+}
+
+// ask opens the dialog of q instead of what is open.
+func (l *leaving) ask() {
+	l.overlays.replace(&dialog{
+		theme: l.host.theme, overlays: l.overlays,
+		scope: keymap.QuitDialog,
+		title: "Leave pipedeck",
+		lines: []string{"What should happen to the environment?"},
+		choices: []choice{
+			{"y", "keep it running and leave", func() tea.Cmd { return l.leave(LeaveRunning) }},
+			{"t", "tear it down and leave", l.askTearDown},
+			{"esc", "stay here", l.overlays.pop},
+		},
+	})
+}
+
+// askTearDown opens the confirmation of the choice that deletes.
+func (l *leaving) askTearDown() tea.Cmd {
+	l.overlays.replace(&dialog{
+		theme: l.host.theme, overlays: l.overlays,
+		scope: keymap.ConfirmDialog,
+		title: "Tear down " + l.host.cfg.Name + "?",
+		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is " +
+			"left as it is."},
+		choices: []choice{
+			{"y", "yes, tear it down", func() tea.Cmd { return l.leave(TearDown) }},
+			{"n", "no", l.overlays.pop},
+		},
+		selected: 1,
+	})
+	return nil
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/view"
+)
+
+// logPane is the log of the selected stage: what is shown of it, the reader that fills it, and the search in it.
+type logPane struct {
+	host   *host
+	link   *link
+	chosen *selection
+
+	view   view.Log
+	reader *stageLog
+	// hit is the line that the last search found.
+	hit int
+}
+
+func newLogPane(h *host, l *link, chosen *selection) *logPane {
+	return &logPane{host: h, link: l, chosen: chosen,
+		view: view.Log{Theme: h.theme, Zone: h.now.Location(), Following: true, Wrap: true}}
+}
+
+// settle opens the log of the selected stage when another one is open.
+func (p *logPane) settle() tea.Cmd {
+	d, stage := p.chosen.deployment(), p.chosen.stage()
+	p.view.Stage, p.view.Waiting = stage.GetName(), ""
+	started := stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
+	if stage == nil || !started || p.link.client == nil {
+		if p.reader != nil {
+			p.close()
+			p.view.Rewind()
+		}
+		if stage != nil {
+			p.view.Waiting = "The stage has not started."
+			if stage.GetRollback() {
+				p.view.Waiting = "The stage runs only when the deployment fails."
+			}
+		}
+		return nil
+	}
+	if r := p.reader; r != nil && r.deployment == d.GetId() && r.stage == stage.GetId() {
+		again := p.view.Complete && r.attempt != stage.GetRetries()
+		if !again {
+			p.view.Waiting = "No line so far."
+			if p.view.Complete {
+				p.view.Waiting = "The stage wrote nothing."
+			}
+			return nil
+		}
+	}
+	return p.open(d.GetId(), stage)
+}
+
+func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
+	p.close()
+	p.view.Rewind()
+	reader := newStageLog(p.host.work.ctx, deployment, stage.GetId(), stage.GetRetries())
+	p.reader, p.view.Buffer = reader, reader.buffer
+	p.view.Waiting = "No line so far."
+	client, send := p.link.client, p.host.send
+	return p.host.work.do(func(context.Context) tea.Msg {
+		if err := reader.run(client, send); err != nil {
+			return actionMsg{err: err}
+		}
+		return nil
+	})
+}
+
+// close ends the reader, which closes its buffer.
+func (p *logPane) close() {
+	if p.reader != nil {
+		p.reader.cancel()
+	}
+	p.reader, p.view.Buffer, p.view.Complete, p.view.Truncated, p.view.Trouble = nil, nil, false, false, ""
+}
+
+// take takes the messages of readers and searches, and of a new connection.
+func (p *logPane) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case connectedMsg:
+		p.close() // and settle opens it again
+	case logMsg:
+		return p.grow(msg)
+	case retryLogMsg:
+		if msg.log == p.reader {
+			p.close()
+		}
+	case foundMsg:
+		p.found(msg)
+	}
+	return nil
+}
+
+// grow takes news of a log. A log that cannot be read is tried again.
+func (p *logPane) grow(msg logMsg) tea.Cmd {
+	if msg.log != p.reader {
+		return nil
+	}
+	p.view.Complete, p.view.Truncated = msg.complete, msg.truncated
+	if msg.err == nil {
+		return nil
+	}
+	p.view.Trouble = "cannot read the log: " + plain(msg.err)
+	return p.host.later(logRetry, retryLogMsg{msg.log})
+}
+
+// wrap breaks long lines, or cuts them.
+func (p *logPane) wrap() { p.view.Wrap, p.view.Left = !p.view.Wrap, 0 }
+
+// slideStep is how many columns an unwrapped log moves at once.
+const slideStep = 8
+
+// slide moves an unwrapped log sideways; it reports whether the log is one.
+func (p *logPane) slide(n int) bool {
+	if !p.view.Wrap {
+		p.view.Slide(n * slideStep)
+	}
+	return !p.view.Wrap
+}
+
+func (p *logPane) move(action keymap.Action) {
+	switch action {
+	case keymap.Up:
+		p.view.Scroll(-1)
+	case keymap.Down:
+		p.view.Scroll(1)
+	case keymap.PageUp:
+		p.view.Page(-1)
+	case keymap.PageDown:
+		p.view.Page(1)
+	case keymap.Top:
+		p.view.Start()
+	case keymap.Bottom:
+		p.view.Follow()
+	}
+}
+
+func (p *logPane) draw(width, height int, focused bool) string {
+	p.view.Focused = focused
+	return p.view.Draw(width, height)
+}

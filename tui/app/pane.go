@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+// pane is a part of the screen that can have the focus. It keeps where the user is in it.
+type pane interface {
+	// move goes up or down in the pane.
+	move(action keymap.Action)
+	// draw returns width columns and height lines.
+	draw(width, height int, focused bool) string
+}
+
+// panes are all of them.
+type panes struct {
+	applications *applicationsPane
+	deployment   *deploymentPane
+	log          *logPane
+	plugins      *pluginsPane
+	environment  *environmentPane
+	history      *historyPane
+	resources    *resourcesPane
+}
+
+// of returns the pane with the focus; nil while the environment starts.
+func (p *panes) of(focus keymap.Scope) pane {
+	switch focus {
+	case keymap.Applications:
+		return p.applications
+	case keymap.Deployment:
+		return p.deployment
+	case keymap.Log:
+		return p.log
+	case keymap.Plugins:
+		return p.plugins
+	case keymap.Environment:
+		return p.environment
+	case keymap.History:
+		return p.history
+	case keymap.Resources:
+		return p.resources
+	}
+	return nil
+}
+
+// side returns the pane that stands in the right column, above or before the log.
+func (p *panes) side(focus keymap.Scope) pane {
+	switch focus {
+	case keymap.Plugins, keymap.Environment, keymap.History, keymap.Resources:
+		return p.of(focus)
+	}
+	return p.deployment
+}
+
+// settle brings the panes in line with the selection and with what the deck API has sent.
+func (p *panes) settle(focus keymap.Scope) tea.Cmd {
+	p.plugins.settle()
+	return tea.Batch(p.log.settle(), p.resources.settle(focus == keymap.Resources))
+}
+
+// far is more than any list is long.
+const far = 1 << 30
+
+// steps is how many rows an action moves: down when positive.
+func steps(action keymap.Action) int {
+	switch action {
+	case keymap.Up:
+		return -1
+	case keymap.Down:
+		return 1
+	case keymap.Top:
+		return -far
+	case keymap.Bottom:
+		return far
+	case keymap.PageUp:
+		return -10
+	case keymap.PageDown:
+		return 10
+	}
+	return 0
+}

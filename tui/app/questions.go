@@ -1,0 +1,74 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// maxApprovers bounds the choices of askApprover: each has a digit for its key.
+const maxApprovers = 9
+
+// askApprover opens the choice of the name in which to approve a stage with named approvers.
+func (a *actions) askApprover() {
+	stage := a.chosen.stage()
+	names := stage.GetApprovers()
+	d := &dialog{
+		theme: a.host.theme, overlays: a.overlays,
+		scope: keymap.ChoiceDialog,
+		title: "Approve " + text.Line(stage.GetName()) + " as",
+		lines: []string{"It needs an approval of one of these users. The stage keeps that " + a.host.cfg.Commander +
+			" gave it."},
+	}
+	if more := len(names) - maxApprovers; more > 0 {
+		names = names[:maxApprovers]
+		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: pipedeck approve --as NAME", more))
+	}
+	request := a.approval()
+	for i, name := range names {
+		d.choices = append(d.choices, choice{fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
+			a.overlays.pop()
+			request.Commander = name
+			return a.approve(stage.GetName(), request)
+		}})
+	}
+	d.choices = append(d.choices, choice{"esc", "no", a.overlays.pop})
+	a.overlays.push(d)
+}
+
+// askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
+func (a *actions) askCancel() {
+	deployment := a.chosen.deployment()
+	id := deployment.GetId()
+	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) func() tea.Cmd {
+		return func() tea.Cmd { a.overlays.pop(); return a.cancel(id, rollback) }
+	}
+	line := "A running stage is stopped."
+	choices := []choice{{"y", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}
+	switch {
+	case slices.ContainsFunc(deployment.GetStages(), (*deckv1.Stage).GetRollback):
+		line = "A running stage is stopped, then the application is rolled back."
+		choices = append(choices, choice{"r", "yes, but without the rollback",
+			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)})
+	case deployment.GetRollbackOnRequest():
+		line = "A running stage is stopped. The application is left as it is then."
+		choices = append(choices, choice{"r", "yes, and roll it back",
+			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)})
+	}
+	a.overlays.push(&dialog{
+		theme: a.host.theme, overlays: a.overlays,
+		scope:    keymap.ConfirmDialog,
+		title:    "Cancel the deployment of " + deployment.GetApplicationName() + "?",
+		lines:    []string{line},
+		choices:  append(choices, choice{"n", "no", a.overlays.pop}),
+		selected: len(choices),
+	})
+}

@@ -1,0 +1,90 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"strings"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// simulated reports whether no container of an application runs where it is reached.
+func (a *actions) simulated(app *deckv1.Application) bool {
+	environment := a.link.deck.Environment()
+	if len(app.GetDeployTargets()) == 0 {
+		return environment.GetSimulated()
+	}
+	_, reached, _ := strings.Cut(app.GetDeployTargets()[0], "/")
+	for _, cluster := range environment.GetClusters() {
+		if cluster.GetName() == reached {
+			return cluster.GetSimulated()
+		}
+	}
+	return environment.GetSimulated()
+}
+
+// reasons returns why, for each action that does nothing now.
+func (a *actions) reasons() keymap.Reasons {
+	reasons := keymap.Reasons{}
+	if !a.link.stopped() {
+		reasons[keymap.StartAgain] = "it is running"
+	}
+	if !a.link.answers() {
+		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
+			keymap.Reach} {
+			reasons[action] = "not connected"
+		}
+		return reasons
+	}
+	deployment, stage := a.chosen.deployment(), a.chosen.stage()
+	switch {
+	case stage == nil:
+		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
+	default:
+		if !stage.GetCanApprove() {
+			reasons[keymap.Approve] = stage.GetName() + " does not wait for approval"
+			if waiting := approvable(deployment); waiting != "" {
+				reasons[keymap.Approve] = "select " + waiting + " first"
+			}
+		}
+		if !stage.GetCanSkip() {
+			reasons[keymap.Skip] = stage.GetName() + " cannot be skipped now"
+		}
+	}
+	switch app := a.chosen.application(); {
+	case app == nil:
+		reasons[keymap.Sync], reasons[keymap.Reach] = "no application is selected", "no application is selected"
+	default:
+		if app.GetDisabled() {
+			reasons[keymap.Sync] = app.GetName() + " is disabled"
+		}
+		if a.simulated(app) {
+			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
+		}
+	}
+	switch {
+	case deployment == nil:
+		reasons[keymap.Cancel] = "there is no deployment"
+	case state.Ended(deployment.GetStatus()):
+		reasons[keymap.Cancel] = "the deployment has ended"
+	}
+	switch {
+	case a.screen.focus != keymap.Plugins:
+		reasons[keymap.Restart] = "select a plugin first: 4"
+	case a.plugins.plugin() == nil:
+		reasons[keymap.Restart] = "no plugin has been started yet"
+	}
+	return reasons
+}
+
+func approvable(deployment *deckv1.Deployment) string {
+	for _, stage := range deployment.GetStages() {
+		if stage.GetCanApprove() {
+			return stage.GetName()
+		}
+	}
+	return ""
+}

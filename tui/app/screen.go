@@ -1,0 +1,49 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"slices"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+// screen is the size of the terminal, and which pane has the focus.
+type screen struct {
+	width, height int
+	// main: the start-up steps have made room for the main screen.
+	main  bool
+	focus keymap.Scope
+}
+
+// The smallest terminal that holds the screen.
+const (
+	minWidth  = 80
+	minHeight = 24
+)
+
+func (s *screen) tooSmall() bool { return s.width < minWidth || s.height < minHeight }
+
+// enterMain replaces the start-up steps with the main screen.
+func (s *screen) enterMain() {
+	s.main = true
+	if s.focus == keymap.Startup {
+		s.focus = keymap.Deployment
+	}
+}
+
+// turn goes round the panes.
+func (s *screen) turn(n int) {
+	panes := []keymap.Scope{keymap.Applications, keymap.Deployment, keymap.Log, keymap.Plugins}
+	at := max(0, slices.Index(panes, s.focus))
+	s.focus = panes[(at+n+len(panes))%len(panes)]
+}
+
+// toggle goes to a pane, or back from it to the deployment.
+func (s *screen) toggle(pane keymap.Scope) {
+	if s.focus == pane {
+		pane = keymap.Deployment
+	}
+	s.focus = pane
+}
