@@ -28,7 +28,8 @@ func (t *Trigger) create(ctx context.Context, c *candidate, why cause) error {
 		return err
 	}
 	if d, err = t.send(ctx, d, c.config.PostSync); err != nil {
-		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), head.Hash, err)
+		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), head.Hash,
+			err)
 	}
 	t.options.Deployments.Submit(d)
 	c.deployed = true

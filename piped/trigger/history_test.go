@@ -63,9 +63,11 @@ func triggered(application, id, commit string, at int64) *model.Deployment {
 func TestTheHistoryAsksTheControlPlaneOnceForWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	plane := &answers{by: map[string]proto.Message{
-		"ListNotCompletedDeployments": &pipedservice.ListNotCompletedDeploymentsResponse{Deployments: []*model.Deployment{
-			triggered("web", "older", "c1", 1), triggered("web", "newer", "c2", 2),
-		}},
+		"ListNotCompletedDeployments": &pipedservice.ListNotCompletedDeploymentsResponse{
+			Deployments: []*model.Deployment{
+				triggered("web", "older", "c1", 1), triggered("web", "newer", "c2", 2),
+			},
+		},
 		"ReportApplicationMostRecentDeployment": nil,
 	}}
 	h := newHistory(plane.dial(t), slog.New(slog.DiscardHandler))
@@ -92,7 +94,9 @@ func TestTheHistoryForgetsTheDeploymentsOfApplicationsThatAreGone(t *testing.T) 
 	t.Parallel()
 	plane := &answers{by: map[string]proto.Message{
 		"ReportApplicationMostRecentDeployment": nil,
-		"GetDeployment":                         &pipedservice.GetDeploymentResponse{Deployment: triggered("web", "d", "c", 1)},
+		"GetDeployment": &pipedservice.GetDeploymentResponse{
+			Deployment: triggered("web", "d", "c", 1),
+		},
 	}}
 	h := newHistory(plane.dial(t), slog.New(slog.DiscardHandler))
 	web := &model.Application{Id: "web"}

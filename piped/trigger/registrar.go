@@ -58,8 +58,8 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 		return err // applications that are registered before would get other deploy targets
 	}
 	if retargeted {
-		if err := r.applications.read(ctx); err != nil { // deployments of this pass go to the targets that they have now
-			return err
+		if err := r.applications.read(ctx); err != nil {
+			return err // deployments of this pass would go to the targets of before
 		}
 	}
 	return errors.Join(r.update(ctx, differing), r.register(ctx, unregistered))

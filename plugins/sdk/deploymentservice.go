@@ -142,7 +142,10 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 	ctx, cancel := s.stageContext(ctx, in)
 	defer cancel(nil)
 
-	sender := startLogSender(s.client.piped, s.client.journal, in.GetDeployment().GetId(), in.GetStage(), s.logger)
+	sender := startLogSender(logOptions{
+		piped: s.client.piped, journal: s.client.journal, logger: s.logger, now: s.now, pause: pause,
+		id: logID{in.GetDeployment().GetId(), in.GetStage().GetId(), in.GetStage().GetRetriedCount()},
+	})
 	stopLimit := context.AfterFunc(ctx, func() {
 		if context.Cause(s.stopping) == errParentGone {
 			sender.giveUp()
@@ -150,7 +153,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 		}
 		time.AfterFunc(giveUpAfter, sender.giveUp)
 	})
-	log := newStageLog(sender)
+	log := newStageLog(sender.queue)
 	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId(), s.logger)
 
 	var result Result

@@ -7,11 +7,14 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
@@ -62,21 +65,22 @@ func (p *gatedPiped) ReportStageLogsFromLastCheckpoint(ctx context.Context,
 	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, p.pass(ctx, req.GetBlocks())
 }
 
-func (s *logSender) queuedBytes() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.queued
+func (q *logQueue) queuedBytes() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
 }
 
 func startTestSender(piped pluginservice.PluginServiceClient) *logSender {
-	return startLogSender(piped, nil, "deployment", &model.PipelineStage{Id: "stage"}, slog.New(slog.DiscardHandler))
+	return startLogSender(logOptions{piped: piped, id: logID{deployment: "deployment", stage: "stage"},
+		logger: slog.New(slog.DiscardHandler), now: time.Now, pause: pause})
 }
 
 func TestWhatIsQueuedDuringACallGoesWithTheNext(t *testing.T) {
 	t.Parallel()
 	piped := newGatedPiped()
 	s := startTestSender(piped)
-	log := newStageLog(s)
+	log := newStageLog(s.queue)
 	log.Info("first")
 	<-piped.entered
 	for range 100 {
@@ -92,7 +96,7 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 	t.Parallel()
 	piped := newGatedPiped()
 	s := startTestSender(piped)
-	log := newStageLog(s)
+	log := newStageLog(s.queue)
 	const entries, size = 400, 32 << 10
 	text := string(make([]byte, size))
 	written := make(chan struct{})
@@ -102,9 +106,9 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 			log.Info(text)
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queuedBytes() > maxQueueBytes-2*size }, 10*time.Second,
+	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes-2*size }, 10*time.Second,
 		time.Millisecond)
-	require.LessOrEqual(t, s.queuedBytes(), maxQueueBytes)
+	require.LessOrEqual(t, s.queue.queuedBytes(), maxQueueBytes)
 	select {
 	case <-written:
 		require.Fail(t, "the writer should wait")
@@ -113,14 +117,14 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 	close(piped.gate)
 	<-written
 	s.close()
-	require.Zero(t, s.lost)
+	require.Zero(t, s.queue.losses())
 	require.LessOrEqual(t, piped.bytes, maxCheckpointBytes+maxBatchBytes)
 }
 
-func TestASenderThatGaveUpHoldsNobody(t *testing.T) {
+func TestASenderThatGaveUpHoldsNoWriter(t *testing.T) {
 	t.Parallel()
 	s := startTestSender(newGatedPiped())
-	log := newStageLog(s)
+	log := newStageLog(s.queue)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -128,9 +132,66 @@ func TestASenderThatGaveUpHoldsNobody(t *testing.T) {
 			log.Info(string(make([]byte, 32<<10)))
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queuedBytes() > maxQueueBytes/2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes/2 }, 10*time.Second, time.Millisecond)
 	defer s.limit(time.Millisecond)()
 	<-written
 	s.close()
-	require.Positive(t, s.lost)
+	require.Positive(t, s.queue.losses())
+}
+
+// busyPiped refuses the first calls for a passing reason, and notes the methods of the others.
+type busyPiped struct {
+	pluginservice.PluginServiceClient
+	calls chan string // with room for all calls
+	busy  int
+}
+
+func (p *busyPiped) call(method string) error {
+	if p.busy > 0 {
+		p.busy--
+		return status.Error(codes.Unavailable, "busy")
+	}
+	p.calls <- method
+	return nil
+}
+
+func (p *busyPiped) ReportStageLogs(context.Context, *pluginservice.ReportStageLogsRequest,
+	...grpc.CallOption) (*pluginservice.ReportStageLogsResponse, error) {
+	return &pluginservice.ReportStageLogsResponse{}, p.call("logs")
+}
+
+func (p *busyPiped) ReportStageLogsFromLastCheckpoint(context.Context,
+	*pluginservice.ReportStageLogsFromLastCheckpointRequest, ...grpc.CallOption,
+) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, p.call("checkpoint")
+}
+
+func TestPausesBetweenLogCallsDouble(t *testing.T) {
+	t.Parallel()
+	piped := &busyPiped{calls: make(chan string, 10), busy: 9}
+	var pauses []time.Duration
+	s := startLogSender(logOptions{piped: piped, logger: slog.New(slog.DiscardHandler), now: time.Now,
+		pause: func(_ context.Context, d time.Duration) { pauses = append(pauses, d/time.Millisecond) }})
+	s.close()
+	require.Equal(t, []time.Duration{20, 40, 80, 160, 320, 640, 1280, 2000, 2000}, pauses)
+	require.Equal(t, "checkpoint", <-piped.calls)
+}
+
+func TestPipedStoresTheLogOfALongStageNowAndThen(t *testing.T) {
+	t.Parallel()
+	piped := &busyPiped{calls: make(chan string, 10)}
+	var now atomic.Int64
+	s := startLogSender(logOptions{piped: piped, logger: slog.New(slog.DiscardHandler), pause: pause,
+		now: func() time.Time { return time.Unix(now.Load(), 0) }})
+	log := newStageLog(s.queue)
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{{0, "logs"}, {checkpointEvery, "logs"}, {time.Second, "checkpoint"}, {checkpointEvery, "logs"}} {
+		now.Add(int64(step.after / time.Second))
+		log.Info("line")
+		require.Equal(t, step.want, <-piped.calls, "after %v", step.after)
+	}
+	s.close()
+	require.Equal(t, "checkpoint", <-piped.calls)
 }

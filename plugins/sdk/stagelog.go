@@ -20,8 +20,8 @@ const maxBlockBytes = 10 << 10
 // StageLog is the log of one stage, seen by users as it is written. Its methods may be called from
 // several goroutines. They wait only when piped does not take the log for so long that the queue is full.
 type StageLog struct {
-	sender *logSender
-	out    *LineWriter
+	queue *logQueue
+	out   *LineWriter
 	// prefix begins each line.
 	prefix string
 
@@ -29,15 +29,15 @@ type StageLog struct {
 	parts []*StageLog
 }
 
-func newStageLog(sender *logSender) *StageLog {
-	l := &StageLog{sender: sender}
+func newStageLog(queue *logQueue) *StageLog {
+	l := &StageLog{queue: queue}
 	l.out = l.Lines()
 	return l
 }
 
 // Prefixed is the same log for one part of the stage, such as a deploy target: each of its lines begins with prefix.
 func (l *StageLog) Prefixed(prefix string) *StageLog {
-	part := &StageLog{sender: l.sender, prefix: l.prefix + prefix}
+	part := &StageLog{queue: l.queue, prefix: l.prefix + prefix}
 	part.out = part.Lines()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *StageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
 // Lines makes a writer of its own for one stream of output, so that the lines of two programs do not
 // mix. Close it to pass on a last line without a line end.
 func (l *StageLog) Lines() *LineWriter {
-	return &LineWriter{sender: l.sender, prefix: l.prefix, number: l.sender.newWriter()}
+	return &LineWriter{queue: l.queue, prefix: l.prefix, number: l.queue.newWriter()}
 }
 
 func (l *StageLog) write(severity model.LogSeverity, text string) {
@@ -88,7 +88,7 @@ func (l *StageLog) write(severity model.LogSeverity, text string) {
 		text = "\n" // a block must not be empty
 	}
 	for _, piece := range splitBlocks(prefixLines([]byte(text), l.prefix)) {
-		l.sender.push(entry{severity: severity, text: piece})
+		l.queue.push(entry{severity: severity, text: piece})
 	}
 }
 
@@ -108,7 +108,7 @@ func prefixLines(text []byte, prefix string) []byte {
 // written faster than piped takes it is sent several lines a block. A line longer than 10 KiB is split.
 // Bytes that are not UTF-8 are replaced by U+FFFD.
 type LineWriter struct {
-	sender *logSender
+	queue  *logQueue
 	prefix string
 	number int64
 
@@ -131,7 +131,7 @@ func (w *LineWriter) Write(p []byte) (int, error) {
 		w.rest = append(w.rest[:0], w.rest[end:]...)
 	}
 	if len(w.rest) > 0 {
-		w.sender.noteStart(w.number, prefixLines(w.rest, w.prefix))
+		w.queue.lineStarted(w.number, prefixLines(w.rest, w.prefix))
 	}
 	return len(p), nil
 }
@@ -149,7 +149,7 @@ func (w *LineWriter) Close() error {
 
 func (w *LineWriter) pass(data []byte) {
 	for _, piece := range splitBlocks(prefixLines(data, w.prefix)) {
-		w.sender.push(entry{text: piece, joinable: true, writer: w.number})
+		w.queue.push(entry{text: piece, joinable: true, writer: w.number})
 	}
 }
 
