@@ -164,12 +164,20 @@ func (s *stageJournal) take(record *agentv1.StageLogRecord) {
 	}
 }
 
-// report makes a call that holds the entries up to a number. The call goes on when the process ends meanwhile: so it is
-// known what was reported. Checkpoint is set when blocks hold everything since the last one.
-func (j *journal) report(
-	ctx context.Context, key stageKey, through int64, blocks []*model.LogBlock, checkpoint, completed bool,
-	call func(context.Context) error,
-) error {
+// blockReport is a report of log blocks that is under way.
+type blockReport struct {
+	key stageKey
+	// through is the number of the last entry that the blocks hold.
+	through int64
+	blocks  []*model.LogBlock
+	// checkpoint is set when blocks hold everything since the last checkpoint, completed when they are the last ones.
+	checkpoint, completed bool
+	// send makes the report.
+	send func(context.Context) error
+}
+
+// report makes a report. It goes on when the process ends meanwhile: so it is known what was reported.
+func (j *journal) report(ctx context.Context, r blockReport) error {
 	j.mu.Lock()
 	if j.finished {
 		j.mu.Unlock()
@@ -180,29 +188,32 @@ func (j *journal) report(
 	defer j.calls.Done()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
-	err := call(ctx)
+	err := r.send(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	stage := j.stage(key)
-	if stage == nil {
-		return err
-	}
-	for _, block := range blocks {
-		stage.lastIndex = max(stage.lastIndex, block.GetIndex())
-	}
-	if err != nil && checkpoint || temporary(err) {
-		return err
-	}
-	stage.through = max(stage.through, through)
-	switch {
-	case completed && err == nil:
-		*stage = stageJournal{through: stage.through, completed: true}
-	case checkpoint:
-		stage.since = nil
-	default:
-		stage.since = append(stage.since, blocks...) // also what was refused: it comes again with the checkpoint
+	if stage := j.stage(r.key); stage != nil {
+		stage.reported(r, err)
 	}
 	return err
+}
+
+// reported takes the outcome of a report.
+func (s *stageJournal) reported(r blockReport, err error) {
+	for _, block := range r.blocks {
+		s.lastIndex = max(s.lastIndex, block.GetIndex())
+	}
+	if err != nil && r.checkpoint || temporary(err) {
+		return
+	}
+	s.through = max(s.through, r.through)
+	switch {
+	case r.completed && err == nil:
+		*s = stageJournal{through: s.through, completed: true}
+	case r.checkpoint:
+		s.since = nil
+	default:
+		s.since = append(s.since, r.blocks...) // also what was refused: it comes again with the checkpoint
+	}
 }
 
 // finish reports what the process has written and not reported. It is called when the process is gone. It does not

@@ -5,13 +5,69 @@ package pluginservice
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 )
+
+func TestTheJournalKnowsWhatWasReported(t *testing.T) {
+	t.Parallel()
+	key := stageKey{deployment: "d", stage: "s"}
+	first := []*model.LogBlock{{Index: 1, Log: "one"}}
+	both := append(first, &model.LogBlock{Index: 2, Log: "two"})
+	for name, test := range map[string]struct {
+		checkpoint, completed bool
+		code                  codes.Code
+		through               int64
+		rest                  int // blocks that a checkpoint of the rest holds
+	}{
+		"a report":                     {code: codes.OK, through: 2, rest: 3},
+		"a report that is refused":     {code: codes.ResourceExhausted, through: 2, rest: 3},
+		"a report that got lost":       {code: codes.Unavailable, through: 1, rest: 1},
+		"a checkpoint":                 {code: codes.OK, checkpoint: true, through: 2},
+		"a checkpoint that is refused": {code: codes.InvalidArgument, checkpoint: true, through: 1, rest: 1},
+		"the last checkpoint":          {code: codes.OK, checkpoint: true, completed: true, through: 2},
+		"a last checkpoint that is lost": {
+			code: codes.Unavailable, checkpoint: true, completed: true, through: 1, rest: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newJournal(nil, "p", nil)
+			report := func(r blockReport, code codes.Code) error {
+				r.key, r.send = key, func(context.Context) error { return status.Error(code, "test") }
+				return j.report(t.Context(), r)
+			}
+			require.NoError(t, report(blockReport{through: 1, blocks: first}, codes.OK))
+			err := report(blockReport{
+				through: 2, blocks: both, checkpoint: test.checkpoint, completed: test.completed,
+			}, test.code)
+			require.Equal(t, test.code, status.Code(err))
+			stage := j.stages[key]
+			require.Equal(t, test.through, stage.through)
+			require.Equal(t, test.completed && test.code == codes.OK, stage.completed)
+			require.Len(t, stage.rest(), test.rest)
+		})
+	}
+}
+
+func TestAReportEndsWithoutTheProcessThatMakesIt(t *testing.T) {
+	t.Parallel()
+	j := newJournal(nil, "p", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, j.report(ctx, blockReport{send: func(ctx context.Context) error { return ctx.Err() }}))
+	j.finished = true
+	require.ErrorIs(t, j.report(t.Context(), blockReport{}), context.Canceled, "its rest is being read")
+}
 
 // FuzzJournal reads memory that a plugin may have filled with anything.
 func FuzzJournal(f *testing.F) {

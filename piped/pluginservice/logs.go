@@ -87,8 +87,10 @@ func (s *Server) journaled(
 		)
 	}
 	_, checkpoint := request.(*pluginservice.ReportStageLogsFromLastCheckpointRequest)
-	key := stageKey{request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount()}
-	return j.report(ctx, key, through, request.GetBlocks(), checkpoint, completed, call)
+	return j.report(ctx, blockReport{
+		key:     stageKey{request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount()},
+		through: through, blocks: request.GetBlocks(), checkpoint: checkpoint, completed: completed, send: call,
+	})
 }
 
 // temporary is whether a plugin sends the same again.
