@@ -43,7 +43,7 @@ func (d directories) watch(ctx context.Context) {
 	for {
 		d.checkDisk(ctx)
 		d.checkTree()
-		if !clock.Pause(ctx, lookInterval) {
+		if !clock.Sleep(ctx, lookInterval) {
 			return
 		}
 	}

@@ -38,7 +38,7 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	missed := 0
 	health := &healthClient{}
 	defer health.close()
-	for clock.Pause(ctx, beatInterval) {
+	for clock.Sleep(ctx, beatInterval) {
 		d := c.provider.Describe()
 		if d.Kubeconfig == "" {
 			continue

@@ -31,7 +31,7 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 	if d.Kubeconfig != "" {
 		var err error
 		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
-			if !clock.Pause(ctx, identityPause) {
+			if !clock.Sleep(ctx, identityPause) {
 				e.Logger.Warn("the cluster cannot be distinguished from others; "+
 					"nothing is deployed again because of it",
 					"cluster", c.name, "error", err)

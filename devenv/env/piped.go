@@ -30,8 +30,8 @@ const (
 	// A piped that never connected is given up when it ends more often than restartLimit within restartWindow.
 	restartLimit  = 5
 	restartWindow = time.Minute
-	// restartPause is multiplied by the number of recent ends.
-	restartPause, longestPause = 300 * time.Millisecond, 10 * time.Second
+	// restartPause doubles with each recent end, up to longestPause.
+	restartPause, longestPause = 200 * time.Millisecond, 10 * time.Second
 	// bootTime is how long piped may take to connect to the control plane.
 	bootTime = 12 * time.Second
 	// silentTime is how long piped may take to report the first application of a repository that has some.
@@ -84,7 +84,7 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		e.pipedProblem("it ended and is started again: "+summary, "")
 		e.components.starting(componentPiped,
 			fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again", recent))
-		if !clock.Pause(ctx, wait) {
+		if !clock.Sleep(ctx, wait) {
 			e.components.stopped(componentPiped)
 			return nil
 		}

@@ -83,7 +83,7 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 		}
 		e.components.failed(component, err, cmp.Or(exhaustion.WatchAdvice(err), "start again with: pipedeck up"))
 		finished()
-		if !clock.Pause(ctx, lookInterval) {
+		if !clock.Sleep(ctx, lookInterval) {
 			break
 		}
 	}

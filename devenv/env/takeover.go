@@ -120,7 +120,7 @@ func endOrphan(ctx context.Context, w *workspace.Workspace, child workspace.Chil
 		if orphan(w, child) == nil {
 			return
 		}
-		if !clock.Pause(ctx, orphanPoll) {
+		if !clock.Sleep(ctx, orphanPoll) {
 			return
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
@@ -39,6 +38,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 	"github.com/pipedeck/pipedeck/piped/workdir"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 

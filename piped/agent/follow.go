@@ -7,8 +7,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // A list that cannot be read is requested again after a pause, which doubles between these bounds.

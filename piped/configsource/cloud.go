@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

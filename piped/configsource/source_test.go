@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2/google"
 
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 const configuration = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n  pipedID: i\n  " +

@@ -23,7 +23,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // DefaultMaxReceiveBytes is the largest answer that is taken. PipeCD v1: 10 MiB.

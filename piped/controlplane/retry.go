@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

@@ -19,7 +19,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // fakeServer is a control plane that answers what a test wants.

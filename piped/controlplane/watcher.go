@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

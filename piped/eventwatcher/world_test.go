@@ -20,10 +20,10 @@ import (
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/git/gittest"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 // plane keeps applications and events as a control plane does.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/observe"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

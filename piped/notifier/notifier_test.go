@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/logtest"
 	"github.com/pipedeck/pipedeck/piped/observe"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 // request is what a receiver got.

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/observe"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

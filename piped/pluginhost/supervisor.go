@@ -14,8 +14,8 @@ import (
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // startTimes say how much time a stage or a deployment has left. Time goes on while no piped runs, as users read it on

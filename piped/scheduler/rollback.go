@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // rollbackWanted: there is something to undo it with, and the user who has cancelled wants it, or else the application.

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // snapshot is a repository at one commit. It is not changed once made.

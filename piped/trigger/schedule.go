@@ -6,7 +6,7 @@ package trigger
 import (
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // schedule knows when the next pass is due if no news comes before.

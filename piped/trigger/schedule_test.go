@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 func TestTheNextPassIsDueAtTheEarliestTimeThatWasAskedFor(t *testing.T) {

@@ -13,11 +13,11 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-func TestAPauseEndsWithItsTimeOrItsContext(t *testing.T) {
+func TestASleepEndsWithItsTimeOrItsContext(t *testing.T) {
 	t.Parallel()
-	require.True(t, clock.Pause(t.Context(), time.Nanosecond))
+	require.True(t, clock.Sleep(t.Context(), time.Nanosecond))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.False(t, clock.Pause(ctx, time.Hour))
-	require.False(t, clock.Pause(ctx, 0), "the caller has to end, too, when both have happened")
+	require.False(t, clock.Sleep(ctx, time.Hour))
+	require.False(t, clock.Sleep(ctx, 0), "the caller has to end, too, when both have happened")
 }

@@ -145,7 +145,7 @@ func lock(ctx context.Context, dir string, progress cluster.Progress) (unlock fu
 	}
 	progress("another pipedeck is compiling it", 0, 0)
 	// A lock cannot be waited for together with a cancellation, hence the pauses.
-	for clock.Pause(ctx, lockPoll) {
+	for clock.Sleep(ctx, lockPoll) {
 		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			return func() { file.Close() }, nil
 		}

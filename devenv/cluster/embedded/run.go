@@ -27,8 +27,8 @@ const (
 	// A server that was never ready is given up when it ends more often than crashLimit within crashWindow.
 	crashLimit  = 3
 	crashWindow = time.Minute
-	// crashPause is multiplied by the number of recent ends.
-	crashPause, longestPause = 300 * time.Millisecond, 10 * time.Second
+	// crashPause doubles with each recent end, up to longestPause.
+	crashPause, longestPause = 200 * time.Millisecond, 10 * time.Second
 )
 
 // Run compiles the server if need be, starts it, and starts it again when it dies.
@@ -59,7 +59,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			now = time.Now()
 			if server.ExitCode() == exitLocked && now.Before(patienceEnds) {
 				progress("waiting for the server of an earlier pipedeck to end", 0, 0)
-				if !clock.Pause(ctx, 200*time.Millisecond) {
+				if !clock.Sleep(ctx, 200*time.Millisecond) {
 					return nil
 				}
 				continue
@@ -73,7 +73,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		p.logger.Error("the embedded Kubernetes ended and is started again", "error", err)
 		progress(fmt.Sprintf("it ended unexpectedly (%d in the last minute) and is started again; its data is kept",
 			recent), 0, 0)
-		if !clock.Pause(ctx, wait) {
+		if !clock.Sleep(ctx, wait) {
 			return nil
 		}
 	}

@@ -37,7 +37,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 		return err
 	}
 	ready(answer)
-	for unanswered := 0; clock.Pause(ctx, p.every(unanswered)); {
+	for unanswered := 0; clock.Sleep(ctx, p.every(unanswered)); {
 		answer, err := p.ask(ctx, api)
 		switch {
 		case ctx.Err() != nil:
@@ -84,7 +84,7 @@ func (p *Provider) awaitFirst(
 			return "", p.failure(err, "log in to the cluster again; check it with: "+p.question())
 		}
 		progress(p.waitingFor(err), 0, 0)
-		if !clock.Pause(bounded, p.waitEvery) && ctx.Err() == nil {
+		if !clock.Sleep(bounded, p.waitEvery) && ctx.Err() == nil {
 			return "", p.failure(err, "start the cluster; check it with: "+p.question())
 		}
 	}

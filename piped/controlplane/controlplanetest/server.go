@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 // Answer answers a call of PipedService, the method without the service's name. Without an answer and an error the call

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
-	"github.com/pipedeck/pipedeck/piped/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
 func TestReportsGoStraightThroughWhileNothingWaits(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Defaults of Options.

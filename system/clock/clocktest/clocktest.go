@@ -7,7 +7,7 @@ package clocktest
 import (
 	"time"
 
-	"github.com/pipedeck/pipedeck/piped/clock"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // TimerFunc is a clock.Timer by its only method.
