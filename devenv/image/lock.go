@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // lockPoll is how often it is looked whether another process has built.
@@ -36,11 +38,9 @@ func lock(ctx context.Context, dir string, progress func(string)) (unlock func()
 			waited = true
 		}
 		// A lock cannot be waited for together with a cancellation, hence the pauses.
-		select {
-		case <-ctx.Done():
+		if !clock.Sleep(ctx, lockPoll) {
 			file.Close()
 			return nil, context.Cause(ctx)
-		case <-time.After(lockPoll):
 		}
 	}
 }

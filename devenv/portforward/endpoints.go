@@ -8,6 +8,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // pod is a port of a pod that a connection may go to.
@@ -16,8 +18,8 @@ type pod struct {
 	port                 int32
 }
 
-// A pod that is ready may not listen yet. When all of them have refused, they are tried again after
-// this pause, doubled each time up to the most.
+// A pod that is ready may not listen yet. When all of them have refused, they are tried again after pauses with these
+// bounds.
 const (
 	firstPause = 50 * time.Millisecond
 	mostPause  = time.Second
@@ -70,7 +72,7 @@ func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-ch
 
 // await waits for a ready pod that has not been tried, until ctx ends. When all have been tried it
 // pauses and begins again.
-func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pause *time.Duration) (pod, error) {
+func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pauses *clock.Backoff) (pod, error) {
 	for {
 		next, found, changed := e.pick(tried)
 		if found {
@@ -78,8 +80,7 @@ func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pause *time.D
 		}
 		var again <-chan time.Time
 		if len(tried) > 0 {
-			*pause = min(max(2**pause, firstPause), mostPause)
-			timer := time.NewTimer(*pause)
+			timer := time.NewTimer(pauses.Next())
 			defer timer.Stop()
 			again = timer.C
 		}

@@ -10,11 +10,11 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/net/netutil"
 
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // forward makes one port reachable.
@@ -75,13 +75,13 @@ func (f *forward) setPods(ctx context.Context, known pods) {
 // connect opens a connection to a pod whose turn it is, and to others when it does not take it.
 func (f *forward) connect(ctx context.Context) (*connection, error) {
 	tried := map[pod]bool{}
-	pause := time.Duration(0)
+	pauses := clock.NewBackoff(firstPause, mostPause)
 	return newConnection(ctx, func(ctx context.Context) (*stream, error) {
 		ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 		defer cancel()
 		var last error
 		for {
-			to, err := f.endpoints.await(ctx, tried, &pause)
+			to, err := f.endpoints.await(ctx, tried, pauses)
 			if err != nil {
 				if last != nil {
 					return nil, last
@@ -102,8 +102,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 func (f *forward) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 	defer cancel()
-	pause := time.Duration(0)
-	if _, err := f.endpoints.await(ctx, nil, &pause); err != nil {
+	if _, err := f.endpoints.await(ctx, nil, nil); err != nil {
 		return fmt.Errorf("%s; see what holds it up with: pipedeck logs", f.waiting())
 	}
 	return nil

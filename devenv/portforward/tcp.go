@@ -10,6 +10,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // acceptPause lies between two tries to take a connection.
@@ -32,10 +34,7 @@ func (f *forward) serveTCP(ctx context.Context, listener net.Listener) {
 		case err != nil:
 			// Out of file descriptors, mostly: that passes.
 			f.logger.Error("a connection could not be taken", "of", f.found.source, "error", err)
-			select {
-			case <-time.After(acceptPause):
-			case <-ctx.Done():
-			}
+			clock.Sleep(ctx, acceptPause)
 			continue
 		}
 		connections.Go(func() { f.carry(ctx, client) })

@@ -7,15 +7,17 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Crashes counts the recent unexpected ends of a process that is started again, and says when that is pointless.
-// The zero value has no limit and no pause; its methods may be called from several goroutines.
+// Its methods may be called from several goroutines.
 type Crashes struct {
-	// Limit is how many ends within Window are borne before the process was ready for the first time.
+	// Limit is how many ends within Window are accepted before the process was ready for the first time.
 	Limit  int
 	Window time.Duration
-	// Pause is the wait before the next start, multiplied by the number of recent ends, up to Longest.
+	// Pause and Longest bound the waits before the next start, which grow with the number of recent ends.
 	Pause, Longest time.Duration
 
 	mu     sync.Mutex
@@ -38,5 +40,5 @@ func (c *Crashes) Ended(at time.Time) (recent int, pause time.Duration, giveUp b
 	c.recent = slices.DeleteFunc(c.recent, func(earlier time.Time) bool { return at.Sub(earlier) > c.Window })
 	c.recent = append(c.recent, at)
 	recent = len(c.recent)
-	return recent, min(time.Duration(recent)*c.Pause, c.Longest), recent > c.Limit && !c.ready
+	return recent, clock.Pause(c.Pause, c.Longest, recent), recent > c.Limit && !c.ready
 }

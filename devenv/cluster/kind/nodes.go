@@ -17,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -46,9 +47,7 @@ func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said f
 		if err == nil {
 			return version, nil
 		}
-		select {
-		case <-time.After(apiPause):
-		case <-ctx.Done():
+		if !clock.Sleep(ctx, apiPause) {
 			if context.Cause(ctx) == errNotReady { //nolint:errorlint // this very one
 				return "", &cluster.HintError{
 					Err: fmt.Errorf("the nodes of the cluster %s are not ready after %v: %w", p.name, readyDeadline,

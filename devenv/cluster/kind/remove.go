@@ -10,12 +10,12 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"time"
 
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Delete implements cluster.Provider. It needs the record only.
@@ -104,9 +104,7 @@ func (e *engineCommand) settle(ctx context.Context, known *record) error {
 		if !slices.ContainsFunc(known.Nodes, func(node string) bool { return !free[node] }) {
 			return nil
 		}
-		select {
-		case <-time.After(removalPause):
-		case <-ctx.Done():
+		if !clock.Sleep(ctx, removalPause) {
 			return fmt.Errorf("%s still makes a node of %s: %w", e.name, known.Cluster, context.Cause(ctx))
 		}
 	}

@@ -238,7 +238,6 @@ func (j *Journal) failed(err error) {
 	j.failure = problem
 	j.announce()
 	j.mu.Unlock()
-	j.retry = min(2*j.retry, lastRetry)
 	if before == nil || *before != *problem {
 		j.o.Logger.Error("the state of the control plane cannot be kept", "file", j.o.Path, "error", err)
 		j.o.Problem(Writing, problem)
@@ -253,7 +252,7 @@ func (j *Journal) succeeded() {
 		j.announce()
 	}
 	j.mu.Unlock()
-	j.retry = firstRetry
+	j.retries.Reset()
 	if before != nil {
 		j.o.Logger.Info("the state of the control plane is kept again", "file", j.o.Path)
 		j.o.Problem(Writing, nil)

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // State is what a journal keeps. No method is called while a method of the journal runs that State called.
@@ -62,10 +64,9 @@ const (
 
 // Journal is one file. Use Open, then Run once; the other methods may be called by any goroutine at any time.
 type Journal struct {
-	o     Options
-	disk  disk
-	wake  chan struct{} // holds a token when there is something to do
-	retry time.Duration
+	o    Options
+	disk disk
+	wake chan struct{} // holds a token when there is something to do
 
 	mu    sync.Mutex
 	queue queue
@@ -77,6 +78,7 @@ type Journal struct {
 	changed chan struct{} // closed when kept, failure or loaded change
 
 	// Of Run's goroutine, and of Open before it.
+	retries   *clock.Backoff
 	file      file
 	number    uint64 // of the last record of the file
 	rewriteAt int64
@@ -112,7 +114,8 @@ func open(o Options, d disk) *Journal {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	j := &Journal{o: o, disk: d, wake: make(chan struct{}, 1), changed: make(chan struct{}), retry: firstRetry}
+	j := &Journal{o: o, disk: d, wake: make(chan struct{}, 1), changed: make(chan struct{}),
+		retries: clock.NewBackoff(firstRetry, lastRetry)}
 	j.step()
 	return j
 }
@@ -224,7 +227,7 @@ func (j *Journal) Run(ctx context.Context) error {
 		}
 		j.step()
 		if j.Ready() != nil {
-			retry.Reset(j.retry)
+			retry.Reset(j.retries.Next())
 		}
 	}
 }
