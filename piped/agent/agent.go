@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -272,6 +273,10 @@ func (a *Agent) work(ctx, base context.Context, stop context.CancelCauseFunc, gr
 
 	works, ctx := errgroup.WithContext(ctx)
 	works.Go(func() error { return a.controller.Run(ctx) })
+	works.Go(func() error {
+		memory{a.controller.Idle(), clock.System{}, debug.FreeOSMemory}.run(ctx)
+		return nil
+	})
 	works.Go(func() error { return a.repos.run(ctx) })
 	works.Go(func() error { return a.trigger.Run(ctx) })
 	works.Go(func() error { a.awaitPlugins(ctx); return nil })

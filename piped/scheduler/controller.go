@@ -40,6 +40,7 @@ type Controller struct {
 	options  ControllerOptions
 	planning chan struct{}
 	wake     chan struct{}
+	idle     chan struct{}
 	jobs     sync.WaitGroup
 
 	mu       sync.Mutex
@@ -66,6 +67,7 @@ func NewController(options ControllerOptions) *Controller {
 		options:  options,
 		planning: make(chan struct{}, options.Planning),
 		wake:     make(chan struct{}, 1),
+		idle:     make(chan struct{}, 1),
 		active:   map[string]*job{},
 		commands: map[string]bool{},
 		listed:   make(chan struct{}),
@@ -88,6 +90,10 @@ func (c *Controller) Submit(deployments ...*model.Deployment) {
 	c.listed = make(chan struct{})
 	c.nudge()
 }
+
+// Idle receives when the last deployment under way has ended. One receiver may use it; ends that it does not wait for
+// become one.
+func (c *Controller) Idle() <-chan struct{} { return c.idle }
 
 // nextList is closed at the next Submit.
 func (c *Controller) nextList() <-chan struct{} {
@@ -168,6 +174,12 @@ func (c *Controller) over(j *job, ended bool) {
 		c.finish(j.deployment.GetId())
 	}
 	c.nudge()
+	if len(c.active) == 0 && len(c.waiting) == 0 {
+		select {
+		case c.idle <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // finish remembers an ended deployment. It is called with the lock held.

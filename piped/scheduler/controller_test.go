@@ -400,6 +400,29 @@ func TestApplicationsRunSideBySideAndOneDeploymentAtATimeEach(t *testing.T) {
 	})
 }
 
+func TestTheControllerIsIdleOnceItsLastDeploymentHasEnded(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}"))
+	for i := range 6 {
+		a.Submit(newDeployment(fmt.Sprintf("d%d", i), fmt.Sprintf("app%d", i%2)))
+	}
+	for ended := 0; ended < 6; {
+		select {
+		case <-a.Idle():
+		case <-t.Context().Done():
+			require.Fail(t, "the last end is not reported")
+		}
+		a.controlPlane.mu.Lock()
+		ended = 0
+		for _, call := range a.controlPlane.calls {
+			if call == "Completed SUCCESS" {
+				ended++
+			}
+		}
+		a.controlPlane.mu.Unlock()
+	}
+}
+
 func TestCommandsOfAStageAreHandledAfterIt(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")

@@ -5,8 +5,10 @@ package source
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,7 +20,10 @@ const checkoutTime = 1_000_000_000
 // fingerprint reports whether anything in a directory has changed, without reading the files, nor the directories:
 // those change when something comes or goes.
 type fingerprint struct {
-	paths []string
+	dir string
+	// paths are the paths below dir, each with a NUL after it: a string for each would take three times the memory of
+	// all trees that are kept.
+	paths string
 	marks []mark
 }
 
@@ -33,7 +38,8 @@ type mark struct {
 
 func takeFingerprint(dir string) (fingerprint, error) {
 	at := time.Unix(checkoutTime, 0)
-	var taken fingerprint
+	taken := fingerprint{dir: dir}
+	var paths strings.Builder
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -43,27 +49,46 @@ func takeFingerprint(dir string) (fingerprint, error) {
 				return err
 			}
 		}
-		taken.paths = append(taken.paths, path)
+		paths.WriteString(strings.TrimPrefix(path, dir))
+		paths.WriteByte(0)
 		return nil
 	})
 	if err != nil {
 		return fingerprint{}, err
 	}
-	taken.marks = make([]mark, len(taken.paths))
-	for i, path := range taken.paths {
-		if taken.marks[i], err = markOf(path); err != nil {
+	taken.paths = strings.Clone(paths.String()) // without the builder's spare capacity
+	taken.marks = make([]mark, 0, strings.Count(taken.paths, "\x00"))
+	for path := range taken.all() {
+		now, err := markOf(path)
+		if err != nil {
 			return fingerprint{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
 		}
+		taken.marks = append(taken.marks, now)
 	}
 	return taken, nil
 }
 
-// matches is false as well when it cannot be told.
+// all returns the paths as they were walked.
+func (f fingerprint) all() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := f.paths; rest != ""; {
+			path, after, _ := strings.Cut(rest, "\x00")
+			if !yield(f.dir + path) {
+				return
+			}
+			rest = after
+		}
+	}
+}
+
+// matches also returns false when a file cannot be compared.
 func (f fingerprint) matches() bool {
-	for i, path := range f.paths {
+	i := 0
+	for path := range f.all() {
 		if now, err := markOf(path); err != nil || now != f.marks[i] {
 			return false
 		}
+		i++
 	}
 	return true
 }
