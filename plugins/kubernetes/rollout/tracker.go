@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -55,116 +54,107 @@ func (t *tracker) wait(ctx context.Context) error {
 	}
 	t.watched = true
 	ctx, cancel := context.WithCancel(ctx)
-	objects, objectsEnd := t.follow(ctx, t.workload.Resource, metav1.ListOptions{
+	objects := follow(ctx, t.workload.Resource, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", t.workload.Live.GetName()).String(),
 	})
-	pods, podsEnd := t.followPods(ctx)
-	// the followers end with their context; wait for them
-	defer func(objects, pods <-chan []*unstructured.Unstructured) {
+	pods := t.followPods(ctx)
+	defer func() {
 		cancel()
-		drain(objects)
-		drain(pods)
-	}(objects, pods)
-	var timer *time.Timer
-	var expired <-chan time.Time
+		objects.wait()
+		pods.wait()
+	}()
+	alarm := newAlarm()
+	defer alarm.stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return t.interrupted(ctx)
-		case found, open := <-objects:
+		case found, open := <-objects.states:
 			if !open {
-				if ctx.Err() != nil {
-					return t.interrupted(ctx)
-				}
-				return fmt.Errorf("watch %s: %w", t.key().Human(), *objectsEnd)
+				return t.unwatched(ctx, objects.end)
 			}
-			if len(found) == 0 && removesItself(t.workload.Live) {
-				t.log.Infof("%s: is gone, as its ttlSecondsAfterFinished says", t.name())
-				return nil
-			}
-			if len(found) == 0 {
-				return &FailedError{Key: t.key(), Reason: "was deleted while it was waited for"}
-			}
-			t.workload.Live = found[0]
-			if done, err := t.look(ctx, found[0]); done || err != nil {
+			if done, err := t.changed(ctx, found); done || err != nil {
 				return err
 			}
-			t.inspect(ctx) // which pods are new may have changed
-		case found, open := <-pods:
+		case found, open := <-pods.states:
 			if !open {
-				if ctx.Err() == nil {
-					t.log.Infof("%s: its pods cannot be watched, so a failure is seen only at the end: %v", t.name(),
-						*podsEnd)
-				}
-				pods = nil
+				t.podsUnwatched(ctx, pods.end)
+				pods.states = nil
 				continue
 			}
 			t.pods = found
 			t.inspect(ctx)
-		case <-expired:
+		case <-alarm.rings():
 		}
-		now := time.Now()
-		if !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
-			if done, err := t.look(ctx, t.workload.Live); done || err != nil {
-				return err
-			}
-		}
-		t.lookForHints(ctx, now)
-		if err := t.judge(now); err != nil {
+		if done, err := t.review(ctx); done || err != nil {
 			return err
 		}
-		t.tell(now)
-		if timer != nil {
-			timer.Stop()
+		alarm.set(t.wake())
+	}
+}
+
+// changed takes the workload as it is now: nothing when it is gone.
+func (t *tracker) changed(ctx context.Context, found []*unstructured.Unstructured) (done bool, err error) {
+	if len(found) == 0 {
+		if removesItself(t.workload.Live) {
+			t.log.Infof("%s: is gone, as its ttlSecondsAfterFinished says", t.name())
+			return true, nil
 		}
-		expired = nil
-		if next := t.wake(); !next.IsZero() {
-			timer = time.NewTimer(time.Until(next))
-			expired = timer.C
+		return false, &FailedError{Key: t.key(), Reason: "was deleted while it was waited for"}
+	}
+	t.workload.Live = found[0]
+	if done, err := t.look(ctx, found[0]); done || err != nil {
+		return done, err
+	}
+	t.inspect(ctx) // which pods are new may have changed
+	return false, nil
+}
+
+// unwatched is the error of a workload that cannot be watched any more.
+func (t *tracker) unwatched(ctx context.Context, end error) error {
+	if ctx.Err() != nil {
+		return t.interrupted(ctx)
+	}
+	return fmt.Errorf("watch %s: %w", t.key().Human(), end)
+}
+
+// podsUnwatched reports that the pods cannot be watched any more; the workload itself still is.
+func (t *tracker) podsUnwatched(ctx context.Context, end error) {
+	if ctx.Err() == nil {
+		t.log.Infof("%s: its pods cannot be watched, so a failure is seen only at the end: %v", t.name(), end)
+	}
+}
+
+// review judges the workload and its pods by what is known now, after a change or at the time that wake gave.
+func (t *tracker) review(ctx context.Context) (done bool, err error) {
+	now := time.Now()
+	if !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
+		if done, err := t.look(ctx, t.workload.Live); done || err != nil {
+			return done, err
 		}
 	}
-}
-
-func drain(states <-chan []*unstructured.Unstructured) {
-	if states == nil {
-		return
+	t.lookForHints(ctx, now)
+	if err := t.judge(now); err != nil {
+		return false, err
 	}
-	for range states {
-	}
+	t.tell(now)
+	return false, nil
 }
 
-// follow sends every state of the selected objects until ctx ends. end is set before the channel closes.
-func (t *tracker) follow(ctx context.Context, r cluster.Watchable,
-	opts metav1.ListOptions) (<-chan []*unstructured.Unstructured, *error) {
-	states := make(chan []*unstructured.Unstructured)
-	end := new(error)
-	go func() {
-		defer close(states)
-		*end = cluster.Follow(ctx, r, opts, func(objects []*unstructured.Unstructured) (bool, error) {
-			select {
-			case states <- objects:
-				return false, nil
-			case <-ctx.Done():
-				return true, context.Cause(ctx)
-			}
-		})
-	}()
-	return states, end
-}
-
-func (t *tracker) followPods(ctx context.Context) (<-chan []*unstructured.Unstructured, *error) {
+// followPods follows the pods of the workload; no state comes when it has none of its own.
+func (t *tracker) followPods(ctx context.Context) *following {
 	live := t.workload.Live
 	pods := t.cluster.Resource(podResource, live.GetNamespace())
 	if live.GetKind() == "Pod" {
-		return t.follow(ctx, pods, metav1.ListOptions{
+		return follow(ctx, pods, metav1.ListOptions{
 			FieldSelector: fields.OneTermEqualSelector("metadata.name", live.GetName()).String(),
 		})
 	}
 	opts, ok := listOptions(live)
 	if !ok {
-		return nil, nil
+		return &following{}
 	}
-	return t.follow(ctx, pods, opts)
+	return follow(ctx, pods, opts)
 }
 
 // look judges the workload itself and says how far it is.
