@@ -45,9 +45,8 @@ func (l *Loader) kustomize(ctx context.Context, tree *checkout.Tree, req Request
 	}
 	out := &result{fixed: true}
 	disk := &kustomizeDisk{tree: tree, root: filepath.Join(dir, name), rendered: map[string]*virtualFile{}}
-	disk.render = func(at string, k *kustomization) error {
-		return l.inflate(ctx, tree, disk, flags, req, out, at, k)
-	}
+	charts := &inflater{loader: l, request: req, flags: flags, disk: disk, out: out}
+	disk.render = func(at string, k *kustomization) error { return charts.inflate(ctx, at, k) }
 	l.kustomizing.Lock()
 	defer l.kustomizing.Unlock()
 	if err := ctx.Err(); err != nil {

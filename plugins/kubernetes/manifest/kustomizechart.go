@@ -18,10 +18,20 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
-// inflate renders the helmCharts of a kustomization into files next to it, which its resources then name.
-func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomizeDisk, flags *kustomizeFlags,
-	req Request, out *result, at string, k *kustomization) error {
-	if !flags.charts {
+// inflater renders the charts that the kustomizations of one request name.
+type inflater struct {
+	loader  *Loader
+	request Request
+	flags   *kustomizeFlags
+	// disk gets what was rendered, out whether it is fixed and what a user should know.
+	disk *kustomizeDisk
+	out  *result
+}
+
+// inflate renders the helmCharts of the kustomization in the file at into files next to it, which its resources then
+// name.
+func (i *inflater) inflate(ctx context.Context, at string, k *kustomization) error {
+	if !i.flags.charts {
 		return fmt.Errorf("%s: helmCharts are rendered with input.kustomizeOptions: {enable-helm: \"true\"} only",
 			k.at("helmCharts"))
 	}
@@ -39,26 +49,26 @@ func (l *Loader) inflate(ctx context.Context, tree *checkout.Tree, disk *kustomi
 	if given.HelmGlobals != nil && given.HelmGlobals.ChartHome != "" {
 		home = given.HelmGlobals.ChartHome
 	}
-	for i, c := range given.HelmCharts {
+	for n, c := range given.HelmCharts {
 		place := k.at("helmCharts")
-		if i < len(entries) {
-			place = fmt.Sprintf("%s:%d", k.name, entries[i].Line)
+		if n < len(entries) {
+			place = fmt.Sprintf("%s:%d", k.name, entries[n].Line)
 		}
-		c.Namespace = cmp.Or(c.Namespace, given.Namespace, req.Namespace)
-		c.ApiVersions = append(c.ApiVersions, flags.apiVersions...)
-		c.KubeVersion = cmp.Or(c.KubeVersion, flags.kubeVersion)
-		rendered, err := l.inflateOne(ctx, tree, filepath.Dir(at), home, c, req.AllowedAddresses)
+		c.Namespace = cmp.Or(c.Namespace, given.Namespace, i.request.Namespace)
+		c.ApiVersions = append(c.ApiVersions, i.flags.apiVersions...)
+		c.KubeVersion = cmp.Or(c.KubeVersion, i.flags.kubeVersion)
+		rendered, err := i.render(ctx, filepath.Dir(at), home, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
-		out.fixed = out.fixed && rendered.fixed
-		out.notes = append(out.notes, rendered.notes...)
+		i.out.fixed = i.out.fixed && rendered.fixed
+		i.out.notes = append(i.out.notes, rendered.notes...)
 		file, err := virtual(rendered.manifests)
 		if err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
-		name := fmt.Sprintf(".chart-%d-%s.yaml", i+1, strings.Map(fileRune, c.Name))
-		disk.rendered[filepath.Join(filepath.Dir(at), name)] = file
+		name := fmt.Sprintf(".chart-%d-%s.yaml", n+1, strings.Map(fileRune, c.Name))
+		i.disk.rendered[filepath.Join(filepath.Dir(at), name)] = file
 		k.add("resources", name)
 	}
 	k.remove("helmCharts")
@@ -73,8 +83,9 @@ func fileRune(r rune) rune {
 	return r
 }
 
-func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home string, c types.HelmChart,
-	allowed []string) (*result, error) {
+// render renders one chart of a kustomization in a folder; home is the folder for charts, relative to it.
+func (i *inflater) render(ctx context.Context, dir, home string, c types.HelmChart) (*result, error) {
+	tree := i.disk.tree
 	if c.NameTemplate != "" {
 		return nil, fmt.Errorf("chart %s: nameTemplate is not possible here: write releaseName", c.Name)
 	}
@@ -96,7 +107,7 @@ func (l *Loader) inflateOne(ctx context.Context, tree *checkout.Tree, dir, home 
 	if err := setValues(&chart.Options, c); err != nil {
 		return nil, fmt.Errorf("chart %s: %w", c.Name, err)
 	}
-	rendered, err := l.renderChart(ctx, tree, dir, chart, c.Namespace, allowed)
+	rendered, err := i.loader.renderChart(ctx, tree, dir, chart, c.Namespace, i.request.AllowedAddresses)
 	if err != nil {
 		return nil, err
 	}
