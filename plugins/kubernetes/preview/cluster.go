@@ -35,15 +35,25 @@ type silent struct{}
 func (silent) Infof(string, ...any)    {}
 func (silent) Successf(string, ...any) {}
 
-// compareWithCluster tries all manifests in the cluster, and looks for what would be pruned.
-func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, running, wanted []manifest.Manifest,
-	rule pruning, found *changes) error {
+// trial tries a commit in a cluster, which changes nothing there.
+type trial struct {
+	question        *question
+	client          *cluster.Client
+	running, wanted []manifest.Manifest
+	rule            pruning
+	// found gets what the deployment would do.
+	found *changes
+}
+
+// run tries all manifests, and looks for what would be pruned.
+func (t *trial) run(ctx context.Context) error {
+	q := t.question
 	label := q.Wanted.App.VariantLabel
 	stamp := manifest.Stamp{
 		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: q.Wanted.App.DeployTarget(),
 	}
-	stamped := manifest.CloneAll(wanted)
+	stamped := manifest.CloneAll(t.wanted)
 	stamp.Apply(stamped)
 	ordered, err := apply.Sort(stamped)
 	if err != nil {
@@ -51,7 +61,7 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, run
 	}
 	trials := make([]apply.Trial, len(ordered))
 	refusals := make([]error, len(ordered))
-	applier := apply.New(c, silent{})
+	applier := apply.New(t.client, silent{})
 	comes := comesWith(ordered, q)
 	group, trying := errgroup.WithContext(ctx)
 	group.SetLimit(parallelTrials)
@@ -72,21 +82,21 @@ func compareWithCluster(ctx context.Context, q *question, c *cluster.Client, run
 		return err
 	}
 	stay := staying{}
-	for i, t := range trials {
-		stay.keys = append(stay.keys, t.Manifest.Key())
-		if t.Live != nil {
-			stay.uids = append(stay.uids, t.Live.GetUID())
+	for i, one := range trials {
+		stay.keys = append(stay.keys, one.Manifest.Key())
+		if one.Live != nil {
+			stay.uids = append(stay.uids, one.Live.GetUID())
 		}
 		if immutable[i] != nil {
-			found.immutable(t, immutable[i])
+			t.found.immutable(one, immutable[i])
 		} else {
-			found.applied(t, q.applicationID)
+			t.found.applied(one, q.applicationID)
 		}
 	}
-	if err := findNamespace(ctx, q, c, found); err != nil {
+	if err := t.findNamespace(ctx); err != nil {
 		return err
 	}
-	return findUnwanted(ctx, q, c, running, stay, rule, found)
+	return t.findUnwanted(ctx, stay)
 }
 
 // takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position
@@ -103,16 +113,17 @@ func takeImmutable(trials []apply.Trial, refusals []error) map[int]*apply.Refuse
 }
 
 // findNamespace notes that the deployment would create its namespace.
-func findNamespace(ctx context.Context, q *question, c *cluster.Client, found *changes) error {
-	in := q.Wanted.App.Input
+func (t *trial) findNamespace(ctx context.Context) error {
+	in := t.question.Wanted.App.Input
 	if !in.AutoCreateNamespace || in.Namespace == "" {
 		return nil
 	}
-	namespaces := c.Metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	namespaces := t.client.Metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	_, err := namespaces.Get(ctx, in.Namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		found.notes = append(found.notes, "the namespace "+in.Namespace+" would be created (input.autoCreateNamespace)")
+		t.found.notes = append(t.found.notes,
+			"the namespace "+in.Namespace+" would be created (input.autoCreateNamespace)")
 	case err != nil && !apierrors.IsForbidden(err): // who may not look may still be allowed to use it
 		return fmt.Errorf("look for the namespace %s: %w", in.Namespace, err)
 	}
@@ -180,10 +191,32 @@ type staying struct {
 }
 
 // findUnwanted looks for the application's objects that are not in the commit, as pruning does.
-func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running []manifest.Manifest, stay staying,
-	rule pruning, found *changes) error {
-	app := q.Wanted.App
-	selector := inventory.Labels(q.applicationID)
+func (t *trial) findUnwanted(ctx context.Context, stay staying) error {
+	items, err := t.present(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range t.found.unapplied {
+		key.Namespace = cmp.Or(key.Namespace, t.client.Namespace)
+		stay.keys = append(stay.keys, key)
+	}
+	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids),
+		func(i inventory.Item) bool {
+			return manifest.IsElsewhere(i.Meta.Annotations, t.question.Wanted.App.DeployTarget())
+		})
+	if !t.rule.enabled {
+		for _, item := range unwanted {
+			t.found.left = append(t.found.left, item.Key)
+		}
+		return nil
+	}
+	return t.findPruned(ctx, unwanted)
+}
+
+// present are the objects of the application in the cluster that pruning looks at.
+func (t *trial) present(ctx context.Context) ([]inventory.Item, error) {
+	app, c, rule := t.question.Wanted.App, t.client, t.rule
+	selector := inventory.Labels(t.question.applicationID)
 	if rule.onlyPrimary || !rule.enabled {
 		selector = labels.Merge(selector, labels.Set{app.VariantLabel.Key: app.VariantLabel.PrimaryValue})
 	}
@@ -192,52 +225,40 @@ func findUnwanted(ctx context.Context, q *question, c *cluster.Client, running [
 		namespaces = []string{app.Input.Namespace}
 	}
 	items, skipped, err := inventory.List(ctx, c, selector, namespaces)
+	if err != nil || !rule.enabled {
+		return items, err
+	}
+	if len(skipped) > 0 {
+		t.found.notes = append(t.found.notes,
+			"these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
+	}
+	were, err := inventory.Lookup(ctx, c, t.question.applicationID, t.running)
+	if err != nil {
+		return nil, err
+	}
+	return inventory.Union(slices.DeleteFunc(were, func(i inventory.Item) bool {
+		return rule.onlyPrimary && i.Meta.Annotations[app.VariantLabel.Key] != app.VariantLabel.PrimaryValue
+	}), items), nil
+}
+
+// findPruned notes which of the unwanted objects would be deleted.
+func (t *trial) findPruned(ctx context.Context, unwanted []inventory.Item) error {
+	deletable, kept, err := inventory.Deletable(ctx, t.client, unwanted)
 	if err != nil {
 		return err
 	}
-	if rule.enabled {
-		if len(skipped) > 0 {
-			found.notes = append(found.notes,
-				"these kinds could not be looked at and would be left alone: "+strings.Join(skipped, ", "))
-		}
-		were, err := inventory.Lookup(ctx, c, q.applicationID, running)
-		if err != nil {
-			return err
-		}
-		items = inventory.Union(slices.DeleteFunc(were, func(i inventory.Item) bool {
-			return rule.onlyPrimary && i.Meta.Annotations[app.VariantLabel.Key] != app.VariantLabel.PrimaryValue
-		}), items)
+	for _, k := range kept {
+		t.found.kept(k.Key, k.Reason)
 	}
-	for _, key := range found.unapplied {
-		key.Namespace = cmp.Or(key.Namespace, c.Namespace)
-		stay.keys = append(stay.keys, key)
-	}
-	unwanted := slices.DeleteFunc(inventory.ExceptSame(inventory.Except(items, stay.keys), stay.uids),
-		func(i inventory.Item) bool {
-			return manifest.IsElsewhere(i.Meta.Annotations, app.DeployTarget())
-		})
-	if rule.enabled {
-		var kept []inventory.Kept
-		if unwanted, kept, err = inventory.Deletable(ctx, c, unwanted); err != nil {
-			return err
-		}
-		for _, k := range kept {
-			found.kept(k.Key, k.Reason)
-		}
-	}
-	for _, item := range unwanted {
-		if !rule.enabled {
-			found.left = append(found.left, item.Key)
-			continue
-		}
-		live, err := c.Dynamic.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name,
+	for _, item := range deletable {
+		live, err := t.client.Dynamic.Resource(item.Resource).Namespace(item.Key.Namespace).Get(ctx, item.Key.Name,
 			metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return fmt.Errorf("read %s, which would be deleted: %w", item.Key.Human(), err)
 		default:
-			found.removed(item.Key, live)
+			t.found.removed(item.Key, live)
 		}
 	}
 	return nil

@@ -110,7 +110,8 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
 	case err == nil:
-		err = compareWithCluster(ctx, q, client, running, wanted, rule, found)
+		try := &trial{question: q, client: client, running: running, wanted: wanted, rule: rule, found: found}
+		err = try.run(ctx)
 	case ctx.Err() == nil:
 		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this "+
 			"is the difference from the running commit: %v", q.Target.Name, err))
