@@ -16,24 +16,41 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
 )
 
-// apply stamps the manifests as a variant of a commit and applies them.
-func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string,
-	manifests []manifest.Manifest) ([]apply.Applied, error) {
-	return e.applyAs(ctx, req, c, s, s.App.VariantLabel, variant, manifests)
+// variantOf is a variant of a commit, which a stage applies.
+type variantOf struct {
+	source *Source
+	// label is what marks variants, and variant the value of this one.
+	label   config.VariantLabel
+	variant string
 }
 
-// applyAs is apply with a variant label that is not that of the source.
-func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client, s *Source, label config.VariantLabel,
-	variant string, manifests []manifest.Manifest) ([]apply.Applied, error) {
+// primaryOf is the primary of a commit.
+func primaryOf(s *Source) variantOf {
+	return variantOf{source: s, label: s.App.VariantLabel, variant: s.App.VariantLabel.PrimaryValue}
+}
+
+// canaryOf is the canary of a commit.
+func canaryOf(s *Source) variantOf {
+	return variantOf{source: s, label: s.App.VariantLabel, variant: s.App.VariantLabel.CanaryValue}
+}
+
+// stamp marks the manifests of the variant.
+func (v variantOf) stamp(req *Request, manifests []manifest.Manifest) {
 	stamp := manifest.Stamp{
 		PipedID:       req.Deployment.GetPipedId(),
 		ApplicationID: req.Deployment.GetApplicationId(),
-		CommitHash:    s.CommitHash,
-		VariantKey:    label.Key,
-		Variant:       variant,
-		DeployTarget:  s.App.DeployTarget(),
+		CommitHash:    v.source.CommitHash,
+		VariantKey:    v.label.Key,
+		Variant:       v.variant,
+		DeployTarget:  v.source.App.DeployTarget(),
 	}
 	stamp.Apply(manifests)
+}
+
+// apply stamps the manifests as the variant and applies them.
+func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v variantOf,
+	manifests []manifest.Manifest) ([]apply.Applied, error) {
+	v.stamp(req, manifests)
 	applier := apply.New(c, req.Log)
 	if !isStage(req, config.StageRollback) {
 		if err := noteBegan(ctx, req, c); err != nil {
@@ -48,7 +65,7 @@ func (e *Executor) applyAs(ctx context.Context, req *Request, c *cluster.Client,
 	if isStage(req, config.StageRollback) {
 		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
 	}
-	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
+	if in := v.source.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {
 			return nil, err
 		}

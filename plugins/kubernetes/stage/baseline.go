@@ -40,7 +40,7 @@ func (e *Executor) baseline(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	applied, err := e.applyAs(ctx, req, client, s, label, label.BaselineValue, manifests)
+	applied, err := e.apply(ctx, req, client, variantOf{s, label, label.BaselineValue}, manifests)
 	if err != nil {
 		return err
 	}

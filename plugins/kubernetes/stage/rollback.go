@@ -6,6 +6,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -32,22 +33,9 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	}
 	s := req.Running
 	req.Log.Infof("Rolling back to commit %s", short(s.CommitHash))
-	loaded, err := e.load(ctx, req, s)
+	manifests, err := e.primaryManifests(ctx, req, s)
 	if err != nil {
 		return err
-	}
-	options, err := selectorOptions(s)
-	if err != nil {
-		return err
-	}
-	manifests, err := variant.Primary(loaded, &s.App, options)
-	if err != nil {
-		return err
-	}
-	manifests, notDue := DueHooks(manifests, manifest.Rollback)
-	for _, m := range notDue {
-		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment",
-			strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
@@ -56,34 +44,62 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, first)
+	applied, err := e.apply(ctx, req, client, primaryOf(s), first)
 	if err != nil {
 		return err
 	}
 	var notReady error
 	if len(routes) > 0 {
-		if notReady = e.wait(ctx, req, client, s, applied); notReady != nil {
-			if err := stillServing(ctx, req, applied, notReady); err != nil {
-				return err
-			}
-		}
-		routed, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, routes)
-		if err != nil {
-			return err
-		}
-		applied = append(applied, routed...)
-	}
-	if err := e.removeAdded(ctx, req, client, s, applied); err != nil {
-		return err
-	}
-	if len(routes) == 0 {
+		notReady, err = e.routeBack(ctx, req, client, s, applied, routes)
+	} else if err = e.removeAdded(ctx, req, client, s, applied); err == nil {
 		notReady = e.wait(ctx, req, client, s, applied)
+	}
+	if err != nil {
+		return err
 	}
 	if notReady != nil {
 		return fmt.Errorf("the rollback itself is not ready: %w", notReady)
 	}
 	req.Log.Successf("Rolled back to commit %s", short(s.CommitHash))
 	return nil
+}
+
+// primaryManifests are the manifests of the running commit's primary, as a rollback applies them.
+func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
+	loaded, err := e.load(ctx, req, s)
+	if err != nil {
+		return nil, err
+	}
+	options, err := selectorOptions(s)
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := variant.Primary(loaded, &s.App, options)
+	if err != nil {
+		return nil, err
+	}
+	manifests, notDue := DueHooks(manifests, manifest.Rollback)
+	for _, m := range notDue {
+		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment",
+			strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
+	}
+	return manifests, nil
+}
+
+// routeBack waits for the primary that was applied, gives it the traffic back, and only then removes what may have had
+// the traffic. notReady is why the primary is not ready as a whole, although it serves.
+func (e *Executor) routeBack(ctx context.Context, req *Request, c *cluster.Client, s *Source, applied []apply.Applied,
+	routes []manifest.Manifest) (notReady, err error) {
+	if notReady = e.wait(ctx, req, c, s, applied); notReady != nil {
+		if err := stillServing(ctx, req, applied, notReady); err != nil {
+			return notReady, err
+		}
+	}
+	routed, err := e.apply(ctx, req, c, primaryOf(s), routes)
+	if err != nil {
+		return notReady, err
+	}
+	return notReady, e.removeAdded(ctx, req, c, s, slices.Concat(applied, routed))
 }
 
 // removeAdded deletes the other variants and what else the failed deployment has created.

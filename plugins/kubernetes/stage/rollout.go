@@ -64,7 +64,7 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	for i := range p.keep {
 		p.keep[i].Namespace = cmp.Or(p.keep[i].Namespace, client.Namespace)
 	}
-	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue, manifests)
+	applied, err := e.apply(ctx, req, client, primaryOf(s), manifests)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, s, s.App.VariantLabel.CanaryValue, manifests)
+	applied, err := e.apply(ctx, req, client, canaryOf(s), manifests)
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 		return err
 	}
 	req.Log.Infof("Routing traffic by %s: %s", r.object.Key().Human(), traffic)
-	if _, err := e.apply(ctx, req, client, s, s.App.VariantLabel.PrimaryValue,
-		[]manifest.Manifest{r.object}); err != nil {
+	if _, err := e.apply(ctx, req, client, primaryOf(s), []manifest.Manifest{r.object}); err != nil {
 		return err
 	}
 	if r.selected != "" {
