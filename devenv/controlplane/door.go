@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/tap"
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+	"github.com/pipedeck/pipedeck/system/connlimit"
 	"github.com/pipedeck/pipedeck/system/peeruser"
 )
 
@@ -30,7 +31,7 @@ type door struct {
 // seat is the gRPC name of a connection.
 type seat struct {
 	credentials.CommonAuthInfo
-	connection *connection // nil for a listener without places
+	connection *connlimit.Conn // nil for a listener without bounds
 }
 
 // AuthType makes seat a credentials.AuthInfo.
@@ -47,7 +48,7 @@ func (d *door) call(ctx context.Context, info *tap.Info) (context.Context, error
 	}
 	if p, ok := peer.FromContext(ctx); ok {
 		if s, ok := p.AuthInfo.(seat); ok && s.connection != nil {
-			s.connection.showedKey()
+			s.connection.Trust()
 		}
 	}
 	return ctx, nil
@@ -59,7 +60,7 @@ func (d *door) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, e
 		d.refusals.refused("a connection", err)
 		return nil, nil, errors.Join(err, conn.Close())
 	}
-	c, _ := conn.(*connection)
+	c, _ := conn.(*connlimit.Conn)
 	return conn, seat{connection: c}, nil
 }
 

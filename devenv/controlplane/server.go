@@ -28,6 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/pipedapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/publicapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/system/connlimit"
 )
 
 // historyComponent is the component that problems of the history degrade.
@@ -36,8 +37,14 @@ const historyComponent = "control plane"
 const (
 	// A stage log since its last checkpoint can be far larger than gRPC's default of 4 MiB.
 	maxReceiveBytes = 16 << 20
-	maxConnections  = 256
-	maxStreams      = 1024
+	// Callers with a valid key keep their connections: a new one closes the oldest connection without a key.
+	maxConnections = 256
+	// keyTimeout is how long a connection may stay open without a call that carries a valid key.
+	keyTimeout = 10 * time.Second
+	// keylessBytes bounds all that is read from a connection before such a call: several hundred calls of a piped with
+	// a wrong key, and little memory for maxConnections of them.
+	keylessBytes = 64 << 10
+	maxStreams   = 1024
 	// How long calls that are under way may take to end when the server stops.
 	stopTimeout = 3 * time.Second
 )
@@ -134,7 +141,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer s.refusals.flush()
 	defer s.stop()
 	served := make(chan error, 1)
-	go func() { served <- s.grpc.Serve(newPlaces(listener, maxConnections, s.keyTimeout)) }()
+	bounded := connlimit.New(listener, connlimit.Bounds{
+		Connections: maxConnections, Time: s.keyTimeout, Bytes: keylessBytes,
+	})
+	go func() { served <- s.grpc.Serve(bounded) }()
 	called := make(chan struct{})
 	go func() {
 		defer close(called)

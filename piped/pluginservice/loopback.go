@@ -5,10 +5,9 @@ package pluginservice
 
 import (
 	"net"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/connlimit"
 )
 
 const (
@@ -20,13 +19,15 @@ const (
 	maxSilent = 64
 )
 
-// loopback is the listener for plugins without a link. It bounds the connections of those who say nothing.
+// loopback is the listener for plugins without a link. A connection is trusted once it has said something: clients
+// that say nothing keep no place from those that do.
 type loopback struct {
-	net.Listener
+	*connlimit.Listener
 	firstWord time.Duration
+}
 
-	mu     sync.Mutex
-	silent []*loopbackConn // oldest first
+func newLoopback(l net.Listener, firstWord time.Duration) *loopback {
+	return &loopback{Listener: connlimit.New(l, connlimit.Bounds{Untrusted: maxSilent}), firstWord: firstWord}
 }
 
 func (l *loopback) Accept() (net.Conn, error) {
@@ -34,50 +35,28 @@ func (l *loopback) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &loopbackConn{Conn: conn, listener: l}
-	l.mu.Lock()
-	l.silent = append(l.silent, c)
-	var oldest *loopbackConn
-	if len(l.silent) > maxSilent {
-		oldest = l.silent[0]
-	}
-	l.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close()
-	}
-	return c, nil
-}
-
-func (l *loopback) forget(c *loopbackConn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.silent = slices.DeleteFunc(l.silent, func(other *loopbackConn) bool { return other == c })
+	return &loopbackConn{Conn: conn.(*connlimit.Conn), firstWord: l.firstWord}, nil
 }
 
 type loopbackConn struct {
-	net.Conn
-	listener *loopback
-	spoke    atomic.Bool
+	*connlimit.Conn
+	firstWord time.Duration
 }
 
 // Read ends the silence.
 func (c *loopbackConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if n > 0 && c.spoke.CompareAndSwap(false, true) {
-		c.listener.forget(c)
+	if n > 0 {
+		c.Trust()
 	}
 	return n, err
 }
 
-// SetDeadline shortens that of the introduction, which the server shares with links. Later it has none.
+// SetDeadline shortens the deadline of the introduction, which the server shares with links. Later a connection has
+// no deadline.
 func (c *loopbackConn) SetDeadline(t time.Time) error {
-	if latest := time.Now().Add(c.listener.firstWord); t.After(latest) {
+	if latest := time.Now().Add(c.firstWord); t.After(latest) {
 		t = latest
 	}
 	return c.Conn.SetDeadline(t)
-}
-
-func (c *loopbackConn) Close() error {
-	c.listener.forget(c)
-	return c.Conn.Close()
 }

@@ -93,7 +93,7 @@ func Listen(options Options) (*Server, error) {
 		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
 	}
 	return &Server{
-		options: options, listener: &loopback{Listener: listener, firstWord: firstWord}, links: newLinks(),
+		options: options, listener: newLoopback(listener, firstWord), links: newLinks(),
 		guests: guests{count: map[string]int{}}, stopping: make(chan struct{}),
 	}, nil
 }

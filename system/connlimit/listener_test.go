@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package controlplane
+package connlimit_test
 
 import (
 	"io"
@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/connlimit"
 )
 
 // patience bounds every wait of these tests.
 const patience = time.Minute
 
-func testPlaces(t *testing.T, connections int, timeout time.Duration) *places {
+func listen(t *testing.T, bounds connlimit.Bounds) *connlimit.Listener {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := newPlaces(inner, connections, timeout)
+	p := connlimit.New(inner, bounds)
 	t.Cleanup(func() { _ = p.Close() })
 	timer := time.AfterFunc(patience, func() { _ = p.Close() }) // ends an Accept that waits for ever
 	t.Cleanup(func() { timer.Stop() })
@@ -27,7 +29,7 @@ func testPlaces(t *testing.T, connections int, timeout time.Duration) *places {
 }
 
 // connect returns both ends of a connection.
-func connect(t *testing.T, p *places) (client net.Conn, server *connection) {
+func connect(t *testing.T, p *connlimit.Listener) (client net.Conn, server *connlimit.Conn) {
 	t.Helper()
 	client, err := net.Dial("tcp", p.Addr().String())
 	require.NoError(t, err)
@@ -36,7 +38,7 @@ func connect(t *testing.T, p *places) (client net.Conn, server *connection) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = accepted.Close() })
 	require.NoError(t, accepted.SetReadDeadline(time.Now().Add(patience)))
-	return client, accepted.(*connection)
+	return client, accepted.(*connlimit.Conn)
 }
 
 // closed waits until the server has closed a connection.
@@ -49,29 +51,42 @@ func closed(t *testing.T, client net.Conn) {
 	}
 }
 
-func TestTheOldestConnectionWithoutAKeyMakesRoom(t *testing.T) {
+func TestTheOldestConnectionWithoutTrustMakesRoom(t *testing.T) {
 	t.Parallel()
-	p := testPlaces(t, 3, time.Hour)
-	_, keyed := connect(t, p)
-	keyed.showedKey()
+	p := listen(t, connlimit.Bounds{Connections: 3, Time: time.Hour})
+	_, trusted := connect(t, p)
+	trusted.Trust()
 	second, _ := connect(t, p)
 	third, _ := connect(t, p)
 	connect(t, p)
 	closed(t, second)
 	connect(t, p)
 	closed(t, third)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	require.Equal(t, 3, p.open)
-	require.Len(t, p.keyless, 2)
-	require.NotContains(t, p.keyless, keyed)
+	open, untrusted := p.Counts()
+	require.Equal(t, 3, open)
+	require.Equal(t, 2, untrusted, "the trusted connection keeps its place")
 }
 
-func TestAConnectionWaitsWhileAllPlacesHaveKeys(t *testing.T) {
+func TestUntrustedConnectionsHaveABoundOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	p := testPlaces(t, 1, time.Hour)
+	p := listen(t, connlimit.Bounds{Untrusted: 2})
+	_, trusted := connect(t, p)
+	trusted.Trust()
+	trusted.Trust()
+	first, _ := connect(t, p)
+	connect(t, p)
+	connect(t, p)
+	closed(t, first)
+	open, untrusted := p.Counts()
+	require.Equal(t, 3, open)
+	require.Equal(t, 2, untrusted)
+}
+
+func TestAConnectionWaitsWhileAllPlacesAreTrusted(t *testing.T) {
+	t.Parallel()
+	p := listen(t, connlimit.Bounds{Connections: 1, Time: time.Hour})
 	_, first := connect(t, p)
-	first.showedKey()
+	first.Trust()
 	client, err := net.Dial("tcp", p.Addr().String())
 	require.NoError(t, err)
 	defer client.Close()
@@ -79,7 +94,7 @@ func TestAConnectionWaitsWhileAllPlacesHaveKeys(t *testing.T) {
 	accept := func() {
 		conn, err := p.Accept()
 		if err == nil {
-			conn.(*connection).showedKey()
+			conn.(*connlimit.Conn).Trust()
 		}
 		accepted <- err
 	}
@@ -96,26 +111,27 @@ func TestAConnectionWaitsWhileAllPlacesHaveKeys(t *testing.T) {
 	require.ErrorIs(t, <-accepted, net.ErrClosed)
 }
 
-func TestAConnectionWithoutAKeyEndsByItsTimeAndByWhatItSends(t *testing.T) {
+func TestAConnectionWithoutTrustEndsByItsTimeAndByWhatItSends(t *testing.T) {
 	t.Parallel()
-	brief := testPlaces(t, 1, 50*time.Millisecond)
+	brief := listen(t, connlimit.Bounds{Connections: 1, Time: 50 * time.Millisecond})
 	client, _ := connect(t, brief)
 	closed(t, client)
 
-	p := testPlaces(t, 2, time.Hour)
+	const bytes = 64 << 10
+	p := listen(t, connlimit.Bounds{Connections: 2, Time: time.Hour, Bytes: bytes})
 	client, server := connect(t, p)
-	go func() { _, _ = client.Write(make([]byte, 2*keylessBytes)) }()
+	go func() { _, _ = client.Write(make([]byte, 2*bytes)) }()
 	n, err := io.Copy(io.Discard, server)
-	require.ErrorIs(t, err, errKeyless)
-	require.EqualValues(t, keylessBytes, n)
+	require.ErrorIs(t, err, connlimit.ErrTooMuch)
+	require.EqualValues(t, bytes, n)
 
 	client, server = connect(t, p)
-	server.showedKey()
+	server.Trust()
 	go func() {
-		_, _ = client.Write(make([]byte, 2*keylessBytes))
+		_, _ = client.Write(make([]byte, 2*bytes))
 		_ = client.Close()
 	}()
 	n, err = io.Copy(io.Discard, server)
 	require.NoError(t, err)
-	require.EqualValues(t, 2*keylessBytes, n)
+	require.EqualValues(t, 2*bytes, n)
 }
