@@ -131,8 +131,8 @@ func (e *Environment) clusterAdvice(c *runningCluster, d cluster.Description) st
 	look := "kubectl --kubeconfig " + d.Kubeconfig + " get --raw /readyz"
 	switch d.Kind {
 	case cluster.InDocker:
-		return "see that its nodes run: docker ps --all --filter label=io.x-k8s.kind.cluster; start one with: " +
-			"docker start NAME"
+		return "list its nodes: docker ps --all --filter label=io.x-k8s.kind.cluster; start a stopped one: " +
+			"docker start NAME; continue a paused one: docker unpause NAME"
 	case cluster.Embedded:
 		e.mu.Lock()
 		child := e.running.Processes[c.component]
