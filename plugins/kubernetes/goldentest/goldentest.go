@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
 // Objects writes an application's objects of some kinds in a namespace, in the order of the kinds and by name: what a
@@ -39,10 +39,9 @@ func Objects(t testing.TB, c *cluster.Client, namespace, applicationID string,
 			if o.GetDeletionTimestamp() != nil {
 				continue
 			}
-			text, err := yaml.Marshal(decided(o.Object))
+			text, err := manifest.Text(decided(o.Object))
 			require.NoError(t, err)
-			got.WriteString("---\n")
-			got.Write(text)
+			got.WriteString("---\n" + text)
 		}
 	}
 	return strings.ReplaceAll(got.String(), namespace, "NAMESPACE")

@@ -17,7 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -121,7 +121,7 @@ func documents(t *testing.T, text string) (list []*unstructured.Unstructured) {
 		if strings.TrimSpace(each) == "" {
 			continue
 		}
-		data, err := yaml.YAMLToJSON([]byte(each))
+		data, err := yaml.ToJSON([]byte(each))
 		require.NoError(t, err)
 		o := &unstructured.Unstructured{}
 		require.NoError(t, o.UnmarshalJSON(data))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -20,9 +20,6 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	require.NoError(t, yaml.Unmarshal([]byte(text), &o.Object))
-	data, err := yaml.YAMLToJSON([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, o.UnmarshalJSON(data)) // whole numbers as the API gives them
 	return o
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -168,11 +167,11 @@ func text(object map[string]any) string {
 	if object == nil {
 		return ""
 	}
-	data, err := yaml.Marshal(object)
+	written, err := manifest.Text(object)
 	if err != nil {
 		return fmt.Sprintln(object) // what came from JSON can be written as YAML
 	}
-	return string(data)
+	return written
 }
 
 // serverFields of metadata are the API's own.

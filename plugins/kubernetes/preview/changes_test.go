@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -20,7 +20,7 @@ import (
 // patched reads the options of a stage and makes its canary.
 func patched(t *testing.T, m []manifest.Manifest, with string) ([]manifest.Manifest, error) {
 	t.Helper()
-	data, err := yaml.YAMLToJSON([]byte(with))
+	data, err := yaml.ToJSON([]byte(with))
 	require.NoError(t, err)
 	o, err := config.DecodeCanary(data)
 	require.NoError(t, err)

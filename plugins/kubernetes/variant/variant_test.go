@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -41,10 +40,9 @@ func golden(t *testing.T, name string, got []manifest.Manifest) {
 	t.Helper()
 	var text bytes.Buffer
 	for _, m := range got {
-		data, err := yaml.Marshal(m.Object)
+		written, err := manifest.Text(m.Object)
 		require.NoError(t, err)
-		text.WriteString("---\n")
-		text.Write(data)
+		text.WriteString("---\n" + written)
 	}
 	path := filepath.Join("testdata", name+".golden.yaml")
 	if *update {
