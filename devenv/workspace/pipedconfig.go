@@ -4,10 +4,12 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -71,6 +73,9 @@ type PipedConfig struct {
 // PipedID names the environment's piped.
 func (w *Workspace) PipedID() string { return "piped-" + w.Name }
 
+// printer writes YAML as kubectl does, so that readers of YAML 1.1 and of YAML 1.2 get the same values.
+var printer = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{Yaml: true})
+
 // WritePipedConfig writes the configuration in PipeCD v1's form, so that any piped can read it. The keys
 // that it names are made by EnsureSecrets and EnsureKeyPair.
 func (w *Workspace) WritePipedConfig(c PipedConfig) error {
@@ -97,7 +102,9 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		}
 		plugins = append(plugins, entry)
 	}
-	data, err := yaml.Marshal(map[string]any{
+	data := bytes.NewBufferString("# Made by pipedeck for the environment " + w.Name +
+		"; it is written again at every start.\n")
+	err := printer.Encode(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "pipecd.dev/v1beta1",
 		"kind":       "Piped",
 		"spec": map[string]any{
@@ -117,12 +124,11 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 					"publicKeyFile": w.Keys().PublicKeyFile()},
 			},
 		},
-	})
+	}}, data)
 	if err != nil {
 		return err
 	}
-	header := "# Made by pipedeck for the environment " + w.Name + "; it is written again at every start.\n"
-	if err := WriteFile(w.PipedConfig(), append([]byte(header), data...)); err != nil {
+	if err := WriteFile(w.PipedConfig(), data.Bytes()); err != nil {
 		return fmt.Errorf("write the piped configuration: %w", err)
 	}
 	return nil
