@@ -75,26 +75,27 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 		logger.Warn("failpoints are set: piped stops or ends where they say", "variable", failpoint.Variable)
 	}
 	a, err := agent.New(agent.Options{
-		Config:             piped,
-		Version:            version,
-		LauncherVersion:    f.launcherVersion,
-		Insecure:           f.insecure,
-		CertFile:           f.certFile,
-		MaxReceiveBytes:    f.maxRecvMsgSize,
-		AdminHost:          f.adminHost,
-		AdminPort:          f.adminPort,
-		PluginServicePort:  f.pluginServicePort,
-		WorkDir:            f.workDir,
-		ToolsDir:           f.toolsDir,
-		LogDir:             f.logFileDir,
-		GracePeriod:        f.gracePeriod,
-		PluginStartTimeout: f.pluginStartTimeout,
-		PluginHangTimeout:  f.pluginHangTimeout,
-		NoPluginReload:     !f.pluginReload,
-		RefetchPlugins:     f.forcePluginRedownload,
-		NoMetrics:          !f.telemetry.metrics,
-		Failpoints:         failpoints,
-		Logger:             logger,
+		Config:          piped,
+		Version:         version,
+		LauncherVersion: f.launcherVersion,
+		WorkDir:         f.workDir,
+		ControlPlane: agent.ControlPlaneOptions{
+			Insecure: f.insecure, CertFile: f.certFile, MaxReceiveBytes: f.maxRecvMsgSize,
+		},
+		Admin: agent.AdminOptions{Host: f.adminHost, Port: f.adminPort},
+		Plugins: agent.PluginOptions{
+			ServicePort:  f.pluginServicePort,
+			ToolsDir:     f.toolsDir,
+			LogDir:       f.logFileDir,
+			GracePeriod:  f.gracePeriod,
+			StartTimeout: f.pluginStartTimeout,
+			HangTimeout:  f.pluginHangTimeout,
+			NoReload:     !f.pluginReload,
+			Refetch:      f.forcePluginRedownload,
+		},
+		NoMetrics:  !f.telemetry.metrics,
+		Failpoints: failpoints,
+		Logger:     logger,
 	})
 	if err != nil {
 		return err

@@ -25,20 +25,28 @@ const (
 	DefaultAdminHost = "127.0.0.1"
 )
 
+// AdminOptions say where operators reach piped.
+type AdminOptions struct {
+	// Host is the address that Port is taken on. Default DefaultAdminHost.
+	Host string
+	// Port 0 takes a free one.
+	Port int
+}
+
 // admin is the HTTP server for operators: /healthz, /livez, /metrics, /version and /debug/pprof/.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-func listenAdmin(host string, port int, version string, healthy func() healthAnswer, metrics http.Handler) (*admin,
+func listenAdmin(options AdminOptions, version string, healthy func() healthAnswer, metrics http.Handler) (*admin,
 	error) {
-	address := net.JoinHostPort(cmp.Or(host, DefaultAdminHost), strconv.Itoa(port))
+	address := net.JoinHostPort(cmp.Or(options.Host, DefaultAdminHost), strconv.Itoa(options.Port))
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("admin port %d is in use: end the other process, or choose another port with "+
-			"--admin-port (0 takes a free one): %w", port, err)
+			"--admin-port (0 takes a free one): %w", options.Port, err)
 	case err != nil:
 		return nil, fmt.Errorf("listen for administration on %s: %w; see --admin-host and --admin-port", address, err)
 	}
@@ -48,7 +56,7 @@ func listenAdmin(host string, port int, version string, healthy func() healthAns
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, version) })
 	mux.Handle("GET /metrics", peeruser.Only(metrics))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { tellHealth(w, r, healthy()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { writeHealth(w, r, healthy()) })
 	mux.Handle("GET /debug/pprof/", peeruser.Only(fromHere(pprof.Index)))
 	mux.Handle("GET /debug/pprof/profile", peeruser.Only(fromHere(pprof.Profile)))
 	mux.Handle("GET /debug/pprof/symbol", peeruser.Only(fromHere(pprof.Symbol)))

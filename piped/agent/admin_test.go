@@ -33,18 +33,18 @@ func TestProfilesAreForCallersOnThisMachine(t *testing.T) {
 func TestTheAdminAddressCanBeChosen(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{"": "127.0.0.1", "localhost": "127.0.0.1"} {
-		a, err := listenAdmin(host, 0, "v", func() healthAnswer { return healthAnswer{} }, http.NotFoundHandler())
+		a, err := listenAdmin(AdminOptions{Host: host}, "v", func() healthAnswer { return healthAnswer{} }, http.NotFoundHandler())
 		require.NoError(t, err)
 		t.Cleanup(func() { a.listener.Close() })
 		require.Contains(t, a.listener.Addr().String(), want+":")
 	}
-	_, err := listenAdmin("no.such.host.invalid", 0, "v", nil, nil)
+	_, err := listenAdmin(AdminOptions{Host: "no.such.host.invalid"}, "v", nil, nil)
 	require.ErrorContains(t, err, "see --admin-host and --admin-port")
 }
 
 func TestMetricsAndProfilesAreForTheUserOfPiped(t *testing.T) {
 	t.Parallel()
-	a, err := listenAdmin("", 0, "v", func() healthAnswer { return healthAnswer{Status: "ok"} },
+	a, err := listenAdmin(AdminOptions{}, "v", func() healthAnswer { return healthAnswer{Status: "ok"} },
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -39,13 +39,15 @@ type feed struct {
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
 	logger       *slog.Logger
-	restart      context.CancelCauseFunc
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
+	// restart is called when the control plane asks for a restart of piped.
+	restart context.CancelCauseFunc
 }
 
-// Run feeds until ctx ends.
-func (f *feed) Run(ctx context.Context) error {
+// Run feeds until ctx ends. restart is called when the control plane asks for a restart of piped.
+func (f *feed) Run(ctx context.Context, restart context.CancelCauseFunc) error {
+	f.restart = restart
 	subscription := f.watcher.Subscribe()
 	defer subscription.Close()
 	follow(ctx, subscription, clock.System{}, f.deal)

@@ -107,36 +107,34 @@ func (j *journey) answer(_ context.Context, _ string, request proto.Message) (pr
 	return nil, err
 }
 
-// layered is an agent with the layers of calls only, each of which is watched.
-func layered(t *testing.T, j *journey) *Agent {
+// layered is an upstream each of whose layers is watched.
+func layered(t *testing.T, j *journey, workDir string) *upstream {
 	t.Helper()
 	address := controlplanetest.Serve(t, j.answer)
-	a := &Agent{
-		options: Options{WorkDir: t.TempDir(),
-			Config: &config.Piped{APIAddress: address, ProjectID: "dev", PipedID: "p"}},
-		masker: secrets.NewMasker(), logger: slog.New(slog.DiscardHandler), observer: observe.New(nil, j.listen),
-	}
-	require.NoError(t, a.masker.Add(sesame))
+	u := &upstream{masker: secrets.NewMasker(), observer: observe.New(nil, j.listen)}
+	require.NoError(t, u.masker.Add(sesame))
 	var err error
-	a.tracer, err = tracing.New(tracing.Options{Address: address, Transport: insecure.NewCredentials(),
+	u.tracer, err = tracing.New(tracing.Options{Address: address, Transport: insecure.NewCredentials(),
 		Getenv: func(string) string { return "" }})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = a.tracer.Close() }) // fails, because no one receives spans
-	require.NoError(t, a.openSpool())
-	t.Cleanup(func() { require.NoError(t, a.spool.Close()) })
-	l := a.layers()
-	a.client = controlplanetest.Dial(t, address, controlplane.Layers{
+	t.Cleanup(func() { _ = u.tracer.Close() }) // fails, because no one receives spans
+	u.spool, err = openSpool(&config.Piped{APIAddress: address, ProjectID: "dev", PipedID: "p"}, workDir,
+		slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, u.spool.Close()) })
+	l := u.layers()
+	u.client = controlplanetest.Dial(t, address, controlplane.Layers{
 		LiveState: j.at("live state", l.LiveState), Secrets: j.at("secrets", l.Secrets), Trace: j.at("trace", l.Trace),
 		Observe: j.at("observe", l.Observe), Spool: j.at("spool", l.Spool),
 	})
-	return a
+	return u
 }
 
 func TestLayersSeeCallsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	j := &journey{refuse: []error{status.Error(codes.Unavailable, "restarting")}}
-	a := layered(t, j)
-	_, err := a.client.CreateDeployment(t.Context(),
+	u := layered(t, j, t.TempDir())
+	_, err := u.client.CreateDeployment(t.Context(),
 		&pipedservice.CreateDeploymentRequest{Deployment: &model.Deployment{Id: "d", Summary: sesame}})
 	require.NoError(t, err)
 	require.Equal(t, []string{
@@ -158,8 +156,9 @@ func TestLayersSeeCallsInTheirOrder(t *testing.T) {
 func TestAReportThatIsKeptIsMaskedAndObservedAndDeliveredOnce(t *testing.T) {
 	t.Parallel()
 	j := &journey{refuse: []error{status.Error(codes.Unavailable, "away")}}
-	a := layered(t, j)
-	_, err := a.client.ReportStageStatusChanged(t.Context(), &pipedservice.ReportStageStatusChangedRequest{
+	workDir := t.TempDir()
+	u := layered(t, j, workDir)
+	_, err := u.client.ReportStageStatusChanged(t.Context(), &pipedservice.ReportStageStatusChangedRequest{
 		DeploymentId: "d", StageId: "s", Status: model.StageStatus_STAGE_RUNNING, StatusReason: sesame,
 	})
 	require.NoError(t, err)
@@ -169,7 +168,7 @@ func TestAReportThatIsKeptIsMaskedAndObservedAndDeliveredOnce(t *testing.T) {
 		"spool: OK after 0 events", "observe: OK after 1 events", "trace: OK after 1 events",
 		"secrets: OK after 1 events", "live state: OK after 1 events",
 	}, j.taken())
-	files, err := filepath.Glob(filepath.Join(a.options.WorkDir, "spool", "*", "*.report"))
+	files, err := filepath.Glob(filepath.Join(workDir, "spool", "*", "*.report"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	kept, err := os.ReadFile(files[0])
@@ -178,8 +177,8 @@ func TestAReportThatIsKeptIsMaskedAndObservedAndDeliveredOnce(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- a.spool.Run(ctx, a.client) }()
-	require.Eventually(t, func() bool { return a.spool.Waiting() == 0 }, time.Minute, time.Millisecond)
+	go func() { done <- u.spool.Run(ctx, u.client) }()
+	require.Eventually(t, func() bool { return u.spool.Waiting() == 0 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{"wire: masked"}, j.taken(), "the delivery passes only the layers after the spool")
 	cancel()
 	require.NoError(t, <-done)
@@ -188,8 +187,8 @@ func TestAReportThatIsKeptIsMaskedAndObservedAndDeliveredOnce(t *testing.T) {
 func TestReportsOfTheAgentServiceAreMaskedToo(t *testing.T) {
 	t.Parallel()
 	j := &journey{}
-	a := layered(t, j)
-	_, err := a.client.ReportPlugins(t.Context(),
+	u := layered(t, j, t.TempDir())
+	_, err := u.client.ReportPlugins(t.Context(),
 		&agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{Name: "p", Detail: sesame}}})
 	require.Equal(t, codes.Unimplemented, status.Code(err), "this control plane is PipeCD's")
 	require.Contains(t, j.taken(), "trace: masked")

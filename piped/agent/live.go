@@ -11,20 +11,19 @@ import (
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
-// liveReporter creates the part that reports live states; it notifies the trigger of drift, which may call for a
-// deployment.
-func (a *Agent) liveReporter() *livestate.Reporter {
+// liveReporter creates the part that reports live states. outOfSync is called when drift may call for a deployment.
+func (a *Agent) liveReporter(sources *source.Sources, outOfSync func()) *livestate.Reporter {
 	var plugins []livestate.Plugin
 	for _, p := range a.plugins.Plugins() {
 		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(),
 			Changes: p.LivestateChanges()})
 	}
 	return livestate.New(livestate.Options{
-		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.client,
-		Plugins: plugins, Deployments: &a.deployments,
+		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.upstream.client,
+		Plugins: plugins, Deployments: &a.upstream.deployments,
 		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source,
 			error) {
-			source, err := a.sources.Prepare(ctx, source.Wanted{
+			source, err := sources.Prepare(ctx, source.Wanted{
 				Deployment: &model.Deployment{ApplicationName: m.GetName(), GitPath: m.GetGitPath()}, Commit: commit,
 				ConfigFilename: configFilename,
 			})
@@ -33,7 +32,7 @@ func (a *Agent) liveReporter() *livestate.Reporter {
 			}
 			return source, nil
 		},
-		OutOfSync: func() { a.trigger.ApplicationsChanged() },
+		OutOfSync: outOfSync,
 		Logger:    a.logger,
 	})
 }

@@ -7,10 +7,30 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
+
+// PluginOptions are about the processes of plugins.
+type PluginOptions struct {
+	// ServicePort is the port for their calls, taken on 127.0.0.1; 0 takes a free one.
+	ServicePort int
+	// ToolsDir holds what plugins install.
+	ToolsDir string
+	// LogDir gets a file of output per plugin. Empty puts the files into the work directory, and the output into
+	// piped's log as well.
+	LogDir string
+	// GracePeriod is the time for plugins to stop, StartTimeout that to answer after a start.
+	GracePeriod, StartTimeout time.Duration
+	// HangTimeout is the time for a plugin to answer a question for its health; negative for ever.
+	HangTimeout time.Duration
+	// NoReload leaves a plugin running when its binary changes, until it is restarted.
+	NoReload bool
+	// Refetch throws the kept copies of plugin binaries away first.
+	Refetch bool
+}
 
 // pluginOptions checks what plugins own in configurations against the schemas that the running plugins ship. It finds
 // nothing in the parts of a plugin without a schema, and nothing that it finds keeps piped from working.

@@ -6,10 +6,11 @@ package agent
 import (
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // previewMaker creates the part that reports what a merge would deploy.
-func (a *Agent) previewMaker() *planpreview.Maker {
+func (a *Agent) previewMaker(sources *source.Sources) *planpreview.Maker {
 	c := a.options.Config
 	targets := map[string][]string{}
 	for _, plugin := range c.Plugins {
@@ -18,11 +19,11 @@ func (a *Agent) previewMaker() *planpreview.Maker {
 		}
 	}
 	plans := planner.New(planner.Options{
-		Plugins: a.plugins, ControlPlane: a.client, Sources: a.sources, Logger: a.logger,
+		Plugins: a.plugins, ControlPlane: a.upstream.client, Sources: sources, Logger: a.logger,
 	})
 	return planpreview.New(planpreview.Options{
-		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.client, Planner: plans,
+		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.upstream.client, Planner: plans,
 		AppSelector: c.AppSelector, Targets: targets, Mask: a.masker.Mask, Limits: c.PlanPreview,
-		Received: a.metrics.PlanPreviewReceived, Handled: a.metrics.PlanPreviewHandled, Logger: a.logger,
+		Received: a.observed.metrics.PlanPreviewReceived, Handled: a.observed.metrics.PlanPreviewHandled, Logger: a.logger,
 	})
 }

@@ -25,34 +25,34 @@ import (
 // they go out within a moment, in order, and what starts deployments waits behind them.
 const deliveryTime = 10 * time.Second
 
-// watchHealth adds the sources of problems. The other parts say themselves what does not work.
-func (a *Agent) watchHealth() {
-	a.problems.AddSource(a.plugins.Problems)
-	a.problems.AddSource(health.Disk(a.options.WorkDir, health.MinFree))
-	a.problems.AddSource(health.Descriptors)
-	a.problems.AddSource(func() []health.Problem { return spoolProblems(a.spool.Stats(), a.connected(), time.Now()) })
+// problems keeps what does not work, by the outcomes that parts report.
+type problems struct{ registry *health.Registry }
+
+func newProblems() *problems { return &problems{registry: health.New(nil)} }
+
+// watch adds sources of problems. The other parts report themselves what does not work.
+func (p *problems) watch(sources ...func() []health.Problem) {
+	for _, source := range sources {
+		p.registry.AddSource(source)
+	}
 }
 
 // degraded names the parts that do not work as they should.
-func (a *Agent) degraded() (parts []string) {
-	for _, p := range a.problems.Problems() {
-		parts = append(parts, p.Part)
+func (p *problems) degraded() (parts []string) {
+	for _, problem := range p.registry.Problems() {
+		parts = append(parts, problem.Part)
 	}
 	return slices.Compact(slices.Sorted(slices.Values(parts)))
 }
 
-// connected reports whether there is a connection to the control plane now.
-func (a *Agent) connected() bool {
-	now, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	return a.client.Connected(now) == nil
-}
+// changing is what a pluginhost.Host offers.
+type changing interface{ Changed() <-chan struct{} }
 
-// followPlugins has the health reported again when a plugin has changed, until ctx ends. It returns nil.
-func (a *Agent) followPlugins(ctx context.Context) error {
+// follow has the problems reported again when a plugin has changed, until ctx ends. It returns nil.
+func (p *problems) follow(ctx context.Context, plugins changing) error {
 	for {
-		changed := a.plugins.Changed()
-		a.problems.Touch()
+		changed := plugins.Changed()
+		p.registry.Touch()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -62,72 +62,72 @@ func (a *Agent) followPlugins(ctx context.Context) error {
 }
 
 // looked notes the outcome of a look at a repository.
-func (a *Agent) looked(repository *git.Repository, err error) {
+func (p *problems) looked(repository *git.Repository, err error) {
 	part := "repository " + repository.ID()
 	var known *git.RepositoryError
 	switch {
 	case err == nil:
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 	case errors.As(err, &known):
-		a.problems.Set(part, fmt.Sprintf("%s: %v", known.Remote, known.Reason), known.Hint)
+		p.registry.Set(part, fmt.Sprintf("%s: %v", known.Remote, known.Reason), known.Hint)
 	default:
-		a.problems.Set(part, err.Error(), cmp.Or(exhaustion.Advice(err),
+		p.registry.Set(part, err.Error(), cmp.Or(exhaustion.Advice(err),
 			"see whether Git can read it: git ls-remote "+address.WithoutCredentials(repository.Remote())))
 	}
 }
 
 // watched notes whether a repository can be watched for changes.
-func (a *Agent) watched(repository string, err error) {
+func (p *problems) watched(repository string, err error) {
 	part := "watch of repository " + repository
 	if err == nil {
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 		return
 	}
-	a.problems.Set(part, fmt.Sprintf("changes are noticed after up to 5 s instead of at once: %v", err),
+	p.registry.Set(part, fmt.Sprintf("changes are noticed after up to 5 s instead of at once: %v", err),
 		cmp.Or(exhaustion.WatchAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // mirrorDamaged notes whether the mirror of a repository is damaged.
-func (a *Agent) mirrorDamaged(repository string, err error) {
+func (p *problems) mirrorDamaged(repository string, err error) {
 	part := "mirror of repository " + repository
 	if err == nil {
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 		return
 	}
-	a.problems.Set(part, fmt.Sprintf("the mirror is damaged and is fetched again: %v", err),
+	p.registry.Set(part, fmt.Sprintf("the mirror is damaged and is fetched again: %v", err),
 		"wait until it is fetched; piped's log says which object is damaged")
 }
 
 // passed notes the outcome of a pass of the trigger.
-func (a *Agent) passed(err error) {
+func (p *problems) passed(err error) {
 	const part = "trigger"
 	if err == nil {
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 		return
 	}
-	a.problems.Set(part, "not everything could be triggered or reported: "+err.Error(),
+	p.registry.Set(part, "not everything could be triggered or reported: "+err.Error(),
 		cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // eventsPassed notes the outcome of a look at the events.
-func (a *Agent) eventsPassed(err error) {
+func (p *problems) eventsPassed(err error) {
 	const part = "event watcher"
 	if err == nil {
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 		return
 	}
-	a.problems.Set(part, "events cannot be brought into Git: "+err.Error(),
+	p.registry.Set(part, "events cannot be brought into Git: "+err.Error(),
 		cmp.Or(exhaustion.Advice(err), callAdvice(err), "read piped's log; piped tries it again"))
 }
 
 // listed notes the outcome of reading a list of the control plane.
-func (a *Agent) listed(list string, err error) {
+func (p *problems) listed(list string, err error) {
 	part := "list of " + list
 	if err == nil {
-		a.problems.Clear(part)
+		p.registry.Clear(part)
 		return
 	}
-	a.problems.Set(part, fmt.Sprintf("the control plane does not return the list of %s: %v", list, err),
+	p.registry.Set(part, fmt.Sprintf("the control plane does not return the list of %s: %v", list, err),
 		cmp.Or(callAdvice(err), "read the log of the control plane; piped tries it again"))
 }
 

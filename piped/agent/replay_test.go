@@ -195,9 +195,12 @@ func (s *stage) start(t *testing.T, program string) (stop func()) {
 	piped, err := config.ParsePiped(text, "piped.yaml")
 	require.NoError(t, err)
 	a, err := agent.New(agent.Options{
-		Config: piped, Version: "unspecified", Insecure: true, WorkDir: filepath.Join(s.dir, "work"),
-		ToolsDir:    filepath.Join(s.dir, "tools"),
-		GracePeriod: time.Second, PluginStartTimeout: patience, Logger: s.logger(t),
+		Config: piped, Version: "unspecified", WorkDir: filepath.Join(s.dir, "work"),
+		ControlPlane: agent.ControlPlaneOptions{Insecure: true},
+		Plugins: agent.PluginOptions{
+			ToolsDir: filepath.Join(s.dir, "tools"), GracePeriod: time.Second, StartTimeout: patience,
+		},
+		Logger: s.logger(t),
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -35,10 +35,3 @@ func (a *Agent) uses(application *config.Application) (plugins []string, known b
 	}
 	return slices.Sorted(maps.Keys(names)), len(names) > 0
 }
-
-// awaitPlugins has the trigger look again once the owners of all stages are known.
-func (a *Agent) awaitPlugins(ctx context.Context) {
-	if a.plugins.Settled(ctx) == nil {
-		a.trigger.PluginsSettled()
-	}
-}

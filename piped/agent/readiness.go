@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
 )
+
+// statusOK is the answer of /healthz when deployments can run.
+const statusOK = "ok"
 
 // healthAnswer is what /healthz answers. Reasons is empty when deployments can run.
 type healthAnswer struct {
@@ -53,26 +57,42 @@ type pluginHealth struct {
 	Restarts int32  `json:"restarts"`
 }
 
-// health asks the parts.
-func (a *Agent) health() healthAnswer {
-	h := healthAnswer{Status: "ok", Reasons: []string{}}
+// readiness knows whether deployments can run, by what the parts say.
+type readiness struct {
+	address   string // of the control plane
+	connected func() bool
+	// accepted is set once the control plane has accepted this piped.
+	accepted atomic.Bool
+	spool    func() spool.Stats
+	traces   func() string
+	plugins  func() []*agentv1.Plugin
+	problems *problems
+	mask     func(string) string
+}
+
+// ok reports whether deployments can run.
+func (r *readiness) ok() bool { return r.answer().Status == statusOK }
+
+// answer asks the parts.
+func (r *readiness) answer() healthAnswer {
+	h := healthAnswer{Status: statusOK, Reasons: []string{}}
 	h.Components.ControlPlane = controlPlaneHealth{
-		Address: a.options.Config.APIAddress, Connected: a.connected(), Accepted: a.introduced.Load(),
+		Address: r.address, Connected: r.connected(), Accepted: r.accepted.Load(),
 	}
-	h.Components.Spool = spoolOf(a.spool.Stats())
+	h.Components.Spool = spoolOf(r.spool())
 	h.Components.Plugins = []pluginHealth{}
-	for _, s := range a.plugins.Status() {
+	for _, s := range r.plugins() {
 		h.Components.Plugins = append(h.Components.Plugins, pluginHealth{
 			s.GetName(), strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
-			a.masker.Mask(s.GetDetail()), s.GetRestarts(),
+			r.mask(s.GetDetail()), s.GetRestarts(),
 		})
 		if s.GetState() == agentv1.Plugin_STATE_STARTING {
 			h.Reasons = append(h.Reasons, fmt.Sprintf("plugin %s is being started", s.GetName()))
 		}
 	}
-	h.Components.Traces = a.tracer.State()
-	for _, p := range a.problems.Problems() {
-		h.Reasons = append(h.Reasons, a.masker.Mask(p.Part+": "+p.Reason))
+	h.Components.Traces = r.traces()
+	for _, p := range r.problems.registry.Problems() {
+		h.Reasons = append(h.Reasons, r.mask(p.Part+": "+p.Reason))
 	}
 	if c := h.Components.ControlPlane; !c.Connected || !c.Accepted {
 		h.Reasons = append([]string{"not connected to the control plane at " + c.Address}, h.Reasons...)
@@ -93,15 +113,15 @@ func spoolOf(s spool.Stats) spoolHealth {
 	return h
 }
 
-// tellHealth answers "ok" or what is wrong, and everything when it is asked for more (?verbose). PipeCD v1 answers
+// writeHealth answers "ok" or what is wrong, and everything when it is asked for more (?verbose). PipeCD v1 answers
 // "ok" before anything works; here it means that deployments can run.
-func tellHealth(w http.ResponseWriter, r *http.Request, h healthAnswer) {
-	if h.Status == "ok" && !r.URL.Query().Has("verbose") {
-		fmt.Fprint(w, "ok")
+func writeHealth(w http.ResponseWriter, r *http.Request, h healthAnswer) {
+	if h.Status == statusOK && !r.URL.Query().Has("verbose") {
+		fmt.Fprint(w, statusOK)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if h.Status != "ok" {
+	if h.Status != statusOK {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	out := json.NewEncoder(w)

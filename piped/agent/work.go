@@ -1,0 +1,97 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/eventwatcher"
+	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/source"
+	"github.com/pipedeck/pipedeck/piped/trigger"
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+// work are the parts that deploy: they follow the control plane and the repositories.
+type work struct {
+	feed    *feed
+	repos   *repositories
+	metrics func(context.Context) error
+	memory  memory
+}
+
+// newWork creates the parts that deploy; nothing starts before Run.
+func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservice.Commands,
+	checks *pluginOptions) *work {
+	c, client := a.options.Config, a.upstream.client
+	sources := source.NewSources(a.repos.store, a.repos.byID, a.upstream.tracer)
+	f := &feed{
+		controlPlane: client, watcher: controlplane.NewWatcher(client, nil, a.logger), commands: commands,
+		plugins: a.plugins, logger: a.logger, listed: a.problems.listed,
+	}
+	f.previews = a.previewMaker(sources)
+	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
+	f.controller = a.deploymentController(sources, registry, commands, checks)
+	f.trigger = trigger.New(trigger.Options{
+		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
+		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
+		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
+		Looked: a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
+	})
+	f.events = eventwatcher.New(eventwatcher.Options{
+		ControlPlane: client, Repositories: a.repos.all(), Config: c.EventWatcher,
+		Name: c.Git.Username, Email: c.Git.Email, Handled: a.observed.metrics.EventHandled,
+		Passed: a.problems.eventsPassed, Logger: a.logger,
+	})
+	return &work{
+		feed: f, repos: a.repos,
+		metrics: func(ctx context.Context) error { return a.observed.metrics.Run(ctx, client) },
+		memory:  memory{f.controller.Idle(), clock.System{}, debug.FreeOSMemory},
+	}
+}
+
+// deploymentController creates the part that plans deployments and runs their stages.
+func (a *Agent) deploymentController(sources *source.Sources, registry *pluginservice.Registry,
+	commands *pluginservice.Commands, checks *pluginOptions) *scheduler.Controller {
+	client, tracer := a.upstream.client, a.upstream.tracer
+	return scheduler.NewController(scheduler.ControllerOptions{
+		Planner: planner.New(planner.Options{
+			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: checks.application,
+			Tracer: tracer, Logger: a.logger,
+		}),
+		Scheduler: scheduler.New(scheduler.Options{
+			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
+			Sources: sources, Failpoints: a.options.Failpoints, Tracer: tracer, Logger: a.logger,
+		}),
+		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,
+	})
+}
+
+// Run works until ctx ends or a part fails. restart is called when the control plane asks for a restart of piped.
+func (w *work) Run(ctx context.Context, restart context.CancelCauseFunc) error {
+	parts, ctx := errgroup.WithContext(ctx)
+	for _, run := range []func(context.Context) error{
+		w.feed.controller.Run, w.repos.run, w.feed.trigger.Run, w.awaitPlugins, w.feed.previews.Run, w.feed.live.Run,
+		w.feed.watcher.Run, w.metrics, w.feed.events.Run,
+		func(ctx context.Context) error { w.memory.run(ctx); return nil },
+		func(ctx context.Context) error { return w.feed.Run(ctx, restart) },
+	} {
+		parts.Go(func() error { return run(ctx) })
+	}
+	return parts.Wait()
+}
+
+// awaitPlugins has the trigger look again once the owners of all stages are known.
+func (w *work) awaitPlugins(ctx context.Context) error {
+	if w.feed.plugins.Settled(ctx) == nil {
+		w.feed.trigger.PluginsSettled()
+	}
+	return nil
+}
