@@ -13,12 +13,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
+	"github.com/pipedeck/pipedeck/system/filewatch"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -198,13 +198,10 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 	if !follow {
 		return printLines(out, lines)
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err == nil {
-		defer watcher.Close()
-		err = watcher.Add(path)
-	}
-	if err != nil {
-		return &exitError{exitNotStarted, fmt.Errorf("watch %s: %w", path, err), exhaustion.WatchAdvice(err)}
+	watcher := filewatch.New(filewatch.Options{Most: 1})
+	defer watcher.Close()
+	if err := watcher.Add(path); err != nil {
+		return &exitError{exitNotStarted, err, exhaustion.WatchAdvice(err)}
 	}
 	for {
 		if err := printLines(out, lines); err != nil {
@@ -214,9 +211,8 @@ func pluginLog(ctx context.Context, t *target, plugin string, follow bool, out i
 			return err
 		}
 		select {
-		case <-watcher.Events:
-		case err := <-watcher.Errors:
-			return err
+		case <-watcher.Events():
+		case <-watcher.Lost():
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

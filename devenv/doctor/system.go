@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 // System is all that the checks see of the machine.
@@ -60,13 +60,7 @@ func ThisMachine() System {
 			}
 			return listener.Close()
 		},
-		Watch: func() error {
-			watcher, err := fsnotify.NewWatcher()
-			if err != nil {
-				return err
-			}
-			return watcher.Close()
-		},
+		Watch:   filewatch.Check,
 		Orphans: env.Orphans,
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 // wait bounds waits for things that happen at once on an idle machine.
@@ -386,13 +388,11 @@ func TestSavingIsSeen(t *testing.T) {
 func TestWhatCannotBeWatchedIsLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "a/x", "b/x", "c/x")
-	small := &watch{tree: w.tree, limit: 2}
-	var err error
-	small.watcher, err = newWatcher(t)
-	require.NoError(t, err)
+	small := newWatch(w.tree, filewatch.Options{Most: 2})
+	defer small.files.Close()
 	require.NoError(t, small.addAll(t.Context()))
 	require.True(t, small.incomplete)
-	require.LessOrEqual(t, len(small.watcher.WatchList()), 2)
+	require.LessOrEqual(t, len(small.files.Paths()), 2)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -400,12 +400,13 @@ func TestWhatCannotBeWatchedIsLookedAt(t *testing.T) {
 	exhausted.Store(true)
 	problems := make(chan error, 10)
 	w.tree.options.Watched = func(err error) { problems <- err }
-	blind := &watch{tree: w.tree, limit: maxDirs, newWatcher: func() (*fsnotify.Watcher, error) {
+	blind := newWatch(w.tree, filewatch.Options{Most: maxDirs, Open: func() (*fsnotify.Watcher, error) {
 		if exhausted.Load() {
 			return nil, syscall.EMFILE
 		}
 		return fsnotify.NewWatcher()
-	}}
+	}})
+	defer blind.files.Close()
 	news := make(chan told, 100)
 	go func() {
 		_ = blind.run(ctx, func(s Snapshot, err error) { news <- told{s, err} })
@@ -419,10 +420,4 @@ func TestWhatCannotBeWatchedIsLookedAt(t *testing.T) {
 	stop()
 	for range news {
 	}
-}
-
-func newWatcher(t *testing.T) (*fsnotify.Watcher, error) {
-	watcher, err := fsnotify.NewWatcher()
-	t.Cleanup(func() { watcher.Close() })
-	return watcher, err
 }

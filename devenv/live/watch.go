@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 const (
@@ -30,58 +32,30 @@ const (
 // Run takes a snapshot at once and after every change, until ctx ends, and reports each that is new and
 // of each failure.
 func (t *Tree) Run(ctx context.Context, tell func(Snapshot, error)) error {
-	w := &watch{tree: t, limit: maxDirs, newWatcher: fsnotify.NewWatcher}
-	defer w.close()
+	w := newWatch(t, filewatch.Options{Most: maxDirs})
+	defer w.files.Close()
 	return w.run(ctx, tell)
 }
 
 // watch turns events into snapshots.
 type watch struct {
-	tree       *Tree
-	newWatcher func() (*fsnotify.Watcher, error)
-	// watcher is nil while nothing can be watched; events and lost are its channels.
-	watcher *fsnotify.Watcher
-	events  <-chan fsnotify.Event
-	lost    <-chan error
-	// problem is why files cannot be watched, as it was reported.
-	problem string
-	limit   int
+	tree  *Tree
+	files *filewatch.Watcher
 	// incomplete is set when not every directory is watched.
 	incomplete bool
 	// stale is set when there may be directories that are not watched yet.
 	stale bool
 }
 
-// open watches with the system's help, when it gives any.
-func (w *watch) open() {
-	if w.watcher != nil {
-		return
-	}
-	watcher, err := w.newWatcher()
-	if err != nil {
-		w.incomplete = true
-		w.report(err)
-		return
-	}
-	w.watcher, w.events, w.lost, w.stale = watcher, watcher.Events, watcher.Errors, true
-}
-
-func (w *watch) close() {
-	if w.watcher != nil {
-		w.watcher.Close()
-	}
+func newWatch(t *Tree, options filewatch.Options) *watch {
+	w := &watch{tree: t, stale: true}
+	options.Report = w.report
+	w.files = filewatch.New(options)
+	return w
 }
 
 // report passes on whether files can be watched.
 func (w *watch) report(err error) {
-	problem := ""
-	if err != nil {
-		problem = err.Error()
-	}
-	if problem == w.problem {
-		return
-	}
-	w.problem = problem
 	if err != nil {
 		w.tree.logger.Warn("not every directory can be watched; they are looked at", "interval", pollInterval, "error",
 			err)
@@ -92,7 +66,6 @@ func (w *watch) report(err error) {
 }
 
 func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
-	w.open()
 	due := time.NewTimer(0)
 	defer due.Stop()
 	var first time.Time // of the changes that wait for their snapshot; zero when there are none
@@ -102,14 +75,13 @@ func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case event := <-w.events:
+		case event := <-w.files.Events():
 			changed = w.matters(event)
-		case err := <-w.lost:
+		case err := <-w.files.Lost():
 			w.tree.logger.Debug("file events were lost", "error", err)
 			changed, w.stale = true, true
 		case <-due.C:
 			first = time.Time{}
-			w.open()
 			snapshot, err := w.look(ctx)
 			switch {
 			case ctx.Err() != nil:
@@ -123,7 +95,7 @@ func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
 			}
 			if held := (*HeldError)(nil); err != nil && !errors.As(err, &held) {
 				// Nothing reports when the tree can be read again: it may have been moved, or its disk was full.
-				w.stale = w.watcher != nil
+				w.stale = true
 				due.Reset(pollInterval)
 			}
 			if w.incomplete {
@@ -176,42 +148,41 @@ func (w *watch) matters(event fsnotify.Event) bool {
 	return true
 }
 
-// addAll watches every directory that git inspects, and what moves when the user commits.
+// addAll watches every directory that git inspects, and what moves when the user commits. Its error says that the tree
+// cannot be read.
 func (w *watch) addAll(ctx context.Context) error {
-	var ignored map[string]bool
-	var err error
-	if !w.tree.options.CommitsOnly {
-		if ignored, err = w.ignored(ctx); err != nil {
-			return err
+	var unread error
+	refused := w.files.Watch(func(yield func(string) bool) { unread = w.eachDir(ctx, yield) })
+	if refused != nil && !w.incomplete && errors.Is(refused, filewatch.ErrTooMany) {
+		w.tree.logger.Warn("not every directory is watched, the rest is looked at",
+			"interval", pollInterval, "error", refused)
+	}
+	w.incomplete = refused != nil
+	// There may be watches later, but our own bound stays: looking is as good there.
+	w.stale = w.stale || refused != nil && !errors.Is(refused, filewatch.ErrTooMany)
+	return unread
+}
+
+// eachDir visits the directories to watch until visit returns false.
+func (w *watch) eachDir(ctx context.Context, visit func(dir string) bool) error {
+	for _, dir := range w.gitDirs() {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !visit(dir) {
+			return nil
 		}
 	}
-	var refused error
-	added := 0
-	add := func(dir string) error {
-		if added++; added > w.limit {
-			refused = errors.Join(refused, errTooManyDirs)
-			return fs.SkipAll
-		}
-		err := w.watcher.Add(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fs.SkipDir // it is gone again
-		}
-		if err != nil {
-			refused = errors.Join(refused, err)
+	if w.tree.options.CommitsOnly {
+		return nil
+	}
+	ignored, err := w.ignored(ctx)
+	if err != nil {
+		return err
+	}
+	return walkDirs(ctx, w.tree.options.Root, ignored, func(dir string) error {
+		if !visit(dir) {
 			return fs.SkipAll
 		}
 		return nil
-	}
-	for _, dir := range w.gitDirs() {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			_ = add(dir)
-		}
-	}
-	if !w.tree.options.CommitsOnly {
-		err = walkDirs(ctx, w.tree.options.Root, ignored, add)
-	}
-	w.refused(refused)
-	return err
+	})
 }
 
 // walkDirs visits the root and the directories below it that git does not ignore.
@@ -232,23 +203,6 @@ func walkDirs(ctx context.Context, root string, ignored map[string]bool, visit f
 		return visit(dir)
 	})
 }
-
-// refused notes that not all directories are watched; nil says that all are.
-func (w *watch) refused(refused error) {
-	if errors.Is(refused, errTooManyDirs) { // our own bound: looking is as good there
-		if !w.incomplete {
-			w.tree.logger.Warn("not every directory is watched, the rest is looked at",
-				"interval", pollInterval, "error", refused)
-		}
-		w.report(nil)
-	} else {
-		w.report(refused)
-		w.stale = w.stale || refused != nil // there may be watches later
-	}
-	w.incomplete = refused != nil
-}
-
-var errTooManyDirs = errors.New("the working tree has too many directories")
 
 // gitDirs hold HEAD, the index, the reflog and the branches.
 func (w *watch) gitDirs() []string {

@@ -10,12 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 const (
@@ -31,13 +33,13 @@ var errStale = errors.New("the sources have changed")
 // Run builds at once and after every change until ctx ends, and reports the beginning and the end of each build: began
 // is called first, then ended with what Build returned. A build that another change overtakes has no end.
 func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Duration, err error)) error {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch the sources of %s: %w; it is not built again", s.Dir, err)
+	dirs := &watched{source: s, files: filewatch.New(filewatch.Options{Most: maxDirs}), known: map[string]bool{}}
+	defer dirs.files.Close()
+	err := dirs.refresh(ctx)
+	if err != nil && dirs.files.Events() == nil {
+		return fmt.Errorf("sources of %s: %w; it is not built again", s.Dir, err)
 	}
-	defer watcher.Close()
-	dirs := &watched{source: s, watcher: watcher, known: map[string]bool{}}
-	if err := dirs.refresh(ctx); err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		s.Logger.Warn("not all sources of a plugin are watched", "error", err)
 	}
 	due := time.NewTimer(0)
@@ -58,11 +60,11 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 		case <-ctx.Done():
 			building.stop()
 			return nil
-		case event := <-watcher.Events:
+		case event := <-dirs.files.Events():
 			if dirs.concerns(event) {
 				change()
 			}
-		case err := <-watcher.Errors:
+		case err := <-dirs.files.Lost():
 			s.Logger.Debug("file events were lost", "error", err)
 			change()
 		case <-due.C:
@@ -138,9 +140,9 @@ func (b *build) stop() {
 
 // watched are the directories that events come from.
 type watched struct {
-	source  *Source
-	watcher *fsnotify.Watcher
-	known   map[string]bool
+	source *Source
+	files  *filewatch.Watcher
+	known  map[string]bool // those of the program, which may be away
 }
 
 // refresh adds what the program has begun to use. What it no longer uses costs a build at worst.
@@ -149,28 +151,15 @@ func (w *watched) refresh(ctx context.Context) error {
 	if listed != nil {
 		dirs = []string{w.source.Dir}
 	}
-	// The directory above reports the return of one that was moved away or replaced.
-	if err := w.watcher.Add(filepath.Dir(w.source.Dir)); err != nil {
-		listed = errors.Join(listed, err)
-	}
 	for _, dir := range dirs {
-		if w.known[dir] || len(w.known) >= maxDirs {
-			continue
-		}
-		if err := w.watcher.Add(dir); err != nil {
-			return errors.Join(listed, fmt.Errorf("watch %s: %w", dir, err))
-		}
 		w.known[dir] = true
 	}
-	return listed
+	// The directory above reports the return of one that was moved away or replaced.
+	return errors.Join(listed, w.files.Watch(slices.Values(append(dirs, filepath.Dir(w.source.Dir)))))
 }
 
-// concerns reports whether an event may change the program. A directory that is gone is watched again when it is back.
+// concerns reports whether an event may change the program.
 func (w *watched) concerns(event fsnotify.Event) bool {
-	if w.known[event.Name] && event.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
-		_ = w.watcher.Remove(event.Name) // after a rename the watch goes with the directory
-		delete(w.known, event.Name)
-	}
 	inside := w.known[filepath.Dir(event.Name)]
 	return event.Name == w.source.Dir || inside && matters(event)
 }

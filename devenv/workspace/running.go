@@ -13,8 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
+	"github.com/pipedeck/pipedeck/system/filewatch"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -123,13 +122,10 @@ func (w *Workspace) AwaitPublished(ctx context.Context) (*Running, error) {
 	if running, err := w.Published(); !errors.Is(err, os.ErrNotExist) {
 		return running, err // which needs no watch, of which there may be none left
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
-	}
+	watcher := filewatch.New(filewatch.Options{Most: 1})
 	defer watcher.Close()
 	if err := watcher.Add(w.Dir); err != nil {
-		return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
+		return nil, err
 	}
 	for {
 		running, err := w.Published()
@@ -137,9 +133,8 @@ func (w *Workspace) AwaitPublished(ctx context.Context) (*Running, error) {
 			return running, err
 		}
 		select {
-		case <-watcher.Events:
-		case err := <-watcher.Errors:
-			return nil, fmt.Errorf("watch %s: %w", w.Dir, err)
+		case <-watcher.Events():
+		case <-watcher.Lost():
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/pipedeck/pipedeck/piped/git/address"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Options say which repository to mirror, and where.
@@ -49,6 +50,8 @@ type Options struct {
 	// Damaged is called when the mirror is found damaged, and with nil after the first Update since it was repaired. It
 	// may be nil, and must return at once.
 	Damaged func(err error)
+	// Clock is what the watch of the branch waits by; the system's by default.
+	Clock clock.Timer
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
 }
@@ -72,6 +75,9 @@ type Repository struct {
 func Open(ctx context.Context, options Options) (*Repository, error) {
 	if options.Interval <= 0 {
 		options.Interval = time.Minute
+	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -101,7 +107,7 @@ func newRepository(options Options, name name, location address.Address) *Reposi
 		options: options, name: name, mirror: m, remote: newRemote(options, name, location),
 		watcher: &watcher{
 			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Watched,
-			logger: logger,
+			clock: options.Clock, logger: logger,
 		},
 	}
 	if location.Scheme == "file" {

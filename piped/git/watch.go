@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 // watcher notices moves of the branch.
@@ -27,6 +31,7 @@ type watcher struct {
 	interval time.Duration
 	// report is called when the branch cannot be watched, and with nil when it can again; it may be nil.
 	report func(err error)
+	clock  clock.Timer
 	logger *slog.Logger
 }
 
@@ -45,43 +50,40 @@ func (w *watcher) signal() {
 }
 
 func (w *watcher) poll(ctx context.Context) error {
-	ticker := time.NewTicker(w.interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-			w.signal()
-		}
+	for clock.Wait(ctx, w.clock, w.interval) == nil {
+		w.signal()
 	}
+	return nil
 }
 
-// lookInterval is the time between two looks at a local repository without an event: the system reports neither that a
-// directory above it was moved, nor changes on network file systems, nor what overflowed its queue.
-const lookInterval = 5 * time.Second
+const (
+	// lookInterval is the time between two looks at a local repository without an event: the system reports neither
+	// that a directory above it was moved, nor changes on network file systems, nor what overflowed its queue.
+	lookInterval = 5 * time.Second
+	// maxDirs bounds the watched directories: those of the branch, and those above while there is no repository.
+	maxDirs = 1_000
+)
 
 // watch reads the branch after each event in the directories that can move it. Reading costs one small
 // file, so nothing has to be guessed from the kind of event, and a burst of events is one look. The clock
 // is for what the system does not report, and for a system that watches no more directories.
 func (w *watcher) watch(ctx context.Context) error {
 	b := &branchWatch{watcher: w}
-	defer b.close()
-	ticker := time.NewTicker(lookInterval)
-	defer ticker.Stop()
+	b.files = filewatch.New(filewatch.Options{Most: maxDirs, Report: b.report})
+	defer b.files.Close()
 	b.look()
 	w.signal() // What came before the watch was set up.
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
-		case _, open := <-b.events:
+		case <-w.clock.After(lookInterval):
+		case _, open := <-b.files.Events():
 			if !open {
 				return nil
 			}
-			drain(b.events)
-		case err, open := <-b.errors:
+			drain(b.files.Events())
+		case err, open := <-b.files.Lost():
 			if !open {
 				return nil
 			}
@@ -94,18 +96,14 @@ func (w *watcher) watch(ctx context.Context) error {
 // branchWatch is the watch of a local repository's branch.
 type branchWatch struct {
 	watcher *watcher
-	// system is nil while the system gives no watcher.
-	system *fsnotify.Watcher
-	events <-chan fsnotify.Event
-	errors <-chan error
-	// last is the state of the branch at the last look, problem why it cannot be watched.
-	last    []byte
-	problem string
+	files   *filewatch.Watcher
+	// last is the state of the branch at the last look.
+	last []byte
 }
 
 // look watches what there is to watch, and signals when the branch has moved.
 func (b *branchWatch) look() {
-	b.report(b.watchDirs())
+	_ = b.files.Watch(branchDirs(b.watcher.source)) // report gets the error
 	now := b.watcher.source.state()
 	if !bytes.Equal(now, b.last) {
 		b.watcher.signal()
@@ -115,41 +113,14 @@ func (b *branchWatch) look() {
 
 // report passes on that the branch cannot be watched, and that it can again.
 func (b *branchWatch) report(err error) {
-	problem := ""
 	if err != nil {
-		problem = err.Error()
-	}
-	if problem == b.problem {
-		return
-	}
-	b.problem = problem
-	if err != nil {
+		err = fmt.Errorf("repository %s: %w", b.watcher.id, err)
 		b.watcher.logger.Warn(
 			"cannot watch all of the repository; piped reads it regularly", "interval", lookInterval, "error", err,
 		)
 	}
 	if b.watcher.report != nil {
 		b.watcher.report(err)
-	}
-}
-
-func (b *branchWatch) watchDirs() error {
-	if b.system == nil {
-		system, err := fsnotify.NewWatcher()
-		if err != nil {
-			return fmt.Errorf("watch repository %s: %w", b.watcher.id, err)
-		}
-		b.system, b.events, b.errors = system, system.Events, system.Errors
-	}
-	if err := watchDirs(b.system, b.watcher.source); err != nil {
-		return fmt.Errorf("watch repository %s: %w", b.watcher.id, err)
-	}
-	return nil
-}
-
-func (b *branchWatch) close() {
-	if b.system != nil {
-		b.system.Close()
 	}
 }
 
@@ -166,25 +137,23 @@ func drain(events <-chan fsnotify.Event) {
 	}
 }
 
-// watchDirs watches the directories that exist now between the repository and the branch: packed-refs and
-// HEAD are in the first, the branch in the last. Adding a directory again is harmless, and needed after it
-// was removed and created again. Without a repository the nearest directory above is watched.
-func watchDirs(watcher *fsnotify.Watcher, source *local) error {
-	dir, err := source.gitDir()
-	if err != nil {
-		return watcher.Add(nearestDir(source.path))
-	}
-	parts := strings.Split(source.branch.String(), "/")
-	for i := range parts {
-		path := filepath.Join(dir, filepath.Join(parts[:i]...))
-		if _, err := os.Stat(path); err != nil {
-			return nil
+// branchDirs are the directories that exist now between the repository and the branch: packed-refs and
+// HEAD are in the first, the branch in the last. Without a repository it is the nearest directory above.
+func branchDirs(source *local) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		dir, err := source.gitDir()
+		if err != nil {
+			yield(nearestDir(source.path))
+			return
 		}
-		if err := watcher.Add(path); err != nil {
-			return err
+		parts := strings.Split(source.branch.String(), "/")
+		for i := range parts {
+			path := filepath.Join(dir, filepath.Join(parts[:i]...))
+			if _, err := os.Stat(path); err != nil || !yield(path) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 func nearestDir(path string) string {

@@ -10,20 +10,23 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
+	"github.com/pipedeck/pipedeck/system/filewatch"
 )
 
 // settle is how long nothing may have changed before a binary is looked at: compilers and copies write it in
 // pieces. One that is looked at too early does not start, and is looked at again after the next piece.
 const settle = 50 * time.Millisecond
 
+// maxDirs bounds the watched directories, of which a plugin has at most four.
+const maxDirs = 1_000
+
 // binaryWatch notifies plugins that the file of their url may have changed.
 type binaryWatch struct {
-	logger  *slog.Logger
-	watcher *fsnotify.Watcher
+	logger *slog.Logger
+	files  *filewatch.Watcher
 	// plugins by the path of a file that is, or leads to, their binary or its signature, which may come later.
 	plugins map[string][]*Plugin
 	// builds are the files that hold the status of builds; changes is notified of theirs.
@@ -34,16 +37,9 @@ type binaryWatch struct {
 // watchBinaries begins to watch, before the plugins read their binaries for the first time.
 func (h *Host) watchBinaries() *binaryWatch {
 	w := &binaryWatch{
-		logger: h.options.Logger, plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes,
+		logger: h.options.Logger, files: filewatch.New(filewatch.Options{Most: maxDirs}),
+		plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes,
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		w.logger.Warn(
-			"plugin binaries cannot be watched: restart a plugin to have its changed binary taken", "error", err,
-		)
-		return w
-	}
-	w.watcher = watcher
 	for _, p := range h.plugins {
 		paths := binaryPaths(p.config.URL)
 		if len(paths) > 0 {
@@ -54,8 +50,8 @@ func (h *Host) watchBinaries() *binaryWatch {
 		}
 		for _, path := range paths {
 			// The directory: compilers replace files.
-			if err := watcher.Add(filepath.Dir(path)); err != nil {
-				w.logger.Debug("a plugin's binary cannot be watched", "plugin", p.Name(), "error", err)
+			if err := w.files.Add(filepath.Dir(path)); err != nil {
+				w.unwatched(p, err)
 				continue
 			}
 			w.plugins[path] = append(w.plugins[path], p)
@@ -63,6 +59,17 @@ func (h *Host) watchBinaries() *binaryWatch {
 		}
 	}
 	return w
+}
+
+// unwatched logs that a change of a plugin's binary will not be noticed.
+func (w *binaryWatch) unwatched(p *Plugin, err error) {
+	advice := exhaustion.WatchAdvice(err)
+	if advice == "" {
+		w.logger.Debug("a plugin's binary cannot be watched", "plugin", p.Name(), "error", err)
+		return
+	}
+	w.logger.Warn("a plugin's binary cannot be watched: restart the plugin after a change",
+		"plugin", p.Name(), "error", err, "next step", advice)
 }
 
 // binaryPaths are the files that a file url names: the path itself, and where a symbolic link leads.
@@ -79,10 +86,7 @@ func binaryPaths(address string) []string {
 }
 
 func (w *binaryWatch) run(ctx context.Context) {
-	if w.watcher == nil {
-		return
-	}
-	defer w.watcher.Close()
+	defer w.files.Close()
 	changed := map[*Plugin]bool{}
 	due := time.NewTimer(settle)
 	defer due.Stop()
@@ -90,7 +94,7 @@ func (w *binaryWatch) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case event := <-w.watcher.Events:
+		case event := <-w.files.Events():
 			if w.builds[event.Name] {
 				w.changes.notify()
 			}
@@ -98,7 +102,7 @@ func (w *binaryWatch) run(ctx context.Context) {
 				changed[p] = true
 				due.Reset(settle)
 			}
-		case err := <-w.watcher.Errors:
+		case err := <-w.files.Lost():
 			w.logger.Debug("file events were lost", "error", err)
 			for _, plugins := range w.plugins {
 				for _, p := range plugins {
