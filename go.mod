@@ -37,8 +37,9 @@ require (
 	oras.land/oras-go/v2 v2.6.4
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1
-	sigs.k8s.io/yaml v1.6.0
 )
+
+require sigs.k8s.io/yaml v1.6.0 // indirect
 
 require (
 	github.com/gobwas/glob v0.2.3 // indirect

@@ -11,10 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -27,6 +26,9 @@ const (
 	// maxPluginConfig bounds such a file in bytes.
 	maxPluginConfig = 1 << 20
 )
+
+// blankYAML matches a file without values: blank lines, comments and marks of a document.
+var blankYAML = regexp.MustCompile(`^\x{feff}?(?:(?:[ \t]*(?:#.*)?|---)\r?\n)*(?:[ \t]*(?:#.*)?|---)$`)
 
 // pluginConfig is what a user configures of a plugin, with the keys that it has in the piped configuration.
 type pluginConfig struct {
@@ -111,18 +113,20 @@ func readPluginConfig(path string) (pluginConfig, error) {
 	if len(data) > maxPluginConfig {
 		return c, usageError(fmt.Errorf("%s is larger than %d bytes", path, maxPluginConfig), hint)
 	}
-	err = decodePluginConfig(data, &c)
+	if blankYAML.Match(data) {
+		return c, nil
+	}
+	text, err := config.JSON(data, path) // as piped reads it
 	if err != nil {
+		return c, usageError(err, hint)
+	}
+	if err := decodePluginConfig(text, &c); err != nil {
 		return c, usageError(fmt.Errorf("%s: %w", path, err), hint)
 	}
 	return c, nil
 }
 
-func decodePluginConfig(data []byte, c *pluginConfig) error {
-	text, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return err
-	}
+func decodePluginConfig(text json.RawMessage, c *pluginConfig) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(c); err != nil {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/goccy/go-yaml"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -142,13 +142,17 @@ func (m *recordMask) learn(configuration string) {
 	m.seen[configuration] = true
 	var app struct {
 		Spec struct {
-			Encryption config.Encryption `json:"encryption"`
-		} `json:"spec"`
+			Encryption struct {
+				Secrets map[string]string `yaml:"encryptedSecrets"`
+			} `yaml:"encryption"`
+		} `yaml:"spec"`
 	}
-	if yaml.Unmarshal([]byte(configuration), &app) != nil {
+	text := []byte(strings.TrimPrefix(configuration, "\ufeff"))
+	// A piped that is not ours may take a key that is given twice.
+	if yaml.UnmarshalWithOptions(text, &app, yaml.AllowDuplicateMapKey()) != nil {
 		return
 	}
-	for _, ciphertext := range app.Spec.Encryption.EncryptedSecrets {
+	for _, ciphertext := range app.Spec.Encryption.Secrets {
 		if plain, err := m.decrypter.Decrypt(ciphertext); err == nil {
 			_ = m.masker.Add(plain, strings.TrimSpace(plain))
 		}
