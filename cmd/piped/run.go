@@ -74,7 +74,18 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 	if failpoints != nil {
 		logger.Warn("failpoints are set: piped stops or ends where they say", "variable", failpoint.Variable)
 	}
-	a, err := agent.New(agent.Options{
+	options := f.options(piped)
+	options.Failpoints, options.Logger = failpoints, logger
+	a, err := agent.New(options)
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// options are those that the flags give.
+func (f *runFlags) options(piped *config.Piped) agent.Options {
+	return agent.Options{
 		Config:          piped,
 		Version:         version,
 		LauncherVersion: f.launcherVersion,
@@ -93,14 +104,8 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 			NoReload:     !f.pluginReload,
 			Refetch:      f.forcePluginRedownload,
 		},
-		NoMetrics:  !f.telemetry.metrics,
-		Failpoints: failpoints,
-		Logger:     logger,
-	})
-	if err != nil {
-		return err
+		NoMetrics: !f.telemetry.metrics,
 	}
-	return a.Run(ctx)
 }
 
 // configuration reads the one source that the flags name.

@@ -33,7 +33,8 @@ func TestProfilesAreForCallersOnThisMachine(t *testing.T) {
 func TestTheAdminAddressCanBeChosen(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{"": "127.0.0.1", "localhost": "127.0.0.1"} {
-		a, err := listenAdmin(AdminOptions{Host: host}, "v", func() healthAnswer { return healthAnswer{} }, http.NotFoundHandler())
+		a, err := listenAdmin(AdminOptions{Host: host}, "v", func() healthAnswer { return healthAnswer{} },
+			http.NotFoundHandler())
 		require.NoError(t, err)
 		t.Cleanup(func() { a.listener.Close() })
 		require.Contains(t, a.listener.Addr().String(), want+":")

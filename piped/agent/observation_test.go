@@ -21,8 +21,8 @@ func TestEventsOfPipedNameIt(t *testing.T) {
 	o.notify(observe.PipedStarted)
 	piped.Name = "mine"
 	o.notify(observe.PipedStopped)
-	require.Equal(t, observe.Identity{ID: "piped", Name: "piped", Version: "v1", ProjectID: "project"}, *events[0].Piped,
-		"without a name its id is shown")
+	want := observe.Identity{ID: "piped", Name: "piped", Version: "v1", ProjectID: "project"}
+	require.Equal(t, want, *events[0].Piped, "without a name its id is shown")
 	require.Equal(t, "mine", events[1].Piped.Name)
 
 	o.notifyBroken(&model.Application{Id: "a", Name: "web"}, &model.Commit{Hash: "c"}, "line 1")

@@ -22,8 +22,9 @@ func (a *Agent) previewMaker(sources *source.Sources) *planpreview.Maker {
 		Plugins: a.plugins, ControlPlane: a.upstream.client, Sources: sources, Logger: a.logger,
 	})
 	return planpreview.New(planpreview.Options{
-		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.upstream.client, Planner: plans,
-		AppSelector: c.AppSelector, Targets: targets, Mask: a.masker.Mask, Limits: c.PlanPreview,
-		Received: a.observed.metrics.PlanPreviewReceived, Handled: a.observed.metrics.PlanPreviewHandled, Logger: a.logger,
+		ProjectID: c.ProjectID, PipedID: c.PipedID, Repositories: a.repos.all(), ControlPlane: a.upstream.client,
+		Planner: plans, AppSelector: c.AppSelector, Targets: targets, Mask: a.masker.Mask, Limits: c.PlanPreview,
+		Received: a.observed.metrics.PlanPreviewReceived, Handled: a.observed.metrics.PlanPreviewHandled,
+		Logger: a.logger,
 	})
 }

@@ -65,7 +65,9 @@ func TestPipedIsReadyWhenAllPartsAre(t *testing.T) {
 	require.Equal(t, []pluginHealth{{Name: "wait", State: "running", Detail: "***"}},
 		ready().answer().Components.Plugins)
 	for want, spoil := range map[string]func(*readiness){
-		"not connected to the control plane at plane:1":  func(r *readiness) { r.connected = func() bool { return false } },
+		"not connected to the control plane at plane:1": func(r *readiness) {
+			r.connected = func() bool { return false }
+		},
 		"not connected to the control plane at plane:1 ": func(r *readiness) { r.accepted.Store(false) },
 		"trigger: not everything could be triggered or reported: ***": func(r *readiness) {
 			r.problems.passed(errors.New("secret"))
