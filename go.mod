@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	aead.dev/minisign v0.3.0
+	charm.land/bubbles/v2 v2.2.1
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6
 	github.com/charmbracelet/x/ansi v0.11.9
@@ -19,6 +20,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/moby/patternmatcher v0.6.1
+	github.com/sahilm/fuzzy v0.1.3
 	github.com/shirou/gopsutil/v4 v4.26.10
 	github.com/sigstore/protobuf-specs v0.5.2
 	github.com/spf13/cobra v1.10.2
@@ -40,6 +42,8 @@ require (
 )
 
 require sigs.k8s.io/yaml v1.6.0 // indirect
+
+require github.com/atotto/clipboard v0.1.4 // indirect
 
 require (
 	github.com/gobwas/glob v0.2.3 // indirect

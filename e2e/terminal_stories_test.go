@@ -125,23 +125,18 @@ func TestSearchTypedInAnyPaneStartsNothing(t *testing.T) {
 	e.awaitDeployment("hello-world", "SUCCESS")
 	e.awaitDeployment("hello-world-quick", "SUCCESS")
 	before := len(e.list("deployments"))
-	for _, pane := range []string{"1", "4", "e", "d", "t"} {
-		ui.presses(pane)
-		ui.presses("/search")
-		ui.sees(`no search here`)
-		ui.presses("\x1b")
-		ui.loses(`no search here`)
-		ui.presses("2")
-		ui.sees(`c cancel|s sync`)
-	}
-	for _, pane := range []string{"2", "3"} {
+	for _, pane := range []string{"1", "4", "e", "d", "t", "2", "3"} {
 		ui.presses(pane)
 		ui.presses("/search")
 		ui.sees(`/search`)
 		ui.presses("\x1b")
 		ui.loses(`/search`)
+		ui.presses("2")
+		ui.sees(`c cancel|s sync`)
 	}
 	ui.presses("s") // the same letter where it is a key
+	ui.sees(`Deploy the newest commit of`)
+	ui.presses("y")
 	waitUntil(t, "the deployment that was asked for", func() bool { return len(e.list("deployments")) > before })
 	require.Len(t, e.list("deployments"), before+1, "nothing else was started")
 }

@@ -4,7 +4,9 @@
 package app
 
 import (
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"fmt"
+	"slices"
+
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -13,24 +15,51 @@ import (
 type applicationsPane struct {
 	host   *host
 	chosen *selection
+	look   *find
 }
 
+func newApplicationsPane(h *host, chosen *selection) *applicationsPane {
+	p := &applicationsPane{host: h, chosen: chosen, look: newFind(h.theme, "/")}
+	p.look.mark, p.look.changed = chosen.mark, p.found
+	return p
+}
+
+func (p *applicationsPane) finding() *find { return p.look }
+
+// list is the applications that match the filter.
+func (p *applicationsPane) list() []view.Application {
+	var list []view.Application
+	for _, app := range p.chosen.deck.Applications() {
+		one := view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())}
+		if p.look.query == "" || p.look.matches(one.Words()...) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// found selects the first match when the selected application is none.
+func (p *applicationsPane) found() {
+	list := p.list()
+	if len(list) > 0 && !slices.ContainsFunc(list, p.selected) {
+		p.chosen.pinApplication(list[0].GetId())
+	}
+}
+
+func (p *applicationsPane) selected(app view.Application) bool { return app.GetId() == p.chosen.app }
+
 func (p *applicationsPane) move(action keymap.Action) {
-	apps := p.chosen.deck.Applications()
+	apps := p.list()
 	if len(apps) == 0 {
 		return
 	}
-	at := index(apps, func(a *deckv1.Application) bool { return a.GetId() == p.chosen.app })
+	at := index(apps, p.selected)
 	p.chosen.pinApplication(apps[moved(at, steps(action), len(apps))].GetId())
 }
 
 func (p *applicationsPane) draw(width, height int, focused bool) string {
-	v := view.Applications{Theme: p.host.theme, Focused: focused}
-	for i, app := range p.chosen.deck.Applications() {
-		v.List = append(v.List, view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())})
-		if app.GetId() == p.chosen.app {
-			v.Selected = i
-		}
-	}
-	return v.Draw(width, height)
+	list, all := p.list(), len(p.chosen.deck.Applications())
+	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Selected: index(list, p.selected),
+		None: noMatch(p.look, all, "applications")}
+	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

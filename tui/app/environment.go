@@ -4,8 +4,11 @@
 package app
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -18,18 +21,45 @@ type environmentPane struct {
 	// begun is when the UI began.
 	begun time.Time
 	// up is how far the reader has gone back.
-	up int
+	up   int
+	look *find
+}
+
+func (p *environmentPane) finding() *find { return p.look }
+
+// components are those that match the filter.
+func (p *environmentPane) components() []*deckv1.Component {
+	return slices.DeleteFunc(p.link.deck.Components(), func(c *deckv1.Component) bool {
+		return p.look.query != "" && !p.look.matches(c.GetName(), c.GetDetail(), view.ComponentWord(c))
+	})
+}
+
+// problems are those that match the filter.
+func (p *environmentPane) problems() []*deckv1.Problem {
+	return slices.DeleteFunc(slices.Clone(p.link.deck.Problems()), func(problem *deckv1.Problem) bool {
+		return p.look.query != "" && !p.look.matches(problem.GetPart(), problem.GetReason())
+	})
+}
+
+// found completes a drawing by the filter.
+func (p *environmentPane) found(v view.Components, width, height int) string {
+	all := len(p.link.deck.Components())
+	v.List, v.Problems = p.components(), p.problems()
+	v.None = noMatch(p.look, all, "parts")
+	if p.look.query != "" {
+		v.Pipeds, v.Environment = nil, nil // the filter is for parts
+	}
+	return drawFound(p.look, fmt.Sprintf("%d of %d", len(v.List), all), width, height, v.Draw)
 }
 
 func (p *environmentPane) move(action keymap.Action) { p.up = max(0, min(far, p.up-steps(action))) }
 
 func (p *environmentPane) draw(width, height int, _ bool) string {
 	deck := p.link.deck
-	return view.Components{
-		Theme: p.host.theme, Title: "Environment " + p.host.cfg.Name, List: deck.Components(),
-		Problems: deck.Problems(), Pipeds: deck.Pipeds(), Environment: deck.Environment(), Now: p.host.now,
-		Frame: p.ticker.frame, Focused: true, Up: p.up,
-	}.Draw(width, height)
+	return p.found(view.Components{
+		Theme: p.host.theme, Title: "Environment " + p.host.cfg.Name, Pipeds: deck.Pipeds(),
+		Environment: deck.Environment(), Now: p.host.now, Frame: p.ticker.frame, Focused: true, Up: p.up,
+	}, width, height)
 }
 
 // drawStartup draws the steps of an environment that starts.
@@ -41,10 +71,10 @@ func (p *environmentPane) drawStartup(width, height int) string {
 	case p.link.trouble != nil:
 		waiting = "connecting to the environment: " + plain(p.link.trouble)
 	}
-	return view.Components{
-		Theme: p.host.theme, Title: "Starting " + p.host.cfg.Name, List: p.link.deck.Components(), Waiting: waiting,
-		Problems: p.link.deck.Problems(), Since: p.since(), Now: p.host.now, Frame: p.ticker.frame, Focused: true,
-	}.Draw(width, height)
+	return p.found(view.Components{
+		Theme: p.host.theme, Title: "Starting " + p.host.cfg.Name, Waiting: waiting, Since: p.since(), Now: p.host.now,
+		Frame: p.ticker.frame, Focused: true,
+	}, width, height)
 }
 
 // since is when the environment began to start, as far as is known.

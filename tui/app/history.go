@@ -4,6 +4,9 @@
 package app
 
 import (
+	"fmt"
+	"slices"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
@@ -14,9 +17,28 @@ type historyPane struct {
 	host   *host
 	chosen *selection
 	at     int
+	look   *find
 }
 
-func (p *historyPane) list() []*deckv1.Deployment { return p.chosen.deck.Deployments(p.chosen.app) }
+func newHistoryPane(h *host, chosen *selection) *historyPane {
+	p := &historyPane{host: h, chosen: chosen, look: newFind(h.theme, "/")}
+	p.look.mark = func() func() { at := p.at; return func() { p.at = at } }
+	p.look.changed = func() { p.at = 0 }
+	return p
+}
+
+func (p *historyPane) finding() *find { return p.look }
+
+func (p *historyPane) all() []*deckv1.Deployment { return p.chosen.deck.Deployments(p.chosen.app) }
+
+// list is the deployments that match the filter.
+func (p *historyPane) list() []*deckv1.Deployment {
+	if p.look.query == "" {
+		return p.all()
+	}
+	return slices.DeleteFunc(slices.Clone(p.all()),
+		func(d *deckv1.Deployment) bool { return !p.look.matches(view.DeploymentWords(d)...) })
+}
 
 // enter begins at the deployment on the screen.
 func (p *historyPane) enter() {
@@ -34,8 +56,10 @@ func (p *historyPane) open() {
 func (p *historyPane) move(action keymap.Action) { p.at = moved(p.at, steps(action), len(p.list())) }
 
 func (p *historyPane) draw(width, height int, _ bool) string {
-	return view.History{
-		Theme: p.host.theme, Application: p.chosen.application().GetName(), List: p.list(), Selected: p.at,
-		Now: p.host.now,
-	}.Draw(width, height)
+	list, all := p.list(), len(p.all())
+	v := view.History{
+		Theme: p.host.theme, Application: p.chosen.application().GetName(), List: list, Selected: p.at,
+		Now: p.host.now, None: noMatch(p.look, all, "deployments"),
+	}
+	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

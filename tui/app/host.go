@@ -66,30 +66,47 @@ func (t *ticker) take(msg tickMsg) {
 	}
 }
 
-// toastTime is how long the outcome of an action stays.
-const toastTime = 6 * time.Second
+// toastTime is how long a toast stays; an error stays until a key is pressed.
+const toastTime = 4 * time.Second
 
 // toast is the outcome of the last action.
 type toast struct {
 	host *host
 	text string
-	bad  bool
+	// bad: an action failed. remark: it is not the outcome of an action.
+	bad, remark bool
 	// number tells an old timer from the present one.
 	number int
 }
 
 type toastMsg struct{ number int }
 
-// say shows text for a while.
+// say shows the outcome of an action.
 func (t *toast) say(message string, bad bool) tea.Cmd {
-	t.text, t.bad = message, bad
-	t.number++
+	*t = toast{host: t.host, text: message, bad: bad, number: t.number + 1}
+	if bad {
+		return nil
+	}
 	return t.host.later(toastTime, toastMsg{t.number})
+}
+
+// note shows a remark.
+func (t *toast) note(message string) tea.Cmd {
+	cmd := t.say(message, false)
+	t.remark = true
+	return cmd
+}
+
+// press removes an error: the user has seen it.
+func (t *toast) press() {
+	if t.bad {
+		t.text, t.bad, t.remark = "", false, false
+	}
 }
 
 // take removes the text whose time is over.
 func (t *toast) take(msg toastMsg) {
 	if msg.number == t.number {
-		t.text, t.bad = "", false
+		t.text, t.bad, t.remark = "", false, false
 	}
 }

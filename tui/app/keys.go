@@ -7,12 +7,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // input is what keys mean.
 type input struct {
 	keys keymap.Map
-	// ignoring: a search was begun where none is; keys mean nothing until Esc or Enter.
+	// ignoring: a search was begun over a dialog, which has none; keys mean nothing until Esc or Enter.
 	ignoring bool
 }
 
@@ -27,19 +28,15 @@ func keyName(key tea.KeyPressMsg) string {
 // press takes a key.
 func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	name := keyName(key)
+	m.toast.press()
 	switch {
 	case name == "ctrl+c":
 		m.input.ignoring = false
 	case m.input.ignoring:
-		if name == "esc" || name == "enter" {
-			m.input.ignoring = false
-			if m.scope() == keymap.HelpOverlay {
-				m.overlays.pop() // the help covers the line that says what esc does
-			}
-		}
+		m.input.ignoring = name != "esc" && name != "enter"
 		return nil
-	case m.panes.log.typing() && m.overlays.top() == nil:
-		return m.panes.log.typeKey(key)
+	case m.typing() != nil:
+		return m.typeKey(name, key)
 	}
 	if m.screen.tooSmall() {
 		if name == "q" || name == "ctrl+c" {
@@ -50,12 +47,20 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	binding, known := m.input.keys.Find(m.scope(), name)
 	switch {
 	case !known && name == "/":
-		m.input.ignoring = true // a user who types /search means none of the actions that its letters have here
+		m.input.ignoring = true // a user who types /search means none of the answers that its letters are here
 		return nil
 	case !known:
-		return nil
+		return m.toast.note(text.Line(name) + " does nothing here " + m.host.theme.Dot + " ? lists the keys")
 	case m.overlays.top() != nil:
 		return m.answer(binding.Action, name)
+	}
+	return m.run(binding)
+}
+
+// run does what a key of the panes asks for, or says why not.
+func (m *model) run(binding keymap.Binding) tea.Cmd {
+	if !binding.In(m.scope()) {
+		return m.toast.say("cannot "+binding.Help+": it works in "+binding.Where(), true)
 	}
 	if reason := m.actions.reasons()[binding.Action]; reason != "" {
 		return m.toast.say("cannot "+binding.Help+": "+reason, true)
@@ -63,10 +68,61 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	return m.act(binding.Action)
 }
 
+// searchable is where the user can look for something.
+type searchable interface {
+	finding() *find
+	move(action keymap.Action)
+}
+
+// searchable is the place with the keys; nil when nothing can be looked for in it.
+func (m *model) searchable() searchable {
+	if top := m.overlays.top(); top != nil {
+		found, _ := top.(searchable)
+		return found
+	}
+	if !m.screen.main {
+		return m.panes.environment
+	}
+	return m.panes.of(m.screen.focus)
+}
+
+// typing is the line that has the keys; nil when they are keys.
+func (m *model) typing() *find {
+	if place := m.searchable(); place != nil && place.finding().typing {
+		return place.finding()
+	}
+	return nil
+}
+
+// typeKey takes a key of the line that is typed.
+func (m *model) typeKey(name string, key tea.KeyPressMsg) tea.Cmd {
+	binding, _ := m.input.keys.Find(m.scope(), name)
+	switch binding.Action {
+	case keymap.Up, keymap.Down, keymap.PageUp, keymap.PageDown:
+		m.searchable().move(binding.Action)
+		return nil
+	}
+	return m.typing().act(binding.Action, key)
+}
+
+// paste gives pasted text to the line that is typed. It is never taken for keys.
+func (m *model) paste(content string) tea.Cmd {
+	if line := m.typing(); line != nil {
+		line.paste(content)
+		return nil
+	}
+	return m.toast.note("pasted text does nothing here " + m.host.theme.Dot + " press / or : first")
+}
+
 // scope is where keys hold now.
 func (m *model) scope() keymap.Scope {
+	top := m.overlays.top()
 	switch {
-	case m.overlays.top() != nil:
+	case top != nil && top.where() == keymap.PaletteOverlay:
+		return keymap.PaletteOverlay
+	case m.typing() != nil:
+		return keymap.Typing
+	case top != nil:
 		return m.overlays.top().where()
 	case !m.screen.main:
 		return keymap.Startup
@@ -89,7 +145,9 @@ func (m *model) answer(action keymap.Action, key string) tea.Cmd {
 // askLeave opens the dialog of q, whatever was typed.
 func (m *model) askLeave() {
 	m.input.ignoring = false
-	m.panes.log.stopTyping()
+	if line := m.typing(); line != nil {
+		line.clear()
+	}
 	m.leaving.ask()
 }
 
@@ -99,25 +157,27 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Quit, keymap.Interrupt:
 		m.askLeave()
 	case keymap.Help:
-		m.overlays.push(&help{
-			theme: m.host.theme, overlays: &m.overlays, keys: m.input.keys, reasons: m.actions.reasons,
-		})
+		m.openHelp()
+	case keymap.Palette:
+		m.openPalette()
+	case keymap.Redraw:
+		return tea.ClearScreen
 	case keymap.Approve:
 		return m.actions.startApproval()
 	case keymap.Skip:
-		return m.actions.skip()
+		m.actions.askSkip()
 	case keymap.Sync:
-		return m.actions.sync()
+		m.actions.askSync()
 	case keymap.Cancel:
 		m.actions.askCancel()
 	case keymap.Restart:
-		return m.actions.restart()
+		m.actions.askRestart()
 	case keymap.Reach:
 		return m.actions.reach()
 	case keymap.StartAgain:
 		return m.leaving.leave(StartAgain)
 	case keymap.Search:
-		m.panes.log.startSearch()
+		m.searchable().finding().begin()
 	case keymap.NextMatch:
 		return m.next(1)
 	case keymap.PreviousMatch:
@@ -137,10 +197,26 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	return nil
 }
 
-// next goes to the next match of the log, or the next problem of the resources; to the previous when n is negative.
+func (m *model) openHelp() {
+	h := newHelp(m.host, &m.overlays)
+	h.keys, h.scope, h.reasons = m.input.keys, m.scope(), m.actions.reasons
+	m.overlays.push(h)
+}
+
+func (m *model) openPalette() {
+	scope := m.scope()
+	p := newPalette(m.host, &m.overlays)
+	p.keys, p.scope, p.reasons, p.run = m.input.keys, scope, m.actions.reasons, m.run
+	m.overlays.push(p)
+}
+
+// next goes to the next hit or problem of the pane; to the previous when n is negative.
 func (m *model) next(n int) tea.Cmd {
-	if m.screen.focus == keymap.Resources {
+	switch m.screen.focus {
+	case keymap.Resources:
 		return m.panes.resources.problem(n)
+	case keymap.Deployment:
+		return m.panes.deployment.next(n)
 	}
 	return m.panes.log.searchNext(n > 0)
 }
@@ -193,12 +269,13 @@ func (m *model) open() {
 }
 
 func (m *model) back() {
+	look := m.panes.of(m.screen.focus).finding()
 	switch {
-	case m.screen.focus == keymap.Log && m.panes.log.searched():
-		m.panes.log.endSearch()
+	case look.query != "":
+		look.clear()
 	case m.screen.focus == keymap.Deployment:
 		m.chosen.release()
-		m.panes.log.endSearch()
+		m.panes.log.look.clear()
 	default:
 		m.screen.focus = keymap.Deployment
 	}

@@ -22,12 +22,26 @@ type logPane struct {
 	view   view.Log
 	reader *stageLog
 	// hit is the line that the last search found.
-	hit int
+	hit  int
+	look *find
 }
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
-	return &logPane{host: h, link: l, chosen: chosen,
+	p := &logPane{host: h, link: l, chosen: chosen, look: newFind(h.theme, "/"),
 		view: view.Log{Theme: h.theme, Zone: h.now.Location(), Following: true, Wrap: true}}
+	p.look.says, p.look.kept, p.look.cleared = searching, p.startSearch, p.endSearch
+	return p
+}
+
+func (p *logPane) finding() *find { return p.look }
+
+// rewind forgets the place and the last search, for another log. A search that is being typed goes on: its letters
+// would be keys otherwise.
+func (p *logPane) rewind() {
+	p.view.Rewind()
+	if !p.look.typing {
+		p.look.query = ""
+	}
 }
 
 // settle opens the log of the selected stage when another one is open.
@@ -38,7 +52,7 @@ func (p *logPane) settle() tea.Cmd {
 	if stage == nil || !started || p.link.client == nil {
 		if p.reader != nil {
 			p.close()
-			p.view.Rewind()
+			p.rewind()
 		}
 		if stage != nil {
 			p.view.Waiting = "The stage has not started."
@@ -63,7 +77,7 @@ func (p *logPane) settle() tea.Cmd {
 
 func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
 	p.close()
-	p.view.Rewind()
+	p.rewind()
 	reader := newStageLog(p.host.work.ctx, deployment, stage.GetId(), stage.GetRetries())
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
@@ -146,6 +160,9 @@ func (p *logPane) move(action keymap.Action) {
 }
 
 func (p *logPane) draw(width, height int, focused bool) string {
-	p.view.Focused = focused
+	p.view.Focused, p.view.Search.Line = focused, nil
+	if p.look.typing {
+		p.view.Search.Line = func(width int) string { return p.look.draw(width, "") }
+	}
 	return p.view.Draw(width, height)
 }

@@ -55,13 +55,14 @@ func newModel(cfg Config, work *work, clock clock) *model {
 	}
 	log := newLogPane(h, &m.link, &m.chosen)
 	m.panes = panes{
-		applications: &applicationsPane{host: h, chosen: &m.chosen},
-		deployment:   &deploymentPane{host: h, chosen: &m.chosen, log: log},
+		applications: newApplicationsPane(h, &m.chosen),
+		deployment:   newDeploymentPane(h, &m.chosen, log, &m.toast),
 		log:          log,
-		plugins:      &pluginsPane{host: h, deck: deck, wrap: true},
-		environment:  &environmentPane{host: h, link: &m.link, ticker: &m.ticker, begun: h.now},
-		history:      &historyPane{host: h, chosen: &m.chosen},
-		resources:    &resourcesPane{host: h, link: &m.link, chosen: &m.chosen, toast: &m.toast},
+		plugins:      newPluginsPane(h, deck),
+		environment: &environmentPane{host: h, link: &m.link, ticker: &m.ticker, begun: h.now,
+			look: newFind(h.theme, "/")},
+		history:   newHistoryPane(h, &m.chosen),
+		resources: newResourcesPane(h, &m.link, &m.chosen, &m.toast),
 	}
 	m.actions = actions{host: h, link: &m.link, chosen: &m.chosen, plugins: m.panes.plugins, screen: &m.screen,
 		overlays: &m.overlays}
@@ -85,6 +86,9 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	m.host.now = m.host.clock.now()
 	cmd = m.take(msg)
 	if !m.screen.main && m.link.deck.Ready() && m.link.deck.Synced() {
+		if m.panes.environment.look.typing {
+			m.screen.focus = keymap.Environment // what is typed stays in sight
+		}
 		m.screen.enterMain()
 	}
 	m.chosen.settle()
@@ -99,7 +103,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.PasteMsg:
-		m.panes.log.typeText(msg.Content)
+		return m.paste(msg.Content)
 	case tickMsg:
 		m.ticker.take(msg)
 	case toastMsg:

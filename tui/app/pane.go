@@ -4,6 +4,8 @@
 package app
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
@@ -13,8 +15,26 @@ import (
 type pane interface {
 	// move goes up or down in the pane.
 	move(action keymap.Action)
+	// finding is the line of / in the pane.
+	finding() *find
 	// draw returns width columns and height lines.
 	draw(width, height int, focused bool) string
+}
+
+// drawFound draws a pane, and below it the line of what the user looks for in it.
+func drawFound(look *find, note string, width, height int, draw func(width, height int) string) string {
+	if !look.shown() {
+		return draw(width, height)
+	}
+	return draw(width, height-1) + "\n" + look.draw(width, note)
+}
+
+// noMatch is said instead of an empty list.
+func noMatch(look *find, all int, what string) string {
+	if look.query == "" {
+		return ""
+	}
+	return fmt.Sprintf("No match for %q in %d %s; esc clears", look.query, all, what)
 }
 
 // panes are all of them.

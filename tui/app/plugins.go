@@ -4,6 +4,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -21,7 +22,34 @@ type pluginsPane struct {
 	up  int
 	// wrap breaks long lines of the output.
 	wrap bool
+	look *find
 }
+
+func newPluginsPane(h *host, deck *state.Deck) *pluginsPane {
+	p := &pluginsPane{host: h, deck: deck, wrap: true, look: newFind(h.theme, "/")}
+	p.look.mark = func() func() { key := p.key; return func() { p.key = key } }
+	p.look.changed = p.found
+	return p
+}
+
+func (p *pluginsPane) finding() *find { return p.look }
+
+// list is the plugins that match the filter.
+func (p *pluginsPane) list() []*deckv1.Plugin {
+	return slices.DeleteFunc(p.deck.Plugins(), func(plugin *deckv1.Plugin) bool {
+		return p.look.query != "" && !p.look.matches(view.PluginWords(plugin, p.deck.PluginName(plugin))...)
+	})
+}
+
+// found selects the first match when the selected plugin is none.
+func (p *pluginsPane) found() {
+	list := p.list()
+	if len(list) > 0 && !slices.ContainsFunc(list, p.selected) {
+		p.key, p.up = state.PluginKey(list[0]), 0
+	}
+}
+
+func (p *pluginsPane) selected(plugin *deckv1.Plugin) bool { return state.PluginKey(plugin) == p.key }
 
 func (p *pluginsPane) plugin() *deckv1.Plugin { return p.deck.Plugin(p.key) }
 
@@ -37,29 +65,27 @@ func (p *pluginsPane) move(action keymap.Action) {
 	case keymap.PageUp, keymap.PageDown:
 		p.up = max(0, min(len(p.plugin().GetLastOutput()), p.up-steps(action)))
 	default:
-		if plugins := p.deck.Plugins(); len(plugins) > 0 {
-			p.key, p.up = state.PluginKey(plugins[moved(p.at(plugins), steps(action), len(plugins))]), 0
+		if plugins := p.list(); len(plugins) > 0 {
+			p.key, p.up = state.PluginKey(plugins[moved(index(plugins, p.selected), steps(action), len(plugins))]), 0
 		}
 	}
 }
 
-func (p *pluginsPane) at(plugins []*deckv1.Plugin) int {
-	return index(plugins, func(plugin *deckv1.Plugin) bool { return state.PluginKey(plugin) == p.key })
-}
-
 // drawList draws the list of the left column.
 func (p *pluginsPane) drawList(width, height int, focused bool) string {
-	plugins := p.deck.Plugins()
-	return view.Plugins{Theme: p.host.theme, List: plugins, Name: p.deck.PluginName, Selected: p.at(plugins),
-		Focused: focused}.Draw(width, height)
+	plugins := p.list()
+	return view.Plugins{Theme: p.host.theme, List: plugins, Name: p.deck.PluginName,
+		Selected: index(plugins, p.selected), Focused: focused, None: noMatch(p.look, len(p.deck.Plugins()), "plugins"),
+	}.Draw(width, height)
 }
 
 func (p *pluginsPane) draw(width, height int, _ bool) string {
-	plugins := p.deck.Plugins()
-	return view.PluginTable{
-		Theme: p.host.theme, List: plugins, Name: p.deck.PluginName, Selected: p.at(plugins), Now: p.host.now,
-		Busy: p.busy(plugins), Wrap: p.wrap, Up: p.up,
-	}.Draw(width, height)
+	plugins, all := p.list(), len(p.deck.Plugins())
+	v := view.PluginTable{
+		Theme: p.host.theme, List: plugins, Name: p.deck.PluginName, Selected: index(plugins, p.selected),
+		Now: p.host.now, Busy: p.busy(plugins), Wrap: p.wrap, Up: p.up, None: noMatch(p.look, all, "plugins"),
+	}
+	return drawFound(p.look, fmt.Sprintf("%d of %d", len(plugins), all), width, height, v.Draw)
 }
 
 // busy are the running stages of each plugin, by state.PluginKey.

@@ -44,6 +44,58 @@ func (a *actions) askApprover() {
 	a.overlays.push(d)
 }
 
+// confirm opens a dialog whose first answer is no. The line says what happens, command is the same in a shell.
+func (a *actions) confirm(title, line string, command []string, do func() tea.Cmd) {
+	a.overlays.push(&dialog{
+		theme: a.host.theme, overlays: a.overlays,
+		scope: keymap.ConfirmDialog,
+		title: title,
+		lines: []string{line, "As a command: " + a.command(command)},
+		choices: []choice{
+			{"y", "yes", func() tea.Cmd { a.overlays.pop(); return do() }},
+			{"n", "no", a.overlays.pop},
+		},
+		selected: 1,
+	})
+}
+
+// command is a command of pipedeck for this environment.
+func (a *actions) command(args []string) string {
+	if a.host.cfg.Name != defaultName {
+		args = append(args, "--name", a.host.cfg.Name)
+	}
+	line := "pipedeck"
+	for _, arg := range args {
+		line += " " + text.ShellWord(text.Line(arg))
+	}
+	return line
+}
+
+// defaultName is the environment that commands mean without --name.
+const defaultName = "default"
+
+// askSkip asks about the stage that is selected now; the answer is for this stage also when another one is selected
+// meanwhile.
+func (a *actions) askSkip() {
+	stage, do := a.chosen.stage(), a.skip()
+	name := text.Line(stage.GetName())
+	a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
+		[]string{"skip", a.chosen.application().GetName(), stage.GetName()}, func() tea.Cmd { return do })
+}
+
+func (a *actions) askSync() {
+	name, do := a.chosen.application().GetName(), a.sync()
+	a.confirm("Deploy the newest commit of "+name+"?", "piped plans a deployment and runs its stages.",
+		[]string{"sync", name}, func() tea.Cmd { return do })
+}
+
+func (a *actions) askRestart() {
+	plugin, do := a.plugins.plugin(), a.restart()
+	name := a.link.deck.PluginName(plugin)
+	a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
+		[]string{"restart", plugin.GetName()}, func() tea.Cmd { return do })
+}
+
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
 func (a *actions) askCancel() {
 	deployment := a.chosen.deployment()

@@ -101,8 +101,11 @@ func (m *model) drawHeader(width int) string {
 func (m *model) drawStatus(width int) string {
 	e := m.link.deck.Environment()
 	status := view.Status{
-		Theme: m.host.theme, Toast: m.toast.text, Bad: m.toast.bad,
+		Theme: m.host.theme, Toast: m.toast.text, Bad: m.toast.bad, Remark: m.toast.remark,
 		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
+	}
+	if line := m.typing(); line != nil {
+		status.Typing = line.says
 	}
 	switch {
 	case m.link.stopped():
@@ -116,11 +119,8 @@ func (m *model) drawStatus(width int) string {
 
 func (m *model) drawFooter(width int) string {
 	if m.input.ignoring {
-		next := "press esc to use the keys again"
-		if m.scope().IsPane() {
-			next = "press esc, then 3 for the log"
-		}
-		return m.host.theme.Warn.Render(text.Pad(" no search here: "+next, width, m.host.theme.Ellipsis))
+		return m.host.theme.Warn.Render(text.Pad(" no search here: press esc to use the keys again", width,
+			m.host.theme.Ellipsis))
 	}
 	return view.Footer{Theme: m.host.theme, Bindings: m.input.keys.Footer(m.scope(), m.actions.reasons())}.Draw(width)
 }

@@ -4,7 +4,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc"
@@ -46,9 +48,41 @@ type resourcesPane struct {
 	tree    *state.Tree
 	trouble string
 	// of is the application of at and id, which outlast a watch: the selected row, and its resource.
-	of string
-	at int
-	id string
+	of   string
+	at   int
+	id   string
+	look *find
+}
+
+func newResourcesPane(h *host, l *link, chosen *selection, toast *toast) *resourcesPane {
+	p := &resourcesPane{host: h, link: l, chosen: chosen, toast: toast, look: newFind(h.theme, "/")}
+	p.look.mark = func() func() {
+		id := p.id
+		return func() { p.id = id; p.stay() }
+	}
+	p.look.changed = p.stay
+	return p
+}
+
+func (p *resourcesPane) finding() *find { return p.look }
+
+// rows are the resources that match the filter; the matches stand without their tree.
+func (p *resourcesPane) rows() []state.TreeRow {
+	if p.tree == nil {
+		return nil
+	}
+	rows := p.tree.Rows()
+	if p.look.query == "" {
+		return rows
+	}
+	var found []state.TreeRow
+	for _, row := range rows {
+		if p.look.matches(row.GetKind(), row.GetName(), row.GetNamespace(), view.ResourceWord(row.Resource)) {
+			row.Rails = nil
+			found = append(found, row)
+		}
+	}
+	return found
 }
 
 // run reads until cancel and sends each response to the model.
@@ -130,7 +164,7 @@ func (p *resourcesPane) grow(msg resourcesMsg) tea.Cmd {
 
 // stay keeps the selected resource selected when the tree is another, or its place when it is gone.
 func (p *resourcesPane) stay() {
-	rows := p.tree.Rows()
+	rows := p.rows()
 	if p.at < len(rows) && rows[p.at].GetId() == p.id {
 		return
 	}
@@ -144,7 +178,7 @@ func (p *resourcesPane) stay() {
 }
 
 func (p *resourcesPane) choose(at int) {
-	rows := p.tree.Rows()
+	rows := p.rows()
 	p.at, p.id = moved(at, 0, len(rows)), ""
 	if len(rows) > 0 {
 		p.id = rows[p.at].GetId()
@@ -156,7 +190,7 @@ func (p *resourcesPane) problem(step int) tea.Cmd {
 	if p.tree == nil {
 		return nil
 	}
-	rows := p.tree.Rows()
+	rows := p.rows()
 	for i := 1; i <= len(rows); i++ {
 		at := (p.at + step*i + len(rows)*len(rows)) % len(rows)
 		if rows[at].Problem() {
@@ -182,8 +216,9 @@ func (p *resourcesPane) draw(width, height int, _ bool) string {
 	case p.tree == nil || !p.tree.Known():
 		v.Waiting = "asking" + p.host.theme.Ellipsis
 	default:
-		v.Rows = p.tree.Rows()
-		v.Waiting = "No live resources: not deployed yet, or its plugin does not report live state."
+		v.Rows = p.rows()
+		v.Waiting = cmp.Or(noMatch(p.look, len(p.tree.Rows()), "resources"),
+			"No live resources: not deployed yet, or its plugin does not report live state.")
 	}
-	return v.Draw(width, height)
+	return drawFound(p.look, fmt.Sprintf("%d found", len(v.Rows)), width, height, v.Draw)
 }

@@ -83,6 +83,8 @@ func keyPress(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyUp}
 	case "down":
 		return tea.KeyPressMsg{Code: tea.KeyDown}
+	case "left":
+		return tea.KeyPressMsg{Code: tea.KeyLeft}
 	case "pgup":
 		return tea.KeyPressMsg{Code: tea.KeyPgUp}
 	case "pgdown":
@@ -91,6 +93,10 @@ func keyPress(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyBackspace}
 	case "ctrl+c":
 		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	case "ctrl+p":
+		return tea.KeyPressMsg{Code: 'p', Mod: tea.ModCtrl}
+	case "ctrl+u":
+		return tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl}
 	}
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
@@ -194,13 +200,27 @@ func TestScreens(t *testing.T) {
 			return waiting(t, 80, 24,
 				"PIPEDECK_THEME=high-contrast")
 		},
-		"failed-80x24":         func(t *testing.T) *model { return failed(t, 80, 24) },
-		"failed-120x40":        func(t *testing.T) *model { return failed(t, 120, 40) },
-		"small-60x10":          func(t *testing.T) *model { return waiting(t, 60, 10) },
-		"small-9x3":            func(t *testing.T) *model { return waiting(t, 9, 3) },
-		"help-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
-		"help-120x40":          func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
-		"quit-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
+		"failed-80x24":  func(t *testing.T) *model { return failed(t, 80, 24) },
+		"failed-120x40": func(t *testing.T) *model { return failed(t, 120, 40) },
+		"small-60x10":   func(t *testing.T) *model { return waiting(t, 60, 10) },
+		"small-9x3":     func(t *testing.T) *model { return waiting(t, 9, 3) },
+		"help-80x24":    func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("?"); return m },
+		"help-120x40":   func(t *testing.T) *model { m := waiting(t, 120, 40); m.key("?"); return m },
+		"quit-80x24":    func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("q"); return m },
+		"help-find-80x24": func(t *testing.T) *model {
+			m := waiting(t, 80, 24)
+			m.key("3", "?", "/", "w", "r", "a", "p")
+			return m
+		},
+		"palette-80x24": func(t *testing.T) *model { m := waiting(t, 80, 24); m.key(":"); return m },
+		"palette-find-80x24": func(t *testing.T) *model {
+			m := waiting(t, 80, 24)
+			m.key("ctrl+p", "o", "p", "e", "n")
+			return m
+		},
+		"sync-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("s"); return m },
+		"filter-80x24":         func(t *testing.T) *model { return filtered(t, 80, 24) },
+		"unknown-80x24":        func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("x"); return m },
 		"cancel-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
 		"refused-80x24":        func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
 		"environment":          func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
@@ -239,6 +259,20 @@ func TestScreens(t *testing.T) {
 			draw(t).shows(t, name)
 		})
 	}
+}
+
+// filtered is a screen of many applications while a filter is typed.
+func filtered(t *testing.T, width, height int) *model {
+	t.Helper()
+	m := waiting(t, width, height)
+	for _, name := range []string{"payments-us", "payments-eu", "search", "catalog", "payments-usage"} {
+		app := decktest.Application()
+		app.Id, app.Name, app.Deploying, app.LatestDeploymentId = name, name, false, ""
+		app.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
+		m.told(app)
+	}
+	m.key("1", "/", "p", "a", "y", " ", "u", "s")
+	return m
 }
 
 // degraded is a screen of an environment with two problems.

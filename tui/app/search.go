@@ -5,12 +5,10 @@ package app
 
 import (
 	"context"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/logbuf"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // foundMsg is the outcome of a search.
@@ -21,64 +19,17 @@ type foundMsg struct {
 	found bool
 }
 
-// maxQuery bounds what can be typed, in bytes.
-const maxQuery = 200
-
-// startSearch opens the line to type in.
-func (p *logPane) startSearch() {
-	empty := ""
-	p.view.Search.Typing, p.view.Search.Notice = &empty, ""
-}
-
-// typing reports whether a search is being typed.
-func (p *logPane) typing() bool { return p.view.Search.Typing != nil }
-
-// stopTyping drops what was typed.
-func (p *logPane) stopTyping() { p.view.Search.Typing = nil }
-
-// searched reports whether there is a search to end.
-func (p *logPane) searched() bool { return p.view.Search.Query != "" || p.view.Search.Notice != "" }
-
 // endSearch removes the marks of the last search.
 func (p *logPane) endSearch() { p.view.Search.Query, p.view.Search.Notice = "", "" }
 
-// typeKey takes a key while a search is typed.
-func (p *logPane) typeKey(key tea.KeyPressMsg) tea.Cmd {
-	typed := *p.view.Search.Typing
-	switch key.Keystroke() {
-	case "esc":
-		p.view.Search.Typing = nil
-	case "enter":
-		p.view.Search.Typing = nil
-		p.view.Search.Query = logbuf.Query(typed)
-		if typed != "" {
-			return p.search(p.view.Place(), true)
-		}
-	case "backspace":
-		if typed == "" {
-			p.view.Search.Typing = nil
-			break
-		}
-		_, size := utf8.DecodeLastRuneInString(typed)
-		typed = typed[:len(typed)-size]
-		p.view.Search.Typing = &typed
-	case "ctrl+u":
-		typed = ""
-		p.view.Search.Typing = &typed
-	default:
-		p.typeText(key.Text)
+// startSearch looks for what was typed.
+func (p *logPane) startSearch() tea.Cmd {
+	p.view.Search.Query = logbuf.Query(p.look.query)
+	if p.look.query == "" {
+		p.view.Search.Notice = ""
+		return nil
 	}
-	return nil
-}
-
-// typeText adds to the search that is being typed, if one is.
-func (p *logPane) typeText(more string) {
-	if p.view.Search.Typing == nil {
-		return
-	}
-	if typed := *p.view.Search.Typing + text.Line(more); len(typed) <= maxQuery {
-		p.view.Search.Typing = &typed
-	}
+	return p.search(p.view.Place(), true)
 }
 
 // search looks for the query in the background; a log can be long.

@@ -67,6 +67,12 @@ func (s *selection) pinStage(id string) { s.stageID, s.stagePinned = id, true }
 // release goes back to the newest deployment and to what matters most of it.
 func (s *selection) release() { s.pinnedDeployment, s.stagePinned = "", false }
 
+// mark remembers what is selected, and returns what selects it again.
+func (s *selection) mark() func() {
+	before := *s
+	return func() { *s = before }
+}
+
 // settle brings the selection in line with what the deck API has sent.
 func (s *selection) settle() {
 	s.settleApplication()

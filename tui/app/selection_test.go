@@ -134,11 +134,13 @@ func TestTheClockTicksOnlyAsOftenAsSomethingGrows(t *testing.T) {
 func TestKeysOfTheSearchAreNotKeysOfTheScreen(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
-	m.key("/", "q", "a", "backspace")
-	require.Equal(t, "q", *m.panes.log.view.Search.Typing)
+	m.key("3", "/", "q", "a", "backspace")
+	require.Equal(t, "q", m.typing().query)
 	require.Nil(t, m.overlays.top())
 	m.key("backspace", "backspace")
-	require.Nil(t, m.panes.log.view.Search.Typing)
+	require.NotNil(t, m.typing(), "only esc and enter end the line")
+	m.key("esc")
+	require.Nil(t, m.typing())
 	m.key("n")
 	require.Contains(t, m.panes.log.view.Search.Notice, "press / first")
 }

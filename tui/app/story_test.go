@@ -83,9 +83,13 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	_ = call(t, server)
 	server.Refuse(nil)
 	s.types("S")
+	s.seesText("Skip WAIT_APPROVAL?", "pipedeck skip hello-world WAIT_APPROVAL")
+	s.types("y")
 	require.Equal(t, "s3", call(t, server).(*deckv1.SkipStageRequest).GetStageId())
 	s.seesText("asked to skip WAIT_APPROVAL")
 	s.types("s")
+	s.seesText("Deploy the newest commit of hello-world?", "pipedeck sync hello-world")
+	s.types("y")
 	require.Equal(t, "app-1", call(t, server).(*deckv1.SyncApplicationRequest).GetApplicationId())
 	s.seesText("asked to deploy hello-world")
 	s.types("c")
@@ -100,6 +104,8 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	s.types("4")
 	s.seesText("last output")
 	s.types("r")
+	s.seesText("Restart kubernetes?", "pipedeck restart kubernetes")
+	s.types("y")
 	require.Equal(t, "kubernetes", call(t, server).(*deckv1.RestartPluginRequest).GetName())
 }
 
@@ -348,7 +354,7 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	}, 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("u")
-	s.seesText("cannot start it again: it is running")
+	s.seesText("cannot start the environment again: it is running")
 
 	stopped := fmt.Errorf("nobody holds its lock: %w", ErrEnvironmentStopped)
 	attempts <- stopped

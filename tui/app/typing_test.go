@@ -15,15 +15,16 @@ import (
 func TestNoKeyActsAfterASlashWhereverItIsTyped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ keys, sees, overlay string }{
-		"applications":        {"1", "no search here: press esc, then 3 for the log", ""},
+		"applications":        {"1", "/search", ""},
 		"deployment":          {"2", "/search", ""},
 		"log":                 {"3", "/search", ""},
-		"plugins":             {"4", "no search here", ""},
-		"environment":         {"e", "no search here", ""},
-		"history":             {"d", "no search here", ""},
-		"resources":           {"t", "no search here", ""},
-		"help":                {"?", "esc: close", ""},
+		"plugins":             {"4", "/search", ""},
+		"environment":         {"e", "/search", ""},
+		"history":             {"d", "/search", ""},
+		"resources":           {"t", "/search", ""},
+		"help":                {"?", "/search", "Keys"},
 		"cancel dialog":       {"c", "no search here: press esc to use the keys again", "Cancel the deployment of"},
+		"confirmation":        {"s", "no search here: press esc to use the keys again", "Deploy the newest commit of"},
 		"the dialog of leave": {"q", "no search here: press esc to use the keys again", "Leave pipedeck"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestNoKeyActsAfterASlashWhereverItIsTyped(t *testing.T) {
 			s.types(c.keys)
 			s.types("/search")
 			s.seesText(c.sees)
-			s.types("acsSrtyuqkon14")
+			s.types("acsSrtyuqkon14?:")
 			s.types("\x1b")
 			s.losesText(c.sees)
 			require.Empty(t, server.Calls, "nothing was started, approved or cancelled")
@@ -60,11 +61,11 @@ func TestNoKeyActsAfterASlashWhileTheEnvironmentStarts(t *testing.T) {
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("Kubernetes", "55%")
 	s.types("/quity")
-	s.seesText("no search here")
+	s.seesText("/quity", "No match for", "You are typing")
 	server.Tell(decktest.Running()...)
-	s.seesText("1 Applications", "no search here")
+	s.seesText("1 Applications", "/quity", "You are typing")
 	s.types("s\r")
-	s.losesText("no search here")
+	s.losesText("You are typing")
 	s.types("a")
 	require.IsType(t, &deckv1.ApproveStageRequest{}, call(t, server), "the first call")
 }
@@ -88,7 +89,7 @@ func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
 	s.seesText("/search")
 	s.types("\x1b")
 	s.losesText("/search")
-	s.types("s")
+	s.types("sy")
 	require.IsType(t, &deckv1.SyncApplicationRequest{}, call(t, server), "the first call")
 }
 

@@ -3,96 +3,207 @@
 
 package keymap
 
+import "slices"
+
+// The contexts in which several scopes share their keys.
+var (
+	anywhere = []Scope{Anywhere}
+	// always is also before the main screen.
+	always  = []Scope{Anywhere, Startup}
+	lists   = []Scope{Applications, Plugins, Environment, History, Resources}
+	graph   = []Scope{Deployment}
+	logs    = []Scope{Log}
+	typing  = []Scope{Typing}
+	dialogs = []Scope{QuitDialog, ConfirmDialog, ChoiceDialog}
+)
+
 // Default returns the bindings of pipedeck.
 func Default() Map {
-	anywhere := []Scope{Anywhere}
-	everywhere := []Scope{Anywhere, Startup}
-	lists := []Scope{Applications, Deployment, Log, Plugins, History, Environment, Resources}
-	log := []Scope{Log, Plugins}
-	dialogs := []Scope{QuitDialog, ConfirmDialog, ChoiceDialog}
+	return slices.Concat(actions(), places(), everywhere(), listKeys(), graphKeys(), logKeys(), startupKeys(),
+		typingKeys(), dialogKeys(), helpKeys())
+}
+
+func actions() Map {
 	return Map{
-		{Action: Approve, Keys: []string{"a"}, Short: "approve", Rank: 1, Group: "Act",
-			Help: "approve the selected stage", Scopes: anywhere},
-		{Action: Skip, Keys: []string{"S"}, Short: "skip", Rank: 2, Group: "Act",
-			Help: "skip the selected stage", Scopes: anywhere},
-		{Action: Sync, Keys: []string{"s"}, Short: "sync", Rank: 4, Group: "Act",
-			Help: "deploy the newest commit", Scopes: anywhere},
-		{Action: Cancel, Keys: []string{"c"}, Short: "cancel", Rank: 3, Group: "Act",
-			Help: "cancel the deployment", Scopes: anywhere},
-		{Action: Restart, Keys: []string{"r"}, Short: "restart", Rank: 1, Group: "Act",
-			Help: "restart the plugin", Scopes: anywhere},
-		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Group: "Act",
-			Help: "open the application", Scopes: anywhere},
+		{Action: Approve, Keys: []string{"a"}, Short: "approve", Rank: 1, Help: "approve the selected stage",
+			Group: "Actions", Scopes: anywhere},
+		{Action: Skip, Keys: []string{"S"}, Short: "skip", Rank: 2, Help: "skip the selected stage", Asks: true,
+			Group: "Actions", Scopes: anywhere},
+		{Action: Cancel, Keys: []string{"c"}, Short: "cancel", Rank: 3, Help: "cancel the deployment", Asks: true,
+			Group: "Actions", Scopes: anywhere},
+		{Action: Sync, Keys: []string{"s"}, Short: "sync", Rank: 4, Help: "deploy the newest commit", Asks: true,
+			Group: "Actions", Scopes: anywhere},
+		{Action: Restart, Keys: []string{"r"}, Short: "restart", Rank: 1, Help: "restart the plugin", Asks: true,
+			Group: "Actions", Scopes: anywhere},
+		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Help: "open the application",
+			Group: "Actions", Scopes: anywhere},
+		{Action: StartAgain, Keys: []string{"u"}, Help: "start the environment again",
+			Group: "Actions", Scopes: always},
+	}
+}
 
-		{Action: NextPane, Keys: []string{"tab"}, Short: "next pane", Rank: 8, Group: "Go to",
-			Help: "next pane", Scopes: anywhere},
-		{Action: PreviousPane, Keys: []string{"shift+tab"}, Group: "Go to",
-			Help: "previous pane", Scopes: anywhere},
-		{Action: ShowApplications, Keys: []string{"1"}, Group: "Go to", Help: "applications", Scopes: anywhere},
-		{Action: ShowDeployment, Keys: []string{"2"}, Group: "Go to", Help: "deployment and its stages",
+func places() Map {
+	place := func(action Action, help string, keys ...string) Binding {
+		return Binding{Action: action, Keys: keys, Help: help, Group: "Go to", Scopes: anywhere}
+	}
+	environment := place(ShowEnvironment, "the parts of the environment", "e")
+	environment.Short, environment.Rank = "environment", 10
+	history := place(ShowHistory, "the earlier deployments", "d")
+	history.Short, history.Rank = "history", 9
+	resources := place(ShowResources, "the tree of resources, with health and drift", "t")
+	resources.Short, resources.Rank = "resources", 11
+	next := place(NextPane, "the next pane", "tab")
+	next.Short, next.Rank = "next pane", 8
+	return Map{
+		place(ShowApplications, "the applications", "1"),
+		place(ShowDeployment, "the deployment and its stages", "2"),
+		place(ShowLog, "the log of the stage", "3"),
+		place(ShowPlugins, "the plugins and their output", "4"),
+		environment, history, resources, next,
+		place(PreviousPane, "the previous pane", "shift+tab"),
+	}
+}
+
+func everywhere() Map {
+	return Map{
+		{Action: Help, Keys: []string{"?"}, Short: "help", Rank: 0, Help: "list the keys, the focused pane's first",
+			Group: "Anywhere", Scopes: always},
+		{Action: Palette, Keys: []string{":", "ctrl+p"}, Short: "actions", Rank: 5, Help: "find and run an action",
+			Group: "Anywhere", Scopes: always},
+		{Action: Search, Keys: []string{"/"}, Short: "find", Rank: 5, Help: "find in the pane",
+			Group: "Anywhere", Scopes: always},
+		{Action: Open, Keys: []string{"enter"}, Help: "go into the selected row", Group: "Anywhere", Scopes: anywhere},
+		{Action: Back, Keys: []string{"esc"}, Help: "go back one step: search, selection, pane", Group: "Anywhere",
 			Scopes: anywhere},
-		{Action: ShowLog, Keys: []string{"3"}, Group: "Go to", Help: "log of the stage", Scopes: anywhere},
-		{Action: ShowPlugins, Keys: []string{"4"}, Group: "Go to", Help: "plugins and their output", Scopes: anywhere},
-		{Action: ShowEnvironment, Keys: []string{"e"}, Short: "environment", Rank: 10, Group: "Go to",
-			Help: "parts of the environment", Scopes: anywhere},
-		{Action: ShowHistory, Keys: []string{"d"}, Short: "history", Rank: 9, Group: "Go to",
-			Help: "earlier deployments", Scopes: anywhere},
+		{Action: Redraw, Keys: []string{"ctrl+l"}, Help: "draw the screen again", Group: "Anywhere", Scopes: always},
+		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Help: "leave, or tear down", Asks: true,
+			Group: "Anywhere", Scopes: always},
+		{Action: Interrupt, Keys: []string{"ctrl+c"}, Help: "leave; twice: at once", Group: "Anywhere",
+			Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, PaletteOverlay)},
+	}
+}
 
-		{Action: Up, Keys: []string{"up", "k"}, Label: "↑ k", Group: "Move", Help: "up", Scopes: lists},
-		{Action: Down, Keys: []string{"down", "j"}, Label: "↓ j", Group: "Move", Help: "down", Scopes: lists},
-		{Action: Left, Keys: []string{"left", "h"}, Label: "← h", Group: "Move",
-			Help: "left (also unwrapped logs)", Scopes: lists},
-		{Action: Right, Keys: []string{"right", "l"}, Label: "→ l", Group: "Move",
-			Help: "right (also unwrapped logs)", Scopes: lists},
-		{Action: Top, Keys: []string{"g", "home"}, Group: "Move", Help: "first", Scopes: lists},
-		{Action: Bottom, Keys: []string{"G", "end"}, Group: "Move", Help: "last; follow the log", Scopes: lists},
-		{Action: PageUp, Keys: []string{"pgup", "ctrl+u"}, Group: "Move", Help: "page up", Scopes: lists},
-		{Action: PageDown, Keys: []string{"pgdown", "ctrl+d", "space"}, Group: "Move", Help: "page down",
-			Scopes: lists},
-		{Action: Open, Keys: []string{"enter"}, Group: "Move", Help: "go into it", Scopes: anywhere},
-		{Action: Back, Keys: []string{"esc"}, Group: "Move", Help: "back to what is running", Scopes: anywhere},
+// moves are the keys that move in a pane; help says what up, down, top and bottom do there.
+func moves(group string, scopes []Scope, up, down, top, bottom string) Map {
+	return Map{
+		{Action: Up, Keys: []string{"up", "k"}, Label: "↑ k", Group: group, Help: up, Scopes: scopes},
+		{Action: Down, Keys: []string{"down", "j"}, Label: "↓ j", Group: group, Help: down, Scopes: scopes},
+		{Action: PageUp, Keys: []string{"pgup", "ctrl+u"}, Group: group, Help: "page up", Scopes: scopes},
+		{Action: PageDown, Keys: []string{"pgdown", "ctrl+d", "space"}, Group: group, Help: "page down",
+			Scopes: scopes},
+		{Action: Top, Keys: []string{"g", "home"}, Group: group, Help: top, Scopes: scopes},
+		{Action: Bottom, Keys: []string{"G", "end"}, Group: group, Help: bottom, Scopes: scopes},
+	}
+}
 
-		{Action: ShowResources, Keys: []string{"t"}, Short: "resources", Rank: 11, Group: "Look",
-			Help: "tree of resources, health, drift", Scopes: anywhere},
-		{Action: Search, Keys: []string{"/"}, Short: "search", Rank: 5, Group: "Look", Help: "search",
-			Scopes: []Scope{Log, Deployment}},
-		{Action: NextMatch, Keys: []string{"n"}, Group: "Look", Help: "next match; next problem",
-			Scopes: []Scope{Log, Deployment, Resources}},
-		{Action: PreviousMatch, Keys: []string{"N"}, Group: "Look", Help: "previous match or problem",
-			Scopes: []Scope{Log, Deployment, Resources}},
-		{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Look",
-			Help: "follow the end of the log", Scopes: []Scope{Log, Deployment}},
-		{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Look", Help: "wrap long lines",
-			Scopes: append(log, Deployment)},
+func sideways(group string, scopes []Scope, left, right string) Map {
+	return Map{
+		{Action: Left, Keys: []string{"left", "h"}, Label: "← h", Group: group, Help: left, Scopes: scopes},
+		{Action: Right, Keys: []string{"right", "l"}, Label: "→ l", Group: group, Help: right, Scopes: scopes},
+	}
+}
 
-		{Action: Help, Keys: []string{"?"}, Short: "help", Rank: 0, Group: "Leave", Help: "this help",
-			Scopes: everywhere},
-		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Group: "Leave",
-			Help: "leave, or tear down", Scopes: everywhere},
-		{Action: Interrupt, Keys: []string{"ctrl+c"}, Group: "Leave", Help: "leave; twice: at once",
-			Scopes: append(everywhere, QuitDialog, ConfirmDialog, ChoiceDialog, HelpOverlay)},
-		{Action: StartAgain, Keys: []string{"u"}, Group: "Leave", Help: "start it again", Scopes: everywhere},
+func listKeys() Map {
+	return slices.Concat(moves("Lists", lists, "up", "down", "first", "last"),
+		sideways("Lists", lists, "to the applications", "to the deployment"), Map{
+			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists", Help: "next resource with a problem",
+				Scopes: []Scope{Resources}},
+			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Lists", Help: "previous resource with a problem",
+				Scopes: []Scope{Resources}},
+			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Lists",
+				Help: "wrap long lines of the output", Scopes: []Scope{Plugins}},
+		})
+}
 
-		{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
-			Help: "leave the start-up steps for the main screen", Scopes: []Scope{Startup}},
+func graphKeys() Map {
+	return slices.Concat(moves("Graph", graph, "stage above", "stage below", "first stage", "last stage"),
+		sideways("Graph", graph, "to the applications", "right"), Map{
+			{Action: NextMatch, Keys: []string{"n"}, Group: "Graph", Help: "next hit, or next failed or waiting stage",
+				Scopes: graph},
+			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Graph", Help: "previous hit or problem",
+				Scopes: graph},
+			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Graph",
+				Help: "follow the end of the log", Scopes: graph},
+			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Graph",
+				Help: "wrap long lines of the log", Scopes: graph},
+		})
+}
 
-		{Action: KeepRunning, Keys: []string{"y"}, Help: "leave, keep the environment running",
+func logKeys() Map {
+	return slices.Concat(moves("Log", logs, "a line up", "a line down", "first line", "last line; follow it"),
+		sideways("Log", logs, "slide left; to the applications when wrapped", "slide right"), Map{
+			{Action: NextMatch, Keys: []string{"n"}, Group: "Log", Help: "next hit", Scopes: logs},
+			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Log", Help: "previous hit", Scopes: logs},
+			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Log", Help: "follow the end",
+				Scopes: logs},
+			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Log", Help: "wrap long lines",
+				Scopes: logs},
+		})
+}
+
+func startupKeys() Map {
+	return Map{{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
+		Help: "leave the start-up steps for the main screen", Group: "While the environment starts",
+		Scopes: []Scope{Startup}}}
+}
+
+// typingKeys has no letters: they are typed.
+func typingKeys() Map {
+	const group = "While text is typed"
+	typed := func(action Action, short, help string, rank int, keys ...string) Binding {
+		return Binding{Action: action, Keys: keys, Short: short, Help: help, Rank: rank, Group: group, Scopes: typing}
+	}
+	all := typed(Edit, "delete all", "delete all, a word, a letter", 3, "ctrl+u", "ctrl+w", "backspace")
+	move := typed(Up, "", "to the match above", 2, "up")
+	down := typed(Down, "move", "to the match below", 2, "down")
+	down.Label = "up down"
+	of := func(action Action, label, short, help string, rank int, keys ...string) Binding {
+		return Binding{Action: action, Keys: keys, Label: label, Short: short, Help: help, Rank: rank,
+			Group: "Actions, while open", Scopes: []Scope{PaletteOverlay}}
+	}
+	return Map{
+		typed(Keep, "keep", "keep the filter, or search", 0, "enter"),
+		typed(Clear, "clear", "clear and leave the line", 1, "esc"),
+		move, down, all,
+		of(Keep, "", "run", "run the action", 0, "enter"),
+		of(Clear, "", "close", "close", 1, "esc"),
+		of(Up, "", "", "action above", 2, "up"),
+		of(Down, "up down", "choose", "action below", 2, "down"),
+		of(PageUp, "", "", "page up", 2, "pgup"),
+		of(PageDown, "", "", "page down", 2, "pgdown"),
+	}
+}
+
+func dialogKeys() Map {
+	return Map{
+		{Action: KeepRunning, Keys: []string{"y"}, Help: "leave, keep the environment running", Group: "Dialog: leave",
 			Scopes: []Scope{QuitDialog}},
-		{Action: TearDown, Keys: []string{"t"}, Help: "leave and tear the environment down",
+		{Action: TearDown, Keys: []string{"t"}, Help: "leave and tear the environment down", Group: "Dialog: leave",
 			Scopes: []Scope{QuitDialog}},
 		{Action: Stay, Keys: []string{"esc", "q", "s"}, Label: "esc", Short: "stay", Rank: 1, Help: "stay",
-			Scopes: []Scope{QuitDialog}},
-		{Action: Up, Keys: []string{"up", "shift+tab", "k"}, Help: "up", Scopes: dialogs},
-		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "down", Scopes: dialogs},
-		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "choose", Scopes: dialogs},
-		{Action: Pick, Keys: []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, Help: "this choice",
-			Scopes: []Scope{ChoiceDialog}},
-		{Action: Yes, Keys: []string{"y"}, Help: "yes", Scopes: []Scope{ConfirmDialog}},
+			Group: "Dialog: leave", Scopes: []Scope{QuitDialog}},
+		{Action: Yes, Keys: []string{"y"}, Help: "yes", Group: "Dialog: confirm", Scopes: []Scope{ConfirmDialog}},
 		{Action: Otherwise, Keys: []string{"r"}, Help: "yes, the other way: with or without a rollback",
-			Scopes: []Scope{ConfirmDialog}},
+			Group: "Dialog: confirm", Scopes: []Scope{ConfirmDialog}},
+		{Action: Pick, Keys: []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, Label: "1-9", Help: "this choice",
+			Group: "Dialog: choose", Scopes: []Scope{ChoiceDialog}},
 		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no",
-			Scopes: []Scope{ConfirmDialog, ChoiceDialog}},
-		{Action: Back, Keys: []string{"esc", "q", "?", "enter"}, Short: "close", Help: "close",
-			Scopes: []Scope{HelpOverlay}},
+			Group: "Every dialog", Scopes: []Scope{ConfirmDialog, ChoiceDialog}},
+		{Action: Up, Keys: []string{"up", "shift+tab", "k"}, Help: "choice above", Group: "Every dialog",
+			Scopes: dialogs},
+		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "choice below", Group: "Every dialog",
+			Scopes: dialogs},
+		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "take the selected choice",
+			Group: "Every dialog", Scopes: dialogs},
 	}
+}
+
+func helpKeys() Map {
+	scopes := []Scope{HelpOverlay}
+	return slices.Concat(moves("Help", scopes, "a line up", "a line down", "first line", "last line"), Map{
+		{Action: Search, Keys: []string{"/"}, Short: "find", Rank: 2, Help: "find a key", Group: "Help",
+			Scopes: scopes},
+		{Action: Back, Keys: []string{"esc", "q", "?"}, Short: "close", Rank: 1, Help: "close", Group: "Help",
+			Scopes: scopes},
+	})
 }

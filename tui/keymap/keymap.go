@@ -3,7 +3,10 @@
 
 package keymap
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Action is what a key asks for.
 type Action string
@@ -45,11 +48,21 @@ const (
 	Open     Action = "open"
 	Back     Action = "back"
 
+	// Palette lists every action.
+	Palette Action = "palette"
+	// Redraw draws the screen again.
+	Redraw Action = "redraw"
+
 	Follow        Action = "follow"
 	Wrap          Action = "wrap"
 	Search        Action = "search"
 	NextMatch     Action = "next-match"
 	PreviousMatch Action = "previous-match"
+
+	// While text is typed: Keep ends the line, Clear drops it, Edit deletes from it.
+	Keep  Action = "keep"
+	Clear Action = "clear"
+	Edit  Action = "edit"
 
 	// In dialogs.
 	KeepRunning Action = "keep-running"
@@ -82,6 +95,9 @@ const (
 	ConfirmDialog Scope = "confirm dialog"
 	ChoiceDialog  Scope = "choice dialog"
 	HelpOverlay   Scope = "help"
+	// Typing is any line of text that is being typed; PaletteOverlay that of the actions.
+	Typing         Scope = "typing"
+	PaletteOverlay Scope = "actions"
 )
 
 // IsPane reports whether Anywhere holds in s too.
@@ -106,8 +122,10 @@ type Binding struct {
 	Help string
 	// Scopes are where it holds.
 	Scopes []Scope
-	// Group is its heading in the help.
+	// Group is its heading in the help and in the documentation.
 	Group string
+	// Asks: a dialog asks before anything happens.
+	Asks bool
 	// Rank orders the footer: lower ones survive on a narrow screen.
 	Rank int
 }
@@ -160,19 +178,54 @@ type Group struct {
 	Bindings []Binding
 }
 
-// Help returns all bindings of panes by group, in the order of the map.
-func (m Map) Help() []Group {
+// Help returns all bindings by group: first those of the scope itself, then those of every pane, then the others.
+func (m Map) Help(scope Scope) []Group {
+	var own, common, rest []Group
+	for _, b := range m {
+		switch {
+		case slices.Contains(b.Scopes, scope) && !slices.Contains(b.Scopes, Anywhere):
+			own = add(own, b)
+		case slices.Contains(b.Scopes, Anywhere):
+			common = add(common, b)
+		default:
+			rest = add(rest, b)
+		}
+	}
+	return slices.Concat(own, common, rest)
+}
+
+// Groups returns all bindings by group, in the order of the map.
+func (m Map) Groups() []Group {
 	var groups []Group
 	for _, b := range m {
-		if b.Group == "" {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.Name == b.Group })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, Group{Name: b.Group})
-		}
-		groups[i].Bindings = append(groups[i].Bindings, b)
+		groups = add(groups, b)
 	}
 	return groups
+}
+
+func add(groups []Group, b Binding) []Group {
+	i := slices.IndexFunc(groups, func(g Group) bool { return g.Name == b.Group })
+	if i < 0 {
+		i = len(groups)
+		groups = append(groups, Group{Name: b.Group})
+	}
+	groups[i].Bindings = append(groups[i].Bindings, b)
+	return groups
+}
+
+// Runs reports whether the palette lists b: it does something that is not a movement or an answer.
+func (b Binding) Runs() bool {
+	switch b.Action {
+	case Up, Down, Left, Right, Top, Bottom, PageUp, PageDown, Open, Back, Palette, Interrupt:
+		return false
+	}
+	return slices.ContainsFunc(b.Scopes, func(s Scope) bool { return s == Anywhere || s.IsPane() })
+}
+
+// Names are all its keys.
+func (b Binding) Names() string {
+	if b.Label == "" {
+		return strings.Join(b.Keys, " ")
+	}
+	return b.Label
 }

@@ -4,7 +4,9 @@
 package keymap_test
 
 import (
+	"slices"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +16,7 @@ import (
 var scopes = []keymap.Scope{
 	keymap.Startup, keymap.Applications, keymap.Deployment, keymap.Log, keymap.Plugins, keymap.Environment,
 	keymap.History, keymap.Resources, keymap.QuitDialog, keymap.ConfirmDialog, keymap.ChoiceDialog, keymap.HelpOverlay,
+	keymap.Typing, keymap.PaletteOverlay,
 }
 
 func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
@@ -77,17 +80,46 @@ func TestTheFooterLeavesOutWhatDoesNothing(t *testing.T) {
 	require.Equal(t, keymap.Help, keymap.Default().Footer(keymap.Log, nil)[0].Action)
 }
 
-func TestHelpHasEveryBindingOfThePanesOnce(t *testing.T) {
+func TestHelpHasEveryBindingOnceAndThoseOfThePaneFirst(t *testing.T) {
 	t.Parallel()
-	seen := map[keymap.Action]int{}
-	for _, group := range keymap.Default().Help() {
-		for _, b := range group.Bindings {
-			seen[b.Action]++
+	for scope, first := range map[keymap.Scope]string{keymap.Deployment: "Graph", keymap.Log: "Log",
+		keymap.History: "Lists", keymap.Startup: "While the environment starts", keymap.HelpOverlay: "Help"} {
+		groups := keymap.Default().Help(scope)
+		require.Equal(t, first, groups[0].Name)
+		shown := 0
+		for _, group := range groups {
+			shown += len(group.Bindings)
+		}
+		require.Len(t, keymap.Default(), shown, scope)
+	}
+}
+
+func TestNoLetterActsWhileTextIsTyped(t *testing.T) {
+	t.Parallel()
+	for _, b := range keymap.Default() {
+		for _, key := range b.Keys {
+			typed := utf8.RuneCountInString(key) == 1 || key == "space"
+			require.Falsef(t, typed && (b.In(keymap.Typing) || b.In(keymap.PaletteOverlay)), "%s is %s", key, b.Action)
 		}
 	}
+}
+
+func TestKIsOnlyUpAndJOnlyDown(t *testing.T) {
+	t.Parallel()
 	for _, b := range keymap.Default() {
-		if b.In(keymap.Deployment) {
-			require.Equal(t, 1, seen[b.Action], b.Action)
+		require.Equal(t, b.Action == keymap.Up && !b.In(keymap.Typing) && !b.In(keymap.PaletteOverlay),
+			slices.Contains(b.Keys, "k"), b)
+		require.Equal(t, b.Action == keymap.Down && !b.In(keymap.Typing) && !b.In(keymap.PaletteOverlay),
+			slices.Contains(b.Keys, "j"), b)
+	}
+}
+
+func TestWhatCannotBeUndoneAsks(t *testing.T) {
+	t.Parallel()
+	for _, b := range keymap.Default() {
+		switch b.Action {
+		case keymap.Sync, keymap.Skip, keymap.Cancel, keymap.Restart, keymap.Quit:
+			require.True(t, b.Asks, b.Action)
 		}
 	}
 }

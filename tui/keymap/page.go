@@ -5,34 +5,27 @@ package keymap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Page returns the documentation of all bindings, in Markdown: those of panes by group, then each dialog.
+// Page returns the documentation of all bindings by group, in Markdown.
 func (m Map) Page() string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from tui/keymap by make generate. Do not edit. -->\n\n# Keys\n\n" +
 		"The keys of the terminal UI, for its users. `?` shows the same list in the UI; the bottom line shows the " +
 		"most useful keys\n" +
-		"of the focused pane. A key that cannot act now says why in the bottom line.\n")
-	for _, group := range m.Help() {
+		"of the focused pane. A key that cannot act now says why in the line above, and so does a key without " +
+		"effect.\n" +
+		"While text is typed, no letter acts.\n")
+	for _, group := range m.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | action | where |\n|---|---|---|\n", group.Name)
 		for _, binding := range group.Bindings {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", binding.markdown(), binding.Help, binding.where())
-		}
-	}
-	for _, place := range []struct {
-		scope Scope
-		title string
-	}{
-		{Startup, "While the environment starts"}, {QuitDialog, "Dialog: leave"}, {ConfirmDialog, "Dialog: confirm"},
-		{ChoiceDialog, "Dialog: choose"}, {HelpOverlay, "Help"},
-	} {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | action |\n|---|---|\n", place.title)
-		for _, binding := range m {
-			if binding.In(place.scope) {
-				fmt.Fprintf(&b, "| %s | %s |\n", binding.markdown(), binding.Help)
+			action := binding.Help
+			if binding.Asks {
+				action += " (asks first)"
 			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", binding.markdown(), action, binding.Where())
 		}
 	}
 	return b.String()
@@ -47,16 +40,14 @@ func (b Binding) markdown() string {
 	return strings.Join(keys, ", ")
 }
 
-// where names the panes in which b holds.
-func (b Binding) where() string {
-	var panes []string
-	for _, scope := range b.Scopes {
-		switch {
-		case scope == Anywhere:
-			return "every pane"
-		case scope.IsPane():
-			panes = append(panes, string(scope))
-		}
+// Where names the places in which b holds.
+func (b Binding) Where() string {
+	if slices.Contains(b.Scopes, Anywhere) {
+		return "every pane"
 	}
-	return strings.Join(panes, ", ")
+	places := make([]string, len(b.Scopes))
+	for i, scope := range b.Scopes {
+		places[i] = string(scope)
+	}
+	return strings.Join(places, ", ")
 }

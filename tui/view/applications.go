@@ -26,13 +26,29 @@ type Applications struct {
 	List     []Application
 	Selected int
 	Focused  bool
+	// None is said instead of an empty list; "" says that there is none.
+	None string
+}
+
+// Words are what a filter looks in: name, labels, states and commit.
+func (a Application) Words() []string {
+	words := []string{a.GetName(), syncBadge(theme.Theme{}, a.Application).word,
+		healthBadge(theme.Theme{}, a.GetHealth()).word, shortHash(a.GetRunningCommit())}
+	if a.Newest != nil {
+		words = append(words, deploymentBadge(theme.Theme{}, a.Newest.GetStatus()).word,
+			shortHash(a.Newest.GetCommit().GetHash()))
+	}
+	for name, value := range a.GetLabels() {
+		words = append(words, name+"="+value)
+	}
+	return words
 }
 
 // Draw returns width columns and height lines.
 func (v Applications) Draw(width, height int) string {
 	frame := box{theme: v.Theme, title: "1 Applications", focused: v.Focused}
 	if len(v.List) == 0 {
-		return frame.draw([]string{"", v.Theme.Dim.Render(" none seen yet")}, width, height)
+		return frame.draw(append([]string{""}, empty(v.Theme, v.None, "none seen yet", width)...), width, height)
 	}
 	frame.right = v.Theme.Dim.Render(fmt.Sprintf("%d", len(v.List)))
 	inner, rows := width-2, height-2

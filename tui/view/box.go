@@ -4,6 +4,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -93,6 +94,15 @@ func blank(width, height int) string {
 	}
 	line := strings.Repeat(" ", max(0, width))
 	return line + strings.Repeat("\n"+line, height-1)
+}
+
+// empty is what an empty list says: none, or otherwise where it is "".
+func empty(th theme.Theme, none, otherwise string, width int) []string {
+	var lines []string
+	for _, line := range text.Wrap(cmp.Or(none, otherwise), width-4) {
+		lines = append(lines, " "+th.Dim.Render(line))
+	}
+	return lines
 }
 
 // window returns the part [from, to) of total lines that fits and contains the lines [first, last].

@@ -88,9 +88,11 @@ type Status struct {
 	Theme theme.Theme
 	// Banner takes the whole line: something is wrong with the screen itself.
 	Banner string
-	// Toast tells the outcome of the last action; Bad when it failed.
-	Toast string
-	Bad   bool
+	// Toast is the outcome of the last action, Bad when it failed; Remark when it is only a remark.
+	Toast       string
+	Bad, Remark bool
+	// Typing is said while text is typed.
+	Typing string
 	// Simulated: no container runs.
 	Simulated bool
 	// Repository that is watched, and the file in it worth editing.
@@ -107,6 +109,10 @@ func (v Status) Draw(width int) string {
 		return th.Banner.Render(text.Pad(" "+v.Banner, width, th.Ellipsis))
 	case v.Toast != "" && v.Bad:
 		return th.Bad.Render(text.Pad(" "+th.Failed+" "+v.Toast, width, th.Ellipsis))
+	case v.Toast != "" && v.Remark:
+		return th.Warn.Render(text.Pad(" "+v.Toast, width, th.Ellipsis))
+	case v.Toast == "" && v.Typing != "":
+		return th.Warn.Render(text.Pad(" "+v.Typing, width, th.Ellipsis))
 	case v.Toast != "":
 		return th.Good.Render(text.Pad(" "+th.Done+" "+v.Toast, width, th.Ellipsis))
 	}

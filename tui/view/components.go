@@ -32,11 +32,18 @@ type Components struct {
 	Waiting string
 	Since   time.Time
 	Now     time.Time
+	// None is said instead of an empty list that is filtered; "" otherwise.
+	None string
 	// Frame of the spinner.
 	Frame   int
 	Focused bool
 	// Up is how many lines the reader has gone up from the end, when not everything fits.
 	Up int
+}
+
+// ComponentWord is the state of a component, as a filter finds it.
+func ComponentWord(c *deckv1.Component) string {
+	return componentBadge(theme.Theme{Glyphs: theme.Glyphs{Spinner: []string{""}}}, c.GetState(), 0).word
 }
 
 // barWidth is the width of a progress bar.
@@ -72,6 +79,9 @@ func (v Components) Draw(width, height int) string {
 func (v Components) steps(width int) (lines []string, active int) {
 	th := v.Theme
 	lines = []string{""}
+	if len(v.List) == 0 && v.None != "" {
+		return append(lines, empty(th, v.None, "", width)...), 1
+	}
 	if len(v.List) == 0 {
 		badge := componentBadge(th, deckv1.Component_STATE_STARTING, v.Frame)
 		return append(lines, "  "+badge.dot()+" "+v.Waiting), 1

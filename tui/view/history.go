@@ -20,6 +20,14 @@ type History struct {
 	List        []*deckv1.Deployment
 	Selected    int
 	Now         time.Time
+	// None is said instead of an empty list; "" says that there is none.
+	None string
+}
+
+// DeploymentWords are what a filter looks in: state, commit, its message and author, and who asked for it.
+func DeploymentWords(d *deckv1.Deployment) []string {
+	return []string{deploymentBadge(theme.Theme{}, d.GetStatus()).word, shortHash(d.GetCommit().GetHash()),
+		text.FirstLine(d.GetCommit().GetMessage()), d.GetCommit().GetAuthor(), d.GetCommander()}
 }
 
 // Draw returns width columns and height lines.
@@ -27,7 +35,7 @@ func (v History) Draw(width, height int) string {
 	th, inner := v.Theme, width-2
 	frame := box{theme: th, title: v.title(), focused: true, right: th.Dim.Render("enter: show")}
 	if len(v.List) == 0 {
-		return frame.draw([]string{"", th.Dim.Render(" none yet")}, width, height)
+		return frame.draw(append([]string{""}, empty(th, v.None, "none yet", width)...), width, height)
 	}
 	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from

@@ -17,10 +17,11 @@ import (
 
 // Search is a search in a log.
 type Search struct {
-	// Query is what was searched, Typing what is being typed (nil: nothing), Notice the outcome.
+	// Query is what was searched, Notice the outcome.
 	Query  logbuf.Query
-	Typing *string
 	Notice string
+	// Line draws what is being typed; nil when nothing is.
+	Line func(width int) string
 }
 
 // Log shows the log of one stage. It keeps the place of the reader in it.
@@ -64,13 +65,12 @@ const (
 // Resize tells the size in which Draw will be called; scrolling depends on it.
 func (v *Log) Resize(width, height int) {
 	v.width, v.height = max(1, width-2), max(1, height-2)
-	if v.Search.Typing != nil || v.notice() != "" {
+	if v.Search.Line != nil || v.notice() != "" {
 		v.height = max(1, v.height-1)
 	}
 }
 
-// Rewind forgets the place and the last search, for another log. A search that is being typed goes on: its letters
-// would be keys otherwise.
+// Rewind forgets the place and the last search, for another log.
 func (v *Log) Rewind() {
 	v.Following, v.top, v.sub, v.Left = true, 0, 0, 0
 	v.Search.Query, v.Search.Notice = "", ""
@@ -100,8 +100,8 @@ func (v *Log) Draw(width, height int) string {
 		lines = append(lines, "")
 	}
 	switch {
-	case v.Search.Typing != nil:
-		lines = append(lines[:v.height], " "+th.Key.Render("/")+*v.Search.Typing+th.Selected.Render(" "))
+	case v.Search.Line != nil:
+		lines = append(lines[:v.height], v.Search.Line(v.width))
 	case v.notice() != "":
 		lines = append(lines[:v.height], " "+th.Warn.Render(v.notice()))
 	}

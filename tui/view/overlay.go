@@ -9,7 +9,6 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
@@ -55,59 +54,6 @@ func (v Dialog) Draw(width, height int) string {
 	}
 	lines = append(lines, "")
 	return box{theme: th, title: v.Title, focused: true}.draw(lines, inner+2, min(len(lines)+2, height))
-}
-
-// Help lists what the keys do.
-type Help struct {
-	Theme   theme.Theme
-	Groups  []keymap.Group
-	Reasons keymap.Reasons
-}
-
-// Draw returns the help, at most width columns wide and height lines high, in two columns.
-func (v Help) Draw(width, height int) string {
-	th := v.Theme
-	column := min(56, (width-2)/2)
-	var blocks [][]string
-	total := 0
-	for _, group := range v.Groups {
-		block := []string{" " + th.Title.Render(group.Name)}
-		for _, b := range group.Bindings {
-			help := b.Help
-			style := th.Text
-			if reason := v.Reasons[b.Action]; reason != "" {
-				help, style = help+" ("+reason+")", th.Dim
-			}
-			block = append(block, "  "+th.Key.Render(text.Pad(b.Name(), 9, ""))+" "+style.Render(text.Cut(help,
-				column-13, th.Ellipsis)))
-		}
-		blocks = append(blocks, append(block, ""))
-		total += len(block) + 1
-	}
-	var left, right []string
-	for _, block := range blocks {
-		if len(left)+len(block) <= (total+4)/2 || len(left) == 0 {
-			left = append(left, block...)
-		} else {
-			right = append(right, block...)
-		}
-	}
-	var lines []string
-	for i := range max(len(left), len(right)) {
-		l, r := "", ""
-		if i < len(left) {
-			l = left[i]
-		}
-		if i < len(right) {
-			r = right[i]
-		}
-		lines = append(lines, text.Pad(l, column, th.Ellipsis)+text.Pad(r, column, th.Ellipsis))
-	}
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	frame := box{theme: th, title: "Keys", right: th.Dim.Render("esc: close"), focused: true}
-	return frame.draw(lines, 2*column+2, min(len(lines)+2, height))
 }
 
 // TooSmall is shown when the terminal cannot hold the screen.

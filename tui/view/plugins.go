@@ -31,6 +31,13 @@ type Plugins struct {
 	Name     PluginName
 	Selected int
 	Focused  bool
+	// None is said instead of an empty list; "" says that there is none.
+	None string
+}
+
+// PluginWords are what a filter looks in: the name for users, the state, and the stages.
+func PluginWords(p *deckv1.Plugin, name string) []string {
+	return append([]string{name, pluginBadge(theme.Theme{}, p).word}, p.GetStages()...)
 }
 
 // Draw returns width columns and height lines.
@@ -38,7 +45,7 @@ func (v Plugins) Draw(width, height int) string {
 	th := v.Theme
 	frame := box{theme: th, title: "4 Plugins", focused: v.Focused}
 	if len(v.List) == 0 {
-		return frame.draw([]string{th.Dim.Render(" none started yet")}, width, height)
+		return frame.draw(empty(th, v.None, "none started yet", width), width, height)
 	}
 	inner, rows := width-2, height-2
 	from, to := window(len(v.List), rows, v.Selected, v.Selected)
@@ -82,14 +89,16 @@ type PluginTable struct {
 	Wrap bool
 	// Up is how many lines of output the reader has gone back.
 	Up int
+	// None is said instead of an empty list; "" says that there is none.
+	None string
 }
 
 // Draw returns width columns and height lines.
 func (v PluginTable) Draw(width, height int) string {
 	th := v.Theme
 	if len(v.List) == 0 {
-		return box{theme: th, title: "Plugins"}.draw([]string{"", th.Dim.Render(" No plugin has been started yet.")},
-			width, height)
+		return box{theme: th, title: "Plugins"}.draw(append([]string{""},
+			empty(th, v.None, "No plugin has been started yet.", width)...), width, height)
 	}
 	tableHeight := min(len(v.List)+3, max(5, height/2))
 	table := v.table(width, tableHeight)

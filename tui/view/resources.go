@@ -26,6 +26,14 @@ type Resources struct {
 	Waiting, Trouble string
 }
 
+// ResourceWord is the health of a resource, as a filter finds it; "drifted" where it is not as in Git.
+func ResourceWord(r *deckv1.Resource) string {
+	if r.GetDrift() != "" {
+		return "drifted"
+	}
+	return healthBadge(theme.Theme{}, r.GetHealth()).word
+}
+
 // leastNote is what a note next to a resource takes of its name, in columns.
 const leastNote = 12
 

@@ -1,0 +1,116 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/view"
+)
+
+// palette is the overlay that lists every action and runs the one that is chosen.
+type palette struct {
+	host     *host
+	overlays *overlays
+	keys     keymap.Map
+	// scope is that of the pane below.
+	scope   keymap.Scope
+	reasons func() keymap.Reasons
+	// run does what the key of the action does.
+	run  func(keymap.Binding) tea.Cmd
+	look *find
+	at   int
+}
+
+func newPalette(h *host, o *overlays) *palette {
+	p := &palette{host: h, overlays: o, look: newFind(h.theme, ":")}
+	p.look.says = "Typing filters the actions; nothing runs before enter."
+	p.look.changed = func() { p.at = 0 }
+	p.look.kept = p.choose
+	p.look.cleared = func() { o.pop() }
+	p.look.begin()
+	return p
+}
+
+func (p *palette) where() keymap.Scope { return keymap.PaletteOverlay }
+
+func (p *palette) finding() *find { return p.look }
+
+func (p *palette) move(action keymap.Action) { p.at = moved(p.at, steps(action), len(p.entries())) }
+
+// act has nothing to do: all keys are typed.
+func (p *palette) act(keymap.Action, string) tea.Cmd { return nil }
+
+// choose runs the selected action.
+func (p *palette) choose() tea.Cmd {
+	entries := p.entries()
+	if len(entries) == 0 {
+		p.look.typing = true // there is nothing to run; the line stays
+		p.look.line.Focus()
+		return nil
+	}
+	p.overlays.pop()
+	return p.run(entries[min(p.at, len(entries)-1)].Binding)
+}
+
+// entries are the actions that match what was typed, the best first.
+func (p *palette) entries() []view.PaletteEntry {
+	var entries []view.PaletteEntry
+	scores := map[keymap.Action]int{}
+	for _, entry := range p.all() {
+		points, found := score(p.look.query, entry.Title, entry.Short)
+		if found {
+			scores[entry.Action] = points
+			entries = append(entries, entry)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b view.PaletteEntry) int {
+		return cmp.Compare(scores[b.Action], scores[a.Action])
+	})
+	return entries
+}
+
+// all is one entry for each action; where several bindings have one, that of the pane below.
+func (p *palette) all() []view.PaletteEntry {
+	var all []view.PaletteEntry
+	reasons := p.reasons()
+	for _, b := range p.keys {
+		if !b.Runs() {
+			continue
+		}
+		entry := view.PaletteEntry{Binding: b, Title: title(b), Reason: reasons[b.Action]}
+		if !b.In(p.scope) {
+			entry.Reason = "it works in: " + b.Where()
+		}
+		at := slices.IndexFunc(all, func(other view.PaletteEntry) bool { return other.Action == b.Action })
+		switch {
+		case at < 0:
+			all = append(all, entry)
+		case b.In(p.scope):
+			all[at] = entry
+		}
+	}
+	return all
+}
+
+// title is what an action is called where its group is not seen.
+func title(b keymap.Binding) string {
+	if b.Group == "Go to" {
+		return "Go to " + b.Help
+	}
+	return strings.ToUpper(b.Help[:1]) + b.Help[1:]
+}
+
+func (p *palette) draw(width, height int) string {
+	entries := p.entries()
+	return view.Palette{
+		Theme: p.host.theme, Line: p.look.draw, Entries: entries, All: len(p.all()),
+		Selected: min(p.at, max(0, len(entries)-1)),
+	}.Draw(min(76, width-4), height-5)
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
+)
+
+// PaletteEntry is one action, and why it does nothing now; "" when it works.
+type PaletteEntry struct {
+	keymap.Binding
+	Title, Reason string
+}
+
+// Palette lists actions over everything else.
+type Palette struct {
+	Theme theme.Theme
+	// Line draws what is typed.
+	Line func(width int, note string) string
+	// Entries match what was typed, out of All.
+	Entries  []PaletteEntry
+	All      int
+	Selected int
+}
+
+// Draw returns the palette, width columns wide and height lines high.
+func (v Palette) Draw(width, height int) string {
+	th, inner := v.Theme, width-2
+	lines := []string{
+		v.Line(inner, fmt.Sprintf("%d of %d", len(v.Entries), v.All)),
+		th.Border.Render(strings.Repeat(th.Horizontal, inner)),
+	}
+	var list []string
+	first, last := 0, 0
+	for i, entry := range v.Entries {
+		part := v.entry(entry, inner)
+		if i == v.Selected {
+			first, last = len(list), len(list)+len(part)-1
+			part[0] = mark(th, part[0], inner, true)
+		}
+		list = append(list, part...)
+	}
+	if len(list) == 0 {
+		list = []string{"", " " + th.Dim.Render("No action matches; esc closes")}
+	}
+	room := max(1, height-2-len(lines))
+	from, to := window(len(list), room, first, last)
+	hint := th.Dim.Render("enter runs " + th.Dot + " esc closes")
+	frame := box{theme: th, title: "Actions", right: hint, focused: true, total: len(list), top: from, shown: to - from}
+	return frame.draw(append(lines, list[from:to]...), width, height)
+}
+
+// entry is an action with its key, and the whole reason when it does nothing now.
+func (v Palette) entry(entry PaletteEntry, width int) []string {
+	th := v.Theme
+	style, asks := th.Text, ""
+	if entry.Reason != "" {
+		style = th.Dim
+	}
+	if entry.Asks {
+		asks = "asks first"
+	}
+	right := th.Key.Render(text.Pad(strings.Join(entry.Keys, " "), 10, "")) + th.Dim.Render(text.Pad(asks, 11, ""))
+	lines := []string{split(th, "  "+style.Render(entry.Title), right, width)}
+	if entry.Reason != "" {
+		for _, line := range text.Wrap("not now: "+entry.Reason, width-6) {
+			lines = append(lines, "    "+th.Dim.Render(line))
+		}
+	}
+	return lines
+}
