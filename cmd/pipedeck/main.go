@@ -3,14 +3,13 @@
 
 // Command pipedeck brings up a local environment for piped and shows it in a terminal.
 //
-// One file holds one subcommand. What each does, its flags and exit codes are a contract that
-// scripts rely on: errors go to standard error and end with the next step.
+// The commands live in the packages below, one file for each: environment runs one, inspect reads it, action asks it to
+// act, configuration checks files, plugin is for authors and binaries of plugins. What each command does, its flags and
+// exit codes are a contract that scripts rely on: errors go to standard error and end with the next step.
 package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -18,7 +17,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/action"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/environment"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/inspect"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
 func main() {
@@ -35,26 +40,7 @@ func main() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRootCommand()
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return exitOK
-	}
-	var exit *exitError
-	if !errors.As(err, &exit) {
-		exit = &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
-	}
-	if exit.err != nil {
-		// Errors quote what others wrote: commits, plugins, compilers.
-		fmt.Fprintln(stderr, "pipedeck:", text.Clean(exit.err.Error()))
-		if exit.hint != "" {
-			fmt.Fprintln(stderr, "next step:", exit.hint)
-		}
-	}
-	return exit.code
+	return exit.Run(ctx, newRootCommand(), args, stdout, stderr)
 }
 
 func newRootCommand() *cobra.Command {
@@ -66,23 +52,13 @@ func newRootCommand() *cobra.Command {
   pipedeck up ~/src/my-app           a repository of yours
   pipedeck ci --output json          the same without a terminal, then gone
   pipedeck down                      stop and remove the environment`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
 	}
-	target := &target{}
-	root.PersistentFlags().StringVar(&target.name, "name", "default",
-		"name of the environment; several can run side by side")
-	root.PersistentFlags().StringVar(&target.stateDir, "state-dir", "",
-		"where environments live (default: the user's state directory)")
-	root.AddCommand(
-		newUpCommand(target), newHostCommand(target), newCICommand(target), newAttachCommand(target),
-		newStatusCommand(target), newAppsCommand(target), newDeploymentsCommand(target), newPluginsCommand(target),
-		newLogsCommand(target),
-		newSyncCommand(target), newApproveCommand(target), newSkipCommand(target), newCancelCommand(target),
-		newRestartCommand(target),
-		newOpenCommand(target), newPlanPreviewCommand(target), newEncryptCommand(target),
-		newDownCommand(target), newDoctorCommand(target), newEmbeddedCommand(), newVersionCommand(),
-		newValidateCommand(), newMigrateCommand(), newPluginCommand(target), newPipedCommand(target),
-	)
+	target := &session.Target{}
+	target.Register(root.PersistentFlags())
+	root.AddCommand(environment.Commands(target)...)
+	root.AddCommand(inspect.Commands(target)...)
+	root.AddCommand(action.Commands(target)...)
+	root.AddCommand(configuration.Commands(target)...)
+	root.AddCommand(plugin.NewCommand(target), newVersionCommand())
 	return root
 }

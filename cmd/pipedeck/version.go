@@ -7,23 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 )
-
-// version is what the module system or the linker (-X main.version) says of this build.
-var version = ""
-
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
-}
 
 func newVersionCommand() *cobra.Command {
 	var output string
@@ -35,14 +24,15 @@ func newVersionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "json" {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{
-					"version": buildVersion(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"version": version.Build(), "go": runtime.Version(),
+					"platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pipedeck %s (%s, %s/%s)\n", buildVersion(), runtime.Version(),
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pipedeck %s (%s, %s/%s)\n", version.Build(), runtime.Version(),
 				runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
-	addOutputFlag(cmd, &output)
+	format.AddFlag(cmd, &output)
 	return cmd
 }

@@ -1,0 +1,162 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+)
+
+// action makes a subcommand that finds something in the state and asks the environment to act.
+func action(t *session.Target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient,
+	s *session.State, args []string) (done string, err error)) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+			s, err := session.ReadState(ctx, deck)
+			if err != nil {
+				return err
+			}
+			done, err := act(ctx, deck, s, args)
+			if err != nil {
+				return session.Refusal(err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), done)
+			return err
+		})
+	}
+	return cmd
+}
+
+func newSyncCommand(t *session.Target) *cobra.Command {
+	var strategy string
+	cmd := action(t, &cobra.Command{
+		Use: "sync APP", Short: "Deploy the newest commit of an application", Args: cobra.ExactArgs(1),
+		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
+		app, err := s.FindApplication(args[0])
+		if err != nil {
+			return "", err
+		}
+		if !slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, strategy) {
+			return "", exit.Usage(fmt.Errorf("--strategy %q is unknown", strategy), "use AUTO, QUICK_SYNC or PIPELINE")
+		}
+		_, err = deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
+		return "asked for a deployment of " + app.Name, err
+	})
+	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
+	return cmd
+}
+
+func newApproveCommand(t *session.Target) *cobra.Command {
+	var as string
+	cmd := action(t, &cobra.Command{
+		Use: "approve [APP] [STAGE]", Short: "Approve a waiting stage", Args: cobra.MaximumNArgs(2),
+		Long: "Approve a waiting stage: the only one, or the stage with this name or id of this application.\n" +
+			"A single argument is an application or a stage.\n" +
+			"A stage with named approvers accepts only their approval; --as approves as one of them.\n" +
+			"The stage keeps which user approved.",
+		Example: "  pipedeck approve\n  pipedeck approve hello-world\n" +
+			"  pipedeck approve hello-world WAIT_APPROVAL --as alice",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
+		return approveStage(ctx, deck, s, args, as, t.Flags())
+	})
+	cmd.Flags().StringVar(&as, "as", "", "approve in the `NAME` of one of the stage's approvers (default: your "+
+		"user name)")
+	return cmd
+}
+
+// approveStage approves the stage that the arguments name, in the name of as unless that is empty; flags name the
+// environment in the next step of an error.
+func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string,
+	as, flags string) (string, error) {
+	w, err := approving(flags).find(s, args)
+	if err != nil {
+		return "", err
+	}
+	name := cmp.Or(as, session.Commander())
+	if approvers := w.stage.GetApprovers(); len(approvers) > 0 && !slices.Contains(approvers, name) {
+		return "", w.namedApprovers(name)
+	}
+	done := "approved " + w.stage.GetName() + " of " + w.deployment.GetApplicationName()
+	if as != "" {
+		done += " as " + as
+	}
+	_, err = deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
+		DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: session.Commander(),
+	})
+	return done, err
+}
+
+func newSkipCommand(t *session.Target) *cobra.Command {
+	return action(t, &cobra.Command{
+		Use: "skip [APP] STAGE", Short: "End a running stage that allows it", Args: cobra.RangeArgs(1, 2),
+		Long: "End a running stage that can be skipped, given by its name or id. Name the application too when\n" +
+			"stages with that name run in several. The application alone is enough when one of its stages can be " +
+			"skipped.",
+		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
+		w, err := skipping(t.Flags()).find(s, args)
+		if err != nil {
+			return "", err
+		}
+		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
+			StageId: w.stage.GetId(), Commander: session.Commander()})
+		return "skipped " + w.stage.GetName() + " of " + w.deployment.GetApplicationName(), err
+	})
+}
+
+func newCancelCommand(t *session.Target) *cobra.Command {
+	var with, without bool
+	cmd := action(t, &cobra.Command{
+		Use: "cancel DEPLOYMENT|APP", Short: "Stop a deployment that has not ended", Args: cobra.ExactArgs(1),
+		Long: "Stop a deployment, given by its id or the beginning of its id, or by its application when only one " +
+			"is running.\n" +
+			"The deployment is then rolled back if the application has planner.autoRollback, which is the default.",
+		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
+		d, err := s.FindRunning(args[0], t.Flags())
+		if err != nil {
+			return "", err
+		}
+		request := &deckv1.CancelDeploymentRequest{DeploymentId: d.Id, Commander: session.Commander()}
+		how := ""
+		switch {
+		case with:
+			request.Rollback, how = deckv1.CancelDeploymentRequest_ROLLBACK_FORCED, " and to roll it back"
+		case without:
+			request.Rollback, how = deckv1.CancelDeploymentRequest_ROLLBACK_NONE, " without a rollback"
+		}
+		_, err = deck.CancelDeployment(ctx, request)
+		return "asked to cancel the deployment of " + d.ApplicationName + how, err
+	})
+	cmd.Flags().BoolVar(&with, "rollback", false, "roll back, also without planner.autoRollback")
+	cmd.Flags().BoolVar(&without, "no-rollback", false, "leave things as they are then, also with planner.autoRollback")
+	cmd.MarkFlagsMutuallyExclusive("rollback", "no-rollback")
+	return cmd
+}
+
+func newRestartCommand(t *session.Target) *cobra.Command {
+	var of string
+	cmd := action(t, &cobra.Command{
+		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
+		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second",
+	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
+		p, err := s.FindPlugin(args[0], of)
+		if err != nil {
+			return "", err
+		}
+		_, err = deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: p.Name, PipedId: p.PipedId})
+		return "asked to restart plugin " + s.PluginName(p), err
+	})
+	cmd.Flags().StringVar(&of, "piped", "", "name or id of the piped that runs the plugin, where several do")
+	return cmd
+}

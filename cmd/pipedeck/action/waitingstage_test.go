@@ -1,0 +1,139 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// waitingState has stages that wait for approval: one of shop, two of WAIT (also the name of a stage), two applications
+// named web.
+func waitingState(t *testing.T) *session.State {
+	t.Helper()
+	s := &session.State{Deck: state.New()}
+	for _, d := range []struct{ id, app string }{{"shop-id", "shop"}, {"wait-id", "WAIT"}, {"web-1", "web"},
+		{"web-2", "web"}, {"idle-id", "idle"}} {
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: d.id, Name: d.app}}})
+		var stages []*deckv1.Stage
+		stage := func(id, name string, waits bool, approvers ...string) {
+			stages = append(stages, &deckv1.Stage{Id: id, Name: name, CanApprove: waits, CanSkip: waits,
+				Approvers: approvers, Status: deckv1.StageStatus_STAGE_STATUS_RUNNING})
+		}
+		switch d.id {
+		case "shop-id":
+			stage("s0", "WAIT", true)
+			stage("s1", "WAIT_APPROVAL", true, "alice", "bob")
+		case "wait-id":
+			stage("s2", "CHECK IT", true)
+		case "idle-id":
+			stage("s3", "WAIT_APPROVAL", false)
+		default:
+			stage("s-"+d.id, "WAIT_APPROVAL", true)
+		}
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: "d-" + d.id,
+			ApplicationId: d.id, ApplicationName: d.app, Stages: stages}}})
+	}
+	return s
+}
+
+func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
+	t.Parallel()
+	s := waitingState(t)
+	for args, want := range map[string]string{
+		"shop WAIT_APPROVAL": "s1", "shop-id s1": "s1", "s1": "s1", "CHECK IT": "s2", "web-2": "s-web-2",
+		"shop WAIT": "s0",
+	} {
+		split := strings.SplitN(args, " ", 2)
+		if args == "CHECK IT" {
+			split = []string{args}
+		}
+		w, err := approving("").find(s, split)
+		require.NoError(t, err, args)
+		require.Equal(t, want, w.stage.GetId(), args)
+	}
+	for args, says := range map[string]string{
+		"":     "5 stages wait to be approved",
+		"shop": `2 stages wait to be approved and fit "shop"`,
+		// an application, and a stage of another one
+		"WAIT":               `2 stages wait to be approved and fit "WAIT"`,
+		"WAIT_APPROVAL":      `3 stages wait to be approved and fit "WAIT_APPROVAL"`,
+		"web WAIT_APPROVAL":  `2 stages wait to be approved and fit "web WAIT_APPROVAL"`,
+		"idle":               "no stage of idle waits to be approved",
+		"idle WAIT_APPROVAL": `no stage "WAIT_APPROVAL" of idle waits to be approved`,
+		"nothing":            `no stage "nothing" waits to be approved`,
+		"nothing WAIT":       `there is no application "nothing"`,
+	} {
+		_, err := approving("").find(s, strings.Fields(args))
+		failure := (*exit.Error)(nil)
+		require.True(t, errors.As(err, &failure), args)
+		require.Equal(t, exit.WrongUsage, failure.Code)
+		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {
+	t.Parallel()
+	s := waitingState(t)
+	_, err := skipping(" --name demo").find(s, nil)
+	failure := (*exit.Error)(nil)
+	require.True(t, errors.As(err, &failure))
+	lines := strings.Split(failure.Hint, "\n")
+	require.Equal(t, "run one of:", lines[0])
+	require.ElementsMatch(t, []string{
+		"  pipedeck skip shop WAIT --name demo", "  pipedeck skip shop WAIT_APPROVAL --name demo",
+		"  pipedeck skip WAIT 'CHECK IT' --name demo",
+		"  pipedeck skip web-1 s-web-1 --name demo", "  pipedeck skip web-2 s-web-2 --name demo",
+	}, lines[1:])
+	seen := map[string]bool{}
+	for _, line := range lines[1:] {
+		words := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(line, "  pipedeck skip "), " --name demo"), " ",
+			2)
+		w, err := skipping("").find(s, []string{words[0], strings.Trim(words[1], "'")})
+		require.NoError(t, err, line)
+		require.False(t, seen[w.stage.GetId()])
+		seen[w.stage.GetId()] = true
+	}
+}
+
+// approve runs the subcommand's action on a deck server.
+func approve(t *testing.T, server *decktest.Server, as string, args ...string) error {
+	t.Helper()
+	deck := server.Dial(t)
+	s, err := session.ReadState(t.Context(), deck)
+	require.NoError(t, err)
+	_, err = approveStage(t.Context(), deck, s, args, as, "")
+	return err
+}
+
+func TestAStageWithNamedApproversIsApprovedInTheNameOfOne(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	d := decktest.Canary()
+	d.Stages[2].Approvers = []string{"somebody else", "alice"}
+	server.Tell(d)
+	err := approve(t, server, "", "hello-world")
+	failure := (*exit.Error)(nil)
+	require.True(t, errors.As(err, &failure))
+	require.Equal(t, exit.WrongUsage, failure.Code)
+	require.ErrorContains(t, err, "stage WAIT_APPROVAL of hello-world needs an approval of somebody else or "+
+		"alice, not of ")
+	require.Equal(t, "pipedeck approve hello-world WAIT_APPROVAL --as 'somebody else'", failure.Hint)
+	require.Empty(t, server.Calls)
+
+	require.NoError(t, approve(t, server, "alice", "hello-world", "WAIT_APPROVAL"))
+	request := (<-server.Calls).(*deckv1.ApproveStageRequest)
+	require.Equal(t, "alice", request.GetCommander())
+	require.Equal(t, session.Commander(), request.GetUser(), "the stage keeps who did it")
+}

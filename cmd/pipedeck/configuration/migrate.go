@@ -1,0 +1,191 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package configuration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/piped/config/migrate"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func newMigrateCommand() *cobra.Command {
+	var output string
+	var write bool
+	var plugins map[string]string
+	cmd := &cobra.Command{
+		Use:   "migrate PATH",
+		Short: "Migrate configuration of PipeCD v0 to v1",
+		Long: `Turn a piped or application configuration of PipeCD v0, or all of them below a directory, into v1.
+Comments, order and layout stay. Without --write, the changes are printed as a unified diff and no
+file is touched. What cannot be carried over is reported with its line.`,
+		Example: `  pipedeck migrate app.pipecd.yaml
+  pipedeck migrate piped.yaml --write --plugin kubernetes=file:///opt/pipecd/kubernetes`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := findConfigurations(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			m := migrations{Files: []migration{}}
+			for _, file := range files {
+				if file.link {
+					continue // What it leads to is migrated where it is.
+				}
+				m.Files = append(m.Files, migrateFile(file, migrate.Options{PluginURLs: plugins}, write))
+			}
+			if output == "json" {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(m)
+			} else {
+				err = m.print(cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			return errors.Join(err, m.verdict())
+		},
+	}
+	cmd.Flags().BoolVar(&write, "write", false, "change the files instead of showing the changes")
+	cmd.Flags().StringToStringVar(&plugins, "plugin", nil,
+		"`NAME=URL` of a plugin's binary, which v0 did not have; can be repeated")
+	format.AddFlag(cmd, &output)
+	return cmd
+}
+
+// migrations is what a run of migrate did, and its JSON.
+type migrations struct {
+	Files []migration `json:"files"`
+}
+
+// migration is one file. Error says why it could not be migrated.
+type migration struct {
+	File    string          `json:"file"`
+	Changed bool            `json:"changed"`
+	Written bool            `json:"written"`
+	Diff    string          `json:"diff"`
+	Notes   []migrationNote `json:"notes"`
+	Error   string          `json:"error"`
+}
+
+// migrationNote is what a user has to know about one line of the source.
+type migrationNote struct {
+	Line    int    `json:"line"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func migrateFile(file configurationFile, options migrate.Options, write bool) migration {
+	m := migration{File: file.name, Notes: []migrationNote{}}
+	result, err := migrate.File(file.content, file.name, options)
+	if err != nil {
+		m.Error = err.Error()
+		return m
+	}
+	m.Changed = result.Changed
+	for _, n := range result.Notes {
+		m.Notes = append(m.Notes, migrationNote{n.Line, n.Field, n.Message})
+	}
+	if !m.Changed {
+		return m
+	}
+	m.Diff = udiff.Unified(file.name, file.name, string(file.content), string(result.Content))
+	if write {
+		if err := replaceFile(file.name, result.Content); err != nil {
+			m.Error = err.Error()
+			return m
+		}
+		m.Written = true
+	}
+	return m
+}
+
+// replaceFile exchanges the content at once, so that no reader sees a half, and keeps the mode. A
+// symbolic link stays one.
+func replaceFile(name string, content []byte) (err error) {
+	name, err = filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temporary.Name())
+		}
+	}()
+	_, err = temporary.Write(content)
+	err = errors.Join(err, temporary.Chmod(info.Mode().Perm()), temporary.Sync(), temporary.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), name)
+}
+
+// print writes the changes to out, so that they can be applied as a patch, and all else to report.
+func (m *migrations) print(out, report io.Writer) error {
+	var errs []error
+	say := func(w io.Writer, format string, args ...any) {
+		_, err := fmt.Fprintf(w, format, args...)
+		errs = append(errs, err)
+	}
+	changed := 0
+	for _, f := range m.Files {
+		switch {
+		case f.Error != "":
+			say(report, "%s\n", text.Clean(f.Error))
+		case !f.Changed:
+			say(report, "%s: nothing to do, it is v1 already\n", text.Clean(f.File))
+		case f.Written:
+			say(report, "%s: migrated\n", text.Clean(f.File))
+		default:
+			say(out, "%s", cleanLines(f.Diff))
+			changed++
+		}
+		for _, n := range f.Notes {
+			say(report, "%s\n", text.Clean(fmt.Sprintf("%s:%d: %s: %s", f.File, n.Line, n.Field, n.Message)))
+		}
+	}
+	if changed > 0 {
+		say(report, "%s would change; to do it, add --write\n", line.Count(changed, "file"))
+	}
+	return errors.Join(errs...)
+}
+
+// cleanLines cleans each line by itself: a file may have carriage returns.
+func cleanLines(s string) string {
+	lines := strings.SplitAfter(s, "\n")
+	for i, line := range lines {
+		lines[i] = text.Clean(line)
+	}
+	return strings.Join(lines, "")
+}
+
+func (m *migrations) verdict() error {
+	failed := 0
+	for _, f := range m.Files {
+		if f.Error != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return exit.Usage(fmt.Errorf("%s could not be migrated", line.Count(failed, "file")),
+			"correct the lines above and run it again; pipedeck validate checks the files")
+	}
+	return nil
+}

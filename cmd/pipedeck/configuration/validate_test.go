@@ -1,0 +1,247 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package configuration
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file below testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(name, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
+	require.Equal(t, exit.WrongUsage, code)
+	golden(t, "validate/repository.golden", stdout)
+	require.Equal(t, "pipedeck: the configuration has 11 errors\nnext step: correct the lines above and run it again\n",
+		stderr)
+}
+
+func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"testdata/validate/good", "testdata/validate/good/"} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", path)
+		require.Zero(t, code, stderr)
+		require.Equal(t, "checked 2 files: 0 errors, 0 warnings\n", stdout)
+	}
+}
+
+func TestWarningsFailOnlyWhenStrict(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(clitest.GoodApplication+"  timeout: 5\n"), 0o600))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
+	require.Zero(t, code)
+	require.Equal(t, file+`:6:12: warning: spec.timeout: 5 without a unit means nanoseconds; did you mean "5s"?`+
+		"\nchecked 1 file: 0 errors, 1 warning\n", stdout)
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", file, "--strict")
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, ":6:12: error: spec.timeout: ")
+	require.Contains(t, stdout, "1 error, 0 warnings")
+}
+
+func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	apps, piped := filepath.Join(dir, "apps"), filepath.Join(dir, "piped.yaml")
+	require.NoError(t, os.Mkdir(apps, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(apps, "app.pipecd.yaml"), []byte(clitest.GoodApplication), 0o600))
+	const spec = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: a\n  pipedID: b\n" +
+		"  pipedKeyFile: c\n  apiAddress: d:1\n" +
+		"  plugins:\n    - {name: terraform, url: file:///p, port: 0}\n"
+	require.NoError(t, os.WriteFile(piped, []byte(spec+"  notifications:\n    receivers:\n"+
+		"      - {name: a, webhook: {url: \"https://example.com\"}, template: \"{{ .Nonsense }}\"}\n"), 0o600))
+
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", apps)
+	require.Zero(t, code, stdout)
+	for _, args := range [][]string{{dir}, {apps, "--piped-config", piped}} {
+		code, stdout, _ = command(t.Context(), t.TempDir(), append([]string{"validate"}, args...)...)
+		require.Equal(t, exit.WrongUsage, code)
+		require.Contains(t, stdout,
+			`app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+piped)
+		require.Contains(t, stdout, piped+":12:68: error: spec.notifications.receivers[0].template: ")
+		require.Contains(t, stdout, "can't evaluate field Nonsense")
+		require.Contains(t, stdout, "checked 2 files: 2 errors")
+	}
+}
+
+func TestManifestsOutsideOfTheRepositoryAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	app := filepath.Join(dir, "apps", "web")
+	require.NoError(t, os.MkdirAll(app, 0o700))
+	const text = `apiVersion: pipecd.dev/v1beta1
+kind: Application
+spec:
+  name: web
+  plugins:
+    kubernetes:
+      input:
+        manifests: [deployment.yaml, ../../base/service.yaml, ../../../secret.yaml, /etc/passwd]
+`
+	require.NoError(t, os.WriteFile(filepath.Join(app, "app.pipecd.yaml"), []byte(text), 0o600))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, "1 error", "without a repository, nothing is known of ..")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "--strict", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, `input.manifests[2]: "../../../secret.yaml" leads outside of the repository`)
+	require.Contains(t, stdout, `input.manifests[3]: "/etc/passwd" is not relative to the application's directory`)
+	require.Contains(t, stdout, "2 errors")
+}
+
+func TestAChartOfTwoPlacesIsNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	for chart, want := range map[string]string{
+		"{path: ../chart, repository: stable, name: web}": "input.helmChart.repository: cannot be used together " +
+			"with path",
+		"{repository: stable}": "input.helmChart: needs name together with repository",
+		"{version: 1.0.0}":     "input.helmChart: needs path, or repository and name",
+		"{path: ../chart}":     "0 errors",
+	} {
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n" +
+			"    kubernetes:\n      input:\n        helmChart: " + chart + "\n"
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		_, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", file)
+		require.Contains(t, stdout, want, chart)
+	}
+}
+
+func TestALinkBelowADirectoryIsReported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "app.pipecd.yaml"), []byte(clitest.GoodApplication), 0o600))
+	link := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.Symlink("a/app.pipecd.yaml", link))
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, link+": error: is a symbolic link: piped reads configuration from regular files only")
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", link)
+	require.Zero(t, code, "a file that is named itself is read: %s", stdout)
+}
+
+func TestValidateForMachines(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json",
+		"testdata/validate/repository/misspelt.json")
+	require.Equal(t, exit.WrongUsage, code)
+	var got validation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Equal(t, 1, got.Checked)
+	require.Len(t, got.Problems, 1)
+	require.Equal(t, "testdata/validate/repository/misspelt.json", got.Problems[0].File)
+	require.Equal(t, 3, got.Problems[0].Line)
+	require.Equal(t, 11, got.Problems[0].Column)
+	require.Equal(t, "error", got.Problems[0].Severity)
+	require.Equal(t, "kind", got.Problems[0].Field)
+
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/good")
+	require.Zero(t, code)
+	require.JSONEq(t, `{"checked": 2, "problems": []}`, stdout)
+}
+
+func TestValidateOfNothingIsAMistake(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	for path, says := range map[string]string{
+		empty:                                 "holds no piped or application configuration",
+		filepath.Join(empty, "absent"):        "no such file",
+		"testdata/validate/good/nothing.yaml": "no such file",
+	} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", path)
+		require.Equal(t, exit.WrongUsage, code)
+		require.Contains(t, stderr, says)
+		require.Contains(t, stderr, "next step: ")
+		require.Empty(t, stdout)
+	}
+}
+
+func TestAFileThatIsTooLargeIsReportedAndOthersOfThatSizeAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	large := clitest.GoodApplication + strings.Repeat("# x\n", config.MaxSize/4)
+	for _, name := range []string{"app.pipecd.yaml", "manifest.yaml"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(large), 0o600))
+	}
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, "app.pipecd.yaml: error: the file is larger than 512 KiB")
+	require.Contains(t, stdout, "checked 1 file:")
+}
+
+func TestAPipeIsReadAndTheWaitForItCanBeEnded(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	validate := func(ctx context.Context) <-chan int {
+		ended := make(chan int, 1)
+		go func() {
+			code, _, _ := command(ctx, t.TempDir(), "validate", fifo)
+			ended <- code
+		}()
+		return ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := validate(ctx)
+	cancel() // no one has opened it for writing
+	require.Equal(t, exit.Interrupted, <-ended)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	ended = validate(ctx)
+	silent, err := os.OpenFile(fifo, os.O_WRONLY, 0) // opens with the reader
+	require.NoError(t, err)
+	cancel()
+	require.Equal(t, exit.Interrupted, <-ended)
+	require.NoError(t, silent.Close())
+
+	ended = validate(t.Context())
+	require.NoError(t, os.WriteFile(fifo, []byte(clitest.GoodApplication), 0))
+	require.Zero(t, <-ended)
+}
+
+func TestAnApplicationInADirectoryOfAnyNameIsChecked(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("file systems of macOS take names in UTF-8 only")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"good", "new\nline", "l\xfctin"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		file := filepath.Join(dir, name, "app.pipecd.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(clitest.GoodApplication), 0o600))
+	}
+	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, "checked 3 files: 2 errors")
+	require.Contains(t, stdout, "rename the directory")
+}

@@ -1,0 +1,216 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/app"
+)
+
+func newAttachCommand(t *session.Target) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use: "attach", Short: "Open another UI on a running environment", Args: cobra.NoArgs,
+		Example: "  pipedeck attach\n  pipedeck attach --output json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			mode, err := ChooseOutput(output, true)
+			if err != nil {
+				return err
+			}
+			w, err := t.Workspace()
+			if err != nil {
+				return err
+			}
+			_, conn, err := t.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := conn.Close(); err != nil {
+				return err
+			}
+			if mode == outputTUI {
+				return exit.Explain(cmd.Context(), watchOnTerminal(cmd.Context(), w, nil, true))
+			}
+			return finish(mode, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode)))
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line)")
+	return cmd
+}
+
+// watchOnTerminal shows an environment until the user leaves, and starts it again when the user asks for that after its
+// process was killed. h is the host that this process started, or nil for an environment that runs already.
+func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
+	for {
+		again, err := watchOnce(ctx, w, h, keep)
+		if err != nil || !again {
+			return err
+		}
+		if h, err = startAgain(w); err != nil {
+			return err
+		}
+	}
+}
+
+// startAgain starts a host in place of the one that was killed. It returns nil when another process was faster.
+func startAgain(w *workspace.Workspace) (*host, error) {
+	if alive, err := w.Alive(); err != nil || alive {
+		return nil, err
+	}
+	last, err := w.Published()
+	if err == nil && last.Restart == nil {
+		err = errors.New("it is not known how it was started")
+	}
+	if err != nil {
+		return nil, exit.With(exit.NotStarted, fmt.Errorf("start environment %q again: %w", w.Name, err),
+			"run pipedeck up"+session.Flags(w)+" with the flags of before")
+	}
+	return startHost(w, last.Restart)
+}
+
+// watchOnce shows an environment until the user leaves; again says that the user wants it started.
+func watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) (again bool, err error) {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if h != nil {
+		// A host that ends by an error takes the screen down with it; its error is shown after.
+		watching.Go(func() {
+			select {
+			case <-h.ended:
+				if h.err != nil {
+					stop(h.err)
+				}
+			case <-ctx.Done():
+			}
+		})
+	}
+	connection := &connection{workspace: w, host: h}
+	defer connection.close()
+	outcome, err := app.Run(ctx, app.Config{
+		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
+	})
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return false, cause
+	}
+	if err != nil {
+		return false, keepPanic(w, err)
+	}
+	if outcome == app.StartAgain {
+		return true, nil
+	}
+	if outcome == app.EnvironmentGone && h != nil {
+		// Its last call ends before the host does, which alone knows whether it went well.
+		select {
+		case <-h.ended:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+		if h.err != nil {
+			return false, h.err
+		}
+	}
+	return false, leave(ctx, w, outcome, keep)
+}
+
+// keepPanic writes where the UI broke into the environment's logs: the screen has no room for it.
+func keepPanic(w *workspace.Workspace, err error) error {
+	panicked := (*app.PanicError)(nil)
+	if !errors.As(err, &panicked) {
+		return err
+	}
+	file := w.Path("logs", "ui-panic.log")
+	if writeErr := workspace.WriteFile(file, panicked.Stack); writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	return exit.With(exit.Failed, err, "the environment goes on; please report "+file+
+		", and look again with: pipedeck attach")
+}
+
+func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, keep bool) error {
+	switch {
+	case outcome == app.EnvironmentGone:
+		fmt.Printf("environment %q has ended\n", w.Name)
+		return nil
+	case outcome == app.TearDown || !keep:
+		return tearDown(context.WithoutCancel(ctx), w, os.Stdout)
+	}
+	if outcome == app.LeaveRunning {
+		if err := checkRunning(w); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n"+
+		"  stop and remove:   pipedeck down%s\n", w.Name, session.Flags(w), session.Flags(w))
+	if outcome == app.Interrupted {
+		return exit.Silent(exit.Interrupted)
+	}
+	return nil
+}
+
+// connection gives the UI a client, again after each loss.
+type connection struct {
+	workspace *workspace.Workspace
+	host      *host
+	conn      *grpc.ClientConn
+}
+
+func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, error) {
+	c.close()
+	if c.host != nil {
+		select {
+		case <-c.host.address:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		// The next call finds the host listening, or gone.
+		c.host = nil
+	}
+	if err := checkRunning(c.workspace); err != nil {
+		return nil, err
+	}
+	deck, conn, err := session.Dial(ctx, c.workspace)
+	c.conn = conn
+	return deck, err
+}
+
+// checkRunning returns an error when no process holds the environment's lock: app.ErrEnvironmentStopped when the
+// process was killed, app.ErrEnvironmentGone when it has ended in order.
+func checkRunning(w *workspace.Workspace) error {
+	alive, err := w.Alive()
+	if err != nil || alive {
+		return err
+	}
+	// A process that ends in order withdraws what it has published.
+	last, err := w.Published()
+	if err != nil {
+		return fmt.Errorf("environment %q has ended: %w", w.Name, app.ErrEnvironmentGone)
+	}
+	return exit.With(
+		exit.NotStarted, fmt.Errorf("environment %q has ended: its process %d was killed: %w", w.Name, last.PID,
+			app.ErrEnvironmentStopped),
+		"start it again with: pipedeck up"+session.Flags(w)+" and the flags of before",
+	)
+}
+
+func (c *connection) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}

@@ -1,0 +1,35 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"os"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/options"
+)
+
+// checker checks the applications of an environment against the schemas of its plugins.
+func (f *Flags) checker(ctx context.Context, w *workspace.Workspace) (*options.Checker, error) {
+	_, programs, err := f.programs(w)
+	if err != nil {
+		return nil, err
+	}
+	known, err := pluginflag.Known()
+	if err != nil {
+		return nil, err
+	}
+	given, err := pluginflag.Given(ctx, f.plugins, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	c := &options.Checker{Catalogue: known, Plugins: []options.Plugin{}, Where: "the plugins of this environment"}
+	known = pluginflag.Replace(known, given)
+	for _, plugin := range programs {
+		c.Plugins = append(c.Plugins, pluginflag.WithSchema(known, plugin.Name, plugin.Stages))
+	}
+	return c, nil
+}

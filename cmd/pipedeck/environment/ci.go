@@ -1,0 +1,222 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func newCICommand(t *session.Target) *cobra.Command {
+	flags := &Flags{}
+	var output string
+	var timeout time.Duration
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
+		Args: cobra.MaximumNArgs(1),
+		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
+the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
+configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
+the environment is degraded.`,
+		Example: `  pipedeck ci
+  pipedeck ci ~/src/my-app --output json
+  pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			mode, err := ChooseOutput(output, false)
+			if err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("name") {
+				// Its own, so that it disturbs neither a running environment nor another ci.
+				t.Name = "ci-" + uuid.NewString()[:8]
+			}
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
+			return s.CI(cmd.Context(), timeout)
+		},
+	}
+	flags.Register(cmd)
+	cmd.Flags().StringVar(&output, "output", "auto",
+		"plain, reader (sentences), json (one event a line); auto is plain")
+	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep cluster and state when leaving; an environment that was there "+
+		"before is always kept")
+	return cmd
+}
+
+// CI deploys every application at HEAD, and removes what it has created unless the user keeps that. It ends at the
+// latest after timeout, and writes the result line of --output json.
+func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx)))
+}
+
+func (s *Setup) ci(ctx context.Context) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	running, err := hasHolder(ctx, w)
+	if err != nil {
+		return err
+	}
+	if running {
+		return exit.Usage(fmt.Errorf("environment %q is running", w.Name), "choose another --name, or none")
+	}
+	// What was there before holds someone's work: only what this run makes is removed.
+	existed, err := w.Exists()
+	if err != nil {
+		return err
+	}
+	s.Keep = s.Keep || existed
+	if err := s.Flags.check(w, s.Args); err != nil {
+		return err
+	}
+	from, err := s.Flags.chooseSource(s.Args)
+	if err != nil {
+		return err
+	}
+	if err := w.Create(); err != nil {
+		return err
+	}
+	repository, err := from.open(w)
+	if err == nil {
+		err = s.Flags.checkApplications(ctx, w, repository)
+	}
+	if err != nil {
+		if !s.Keep {
+			err = errors.Join(err, discard(w))
+		}
+		return err
+	}
+	return s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+		var failed []*deckv1.Deployment
+		var broken []*deckv1.Application
+		var left string
+		err := follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags(),
+			Until: func(d *state.Deck) (settled bool) {
+				settled, failed, broken = d.SettledAt(repository.Head)
+				left = unfinished(d)
+				return settled && len(d.Applications()) >= len(repository.Applications)
+			}})
+		if err != nil {
+			return incomplete(err, left)
+		}
+		if err := verdict(failed, broken); err != nil {
+			return err
+		}
+		return checkHealth(ctx, deck)
+	})
+}
+
+// discard removes an environment that this process has created and that no process runs.
+func discard(w *workspace.Workspace) error {
+	lock, err := w.Acquire()
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Remove(lock), lock.Release())
+}
+
+// checkApplications reads every application configuration at HEAD, so that all mistakes are reported
+// at once and before anything is started.
+func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
+	repository *workspace.Repository) error {
+	skipped := repository.SkippedText()
+	if skipped != "" && len(repository.Applications) > 0 {
+		fmt.Fprintln(os.Stderr, "warning: "+skipped)
+	}
+	if skipped != "" && len(repository.Applications) == 0 {
+		return exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
+			"rename the paths and commit that")
+	}
+	if len(repository.Applications) == 0 {
+		return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
+			"commit an app.pipecd.yaml, or use --sample hello-world")
+	}
+	checker, err := f.checker(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := repository.CheckApplications(checker); err != nil {
+		return exit.Usage(err, "correct the file, commit it, and run again")
+	}
+	return nil
+}
+
+// incomplete is the error of a run that ended with err before all was deployed.
+func incomplete(err error, left string) error {
+	switch {
+	case errors.Is(err, reader.ErrEnded):
+		// For whoever asked it to end that is no error, but no one may take it for a success.
+		return exit.With(exit.Interrupted, errors.New("the environment was ended before everything was deployed"),
+			"run it again")
+	case errors.Is(err, context.DeadlineExceeded) && left != "":
+		return exit.With(exit.TimedOut, fmt.Errorf("timed out: %s", left),
+			"fix what it waited for, or give more time with --timeout")
+	default:
+		return err
+	}
+}
+
+// unfinished says what an environment is waiting for: parts that do not work, and those that do not run yet, or else
+// deployments.
+func unfinished(d *state.Deck) string {
+	left := waiting(d)
+	for _, p := range d.Problems() {
+		left = append(left, fmt.Sprintf("%s is degraded: %s (next step: %s)", p.GetPart(), p.GetReason(),
+			p.GetNextStep()))
+	}
+	return strings.Join(left, "; ")
+}
+
+// waiting lists the components that do not run yet, or else the deployments that have not ended.
+func waiting(d *state.Deck) (left []string) {
+	for _, c := range d.Components() {
+		if c.State == deckv1.Component_STATE_STARTING {
+			left = append(left, fmt.Sprintf("%s: %s", c.Name, c.Detail))
+		}
+	}
+	if len(left) > 0 {
+		return left
+	}
+	for _, a := range d.Applications() {
+		if newest := d.Newest(a.Id); newest != nil && !state.Ended(newest.Status) {
+			left = append(left, fmt.Sprintf("%s: %s: %s", a.Name, reader.Name(newest.Status), newest.StatusReason))
+		}
+	}
+	return left
+}
+
+func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {
+	if len(broken) > 0 {
+		return exit.Usage(fmt.Errorf("%s: %s", broken[0].Name, broken[0].SyncReason),
+			"correct the file, commit it, and run again")
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	var reasons []string
+	for _, d := range failed {
+		reasons = append(reasons, fmt.Sprintf("%s: %s: %s", d.ApplicationName, reader.Name(d.Status), d.StatusReason))
+	}
+	return exit.With(exit.Failed, errors.New(strings.Join(reasons, "; ")),
+		"see the stage logs above; --keep keeps the environment to look at")
+}

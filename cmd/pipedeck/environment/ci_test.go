@@ -1,0 +1,120 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func TestARunThatDidNotDeployEverythingIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	var failure *exit.Error
+	require.ErrorAs(t, incomplete(reader.ErrEnded, ""), &failure)
+	require.Equal(t, exit.Interrupted, failure.Code)
+	require.NotErrorIs(t, failure, reader.ErrEnded, "only those who wait for the end take it for a success")
+
+	require.ErrorAs(t, incomplete(context.DeadlineExceeded, "kubernetes: connection refused"), &failure)
+	require.Equal(t, exit.TimedOut, failure.Code)
+	require.EqualError(t, failure, "timed out: kubernetes: connection refused")
+
+	for _, err := range []error{context.DeadlineExceeded, context.Canceled, errors.New("broken stream")} {
+		require.Equal(t, err, incomplete(err, ""))
+	}
+}
+
+func TestWhatIsWaitedForIsSaid(t *testing.T) {
+	t.Parallel()
+	starting := decktest.Component(0, "kubernetes", "waiting for https://127.0.0.1:9: connection refused")
+	starting.State = deckv1.Component_STATE_STARTING
+	ready := decktest.Component(1, "piped", "dev")
+	ready.State = deckv1.Component_STATE_READY
+	running := decktest.Canary()
+	running.Status, running.StatusReason = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, "The stages are running"
+	for name, c := range map[string]struct {
+		objects []proto.Message
+		want    string
+	}{
+		"parts before deployments": {[]proto.Message{starting, ready, decktest.Application(), running},
+			"kubernetes: waiting for https://127.0.0.1:9: connection refused"},
+		"deployments": {[]proto.Message{ready, decktest.Application(), running},
+			decktest.Application().Name + ": RUNNING: The stages are running"},
+		"what is degraded": {
+			[]proto.Message{ready, decktest.Application(), running, decktest.Problems()[1]},
+			decktest.Application().Name + ": RUNNING: The stages are running; plugin wait is degraded: " +
+				decktest.Problems()[1].GetReason() +
+				" (next step: " + decktest.Problems()[1].GetNextStep() + ")",
+		},
+		"nothing": {[]proto.Message{ready, decktest.Application()}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			deck := state.New()
+			for _, event := range decktest.Events(c.objects...) {
+				deck.Apply(event)
+			}
+			require.Equal(t, c.want, unfinished(deck))
+		})
+	}
+}
+
+func TestCIThatIsInterruptedOrLateIsNoSuccessAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	repo := clitest.Repository(t, clitest.GoodApplication)
+	dir := filepath.Join(t.TempDir(), "state")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	code, _, stderr := command(ctx, dir, ci(t, repo)...)
+	require.Equal(t, exit.Interrupted, code, stderr)
+	require.NoDirExists(t, dir)
+
+	code, _, stderr = command(t.Context(), dir, ci(t, repo, "--timeout", "1ns")...)
+	require.Equal(t, exit.TimedOut, code, stderr)
+	require.NoDirExists(t, dir)
+}
+
+func TestCIWithABrokenConfigurationRemovesOnlyWhatItMade(t *testing.T) {
+	t.Parallel()
+	repo := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  timeout: soon\n")
+	dir := filepath.Join(t.TempDir(), "state")
+	code, _, stderr := command(t.Context(), dir, ci(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "app.pipecd.yaml:4:")
+	require.NoDirExists(t, dir)
+
+	work := filepath.Join(dir, "test", "repository", "work")
+	require.NoError(t, os.MkdirAll(work, 0o700))
+	code, _, _ = command(t.Context(), dir, ci(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code)
+	require.DirExists(t, work, "what was there before stays")
+}
+
+func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, verdict(nil, nil))
+	err := verdict([]*deckv1.Deployment{
+		{ApplicationName: "web", Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, StatusReason: "no image"},
+		{ApplicationName: "db", Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED, StatusReason: "by ann"},
+	}, nil)
+	var failure *exit.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, exit.Failed, failure.Code)
+	require.ErrorContains(t, err, "no image")
+	require.ErrorContains(t, err, "by ann")
+	require.ErrorAs(t, verdict(nil, []*deckv1.Application{{Name: "web", SyncReason: "app.pipecd.yaml:3:1"}}), &failure)
+	require.Equal(t, exit.WrongUsage, failure.Code)
+}

@@ -1,0 +1,247 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/devenv/cluster/existing"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/cluster/none"
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// clusterAuto stands for the best kind of cluster that this machine can run.
+const clusterAuto = auto.Kind
+
+// maxClusters bounds what one environment asks of a machine.
+const maxClusters = 8
+
+// clusterFlags are the flags that say where applications are deployed to.
+type clusterFlags struct {
+	clusters         []string
+	context          string
+	kubeconfig       string
+	nodeImage        string
+	kindConfig       string
+	exportKubeconfig bool
+	yes              bool
+	// engine is asked once, whoever needs to know.
+	engine *engine.Finder
+}
+
+func (f *clusterFlags) register(cmd *cobra.Command) {
+	f.engine = engine.NewFinder(engine.Run, os.Getenv(engine.Variable))
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
+		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or "+
+			"auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
+	flags.StringVar(&f.context, "context", "", "context of the existing cluster (default: the current one)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the existing cluster (default: the one that kubectl uses)")
+	flags.StringVar(&f.nodeImage, "node-image", "", "node image for kind")
+	flags.StringVar(&f.kindConfig, "kind-config", "", "configuration file for kind; name and kubeconfig stay ours")
+	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false,
+		"also make the kind cluster the current context of your kubeconfig; down undoes it")
+	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
+}
+
+// arguments gives the flags to another pipedeck process.
+func (f *clusterFlags) arguments() []string {
+	var args []string
+	for _, c := range f.clusters {
+		args = append(args, "--cluster="+c)
+	}
+	for _, given := range []struct{ name, value string }{
+		{"context", f.context}, {"kubeconfig", f.kubeconfig}, {"node-image", f.nodeImage},
+		{"kind-config", f.kindConfig},
+	} {
+		if given.value != "" {
+			args = append(args, "--"+given.name+"="+given.value)
+		}
+	}
+	if f.exportKubeconfig {
+		args = append(args, "--export-kubeconfig")
+	}
+	if f.yes {
+		args = append(args, "--yes")
+	}
+	return args
+}
+
+// namedKind is one --cluster flag.
+type namedKind struct {
+	name string
+	kind cluster.Kind
+}
+
+// parse reads the --cluster flags; each problem is the user's.
+func (f *clusterFlags) parse() ([]namedKind, error) {
+	if len(f.clusters) > maxClusters {
+		return nil, exit.Usage(fmt.Errorf("%d clusters are too many", len(f.clusters)),
+			fmt.Sprintf("use at most %d", maxClusters))
+	}
+	var parsed []namedKind
+	for _, given := range f.clusters {
+		name, kind, named := strings.Cut(given, "=")
+		switch {
+		case !named:
+			name, kind = workspace.TargetName, given
+		case workspace.CheckClusterName(name) != nil:
+			return nil, exit.Usage(workspace.CheckClusterName(name),
+				"for example --cluster dev=kind --cluster prod=kind")
+		}
+		known := []cluster.Kind{cluster.InDocker, cluster.Embedded, cluster.Existing, cluster.None, clusterAuto}
+		if !slices.Contains(known, cluster.Kind(kind)) {
+			return nil, exit.Usage(fmt.Errorf("--cluster %q is unknown", kind),
+				"use kind, embedded, existing, none or auto")
+		}
+		if slices.ContainsFunc(parsed, func(n namedKind) bool { return n.name == name }) {
+			return nil, exit.Usage(fmt.Errorf("two clusters have the name %q", name),
+				"for example --cluster dev=kind --cluster prod=kind")
+		}
+		parsed = append(parsed, namedKind{name, cluster.Kind(kind)})
+	}
+	return parsed, f.checkCombination(parsed)
+}
+
+// checkCombination finds flags that contradict each other.
+func (f *clusterFlags) checkCombination(parsed []namedKind) error {
+	has := func(kinds ...cluster.Kind) bool {
+		return slices.ContainsFunc(parsed, func(n namedKind) bool { return slices.Contains(kinds, n.kind) })
+	}
+	switch {
+	case has(cluster.None) && len(parsed) > 1:
+		return exit.Usage(errors.New("--cluster none stands for no cluster at all"), "leave it out")
+	case (f.context != "" || f.kubeconfig != "") && !has(cluster.Existing):
+		return exit.Usage(errors.New("--context and --kubeconfig name an existing cluster"), "add --cluster existing")
+	case (f.nodeImage != "" || f.kindConfig != "" || f.exportKubeconfig) && !has(cluster.InDocker, clusterAuto):
+		return exit.Usage(errors.New("--node-image, --kind-config and --export-kubeconfig are for kind"),
+			"add --cluster kind")
+	}
+	if f.kindConfig == "" {
+		return nil
+	}
+	file, err := os.Open(f.kindConfig)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("--kind-config: %w", err),
+			"name a configuration file of kind, or leave the flag out")
+	}
+	return file.Close()
+}
+
+// none reports whether there is no cluster at all.
+func (f *clusterFlags) none() bool {
+	return len(f.clusters) == 1 && f.clusters[0] == string(cluster.None)
+}
+
+// make returns the clusters of an environment; nothing is started.
+func (f *clusterFlags) make(w *workspace.Workspace, logger *slog.Logger) ([]env.Cluster, error) {
+	parsed, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	var clusters []env.Cluster
+	for _, c := range parsed {
+		clusters = append(clusters, env.Cluster{Name: c.name, New: func(hooks env.Hooks) (cluster.Provider, error) {
+			return f.provider(w, c, hooks, logger)
+		}})
+	}
+	return clusters, nil
+}
+
+func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
+	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
+		return nil, exit.Usage(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s",
+			c.kind),
+			"remove it with pipedeck down, or choose another --name")
+	}
+	switch c.kind {
+	case cluster.None:
+		return none.Provider{}, nil
+	case cluster.Embedded:
+		return f.embedded(w, c.name, hooks, logger)
+	case clusterAuto:
+		return f.auto(w, c.name, hooks, logger)
+	case cluster.Existing:
+		return f.existing(w, c.name, logger)
+	case cluster.InDocker:
+		return f.kind(w, c.name, hooks, logger), nil
+	default:
+		return nil, exit.Usage(fmt.Errorf("--cluster %s is not in this version", c.kind), "use --cluster embedded")
+	}
+}
+
+func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
+	program, err := embedded.NewProgram()
+	if err != nil {
+		return nil, err
+	}
+	return embedded.New(embedded.Config{
+		Program: program, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
+		Started: hooks.Started, Logger: logger,
+	}), nil
+}
+
+func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) cluster.Provider {
+	return kind.New(kind.Config{
+		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name),
+		LogFile:   w.ClusterLog(name),
+		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, TakesImages: hooks.TakesImages,
+		Logger: logger,
+	})
+}
+
+func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks,
+	logger *slog.Logger) (cluster.Provider, error) {
+	without, err := f.embedded(w, name, hooks, logger)
+	if err != nil {
+		return nil, err
+	}
+	return auto.New(auto.Config{
+		Kind: f.kind(w, name, hooks, logger), Embedded: without, Engine: f.engine.Find,
+		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Recorded: kind.Recorded, Logger: logger,
+	}), nil
+}
+
+func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slog.Logger) (cluster.Provider, error) {
+	found, err := f.findExisting()
+	if err != nil {
+		return nil, err
+	}
+	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), LoadIntoKind: kind.LoadInto,
+		Logger: logger}), nil
+}
+
+// findExisting returns the context that the flags name, provided that it may be used.
+func (f *clusterFlags) findExisting() (*existing.Context, error) {
+	found, err := existing.Find(f.kubeconfig, f.context)
+	if err == nil && !f.yes {
+		err = found.Check()
+	}
+	if err == nil {
+		return found, nil
+	}
+	hint := "see pipedeck up --help for --context"
+	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
+		hint = known.Hint
+	}
+	return nil, exit.Usage(err, hint)
+}

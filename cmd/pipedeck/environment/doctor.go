@@ -1,0 +1,92 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/doctor"
+)
+
+func newDoctorCommand(t *session.Target) *cobra.Command {
+	flags := &clusterFlags{}
+	var output string
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check this machine and name the commands that fix it", Args: cobra.NoArgs,
+		Long: `Check what an environment with the given clusters needs from this machine, and what earlier
+environments have left. It changes nothing. Exit code 0: no check fails; 3: an environment could not
+start. up and ci first run the checks that concern their clusters.`,
+		Example: "  pipedeck doctor\n  pipedeck doctor --cluster kind\n  pipedeck doctor -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, err := t.Root()
+			if err != nil {
+				return err
+			}
+			d, err := flags.doctor(root)
+			if err != nil {
+				return err
+			}
+			checks := d.Examine(cmd.Context())
+			if cmd.Context().Err() != nil {
+				return exit.Silent(exit.Interrupted)
+			}
+			if output == "json" {
+				encoder := json.NewEncoder(cmd.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				err = encoder.Encode(checks)
+			} else {
+				err = format.Table(cmd.OutOrStdout(), []string{"CHECK", "STATE", "FOUND"}, rows(checks))
+			}
+			if err != nil {
+				return err
+			}
+			failed := slices.DeleteFunc(checks, func(c doctor.Check) bool { return c.State != doctor.Fail })
+			if len(failed) == 0 {
+				return nil
+			}
+			why := failures(failed)
+			return exit.With(exit.NotStarted, why, why.Hint)
+		},
+	}
+	flags.register(cmd)
+	format.AddFlag(cmd, &output)
+	return cmd
+}
+
+// rows puts all that is told about a failing check into its last, unaligned cell.
+func rows(checks []doctor.Check) [][]string {
+	var body [][]string
+	for _, c := range checks {
+		found := c.Found
+		if c.State != doctor.OK {
+			found = fmt.Sprintf("%s: %s; to fix it: %s", c.Found, c.Why, c.Fix)
+		}
+		body = append(body, []string{c.Name, string(c.State), found})
+	}
+	return body
+}
+
+// doctor examines this machine for the clusters that the flags ask for.
+func (f *clusterFlags) doctor(stateDir string) (*doctor.Doctor, error) {
+	parsed, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	var kinds []cluster.Kind
+	for _, c := range parsed {
+		kinds = append(kinds, c.kind)
+	}
+	return &doctor.Doctor{
+		System: doctor.ThisMachine(), StateDir: stateDir, Clusters: kinds,
+		NodeImage: f.nodeImage, KindConfig: f.kindConfig, Engine: f.engine.Find,
+	}, nil
+}

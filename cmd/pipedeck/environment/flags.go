@@ -1,0 +1,245 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// bundledPlugins are started in every environment, by the name they have in the configuration.
+var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
+
+// multiclusterPlugin is started besides in an environment of several clusters.
+const multiclusterPlugin = "kubernetes_multicluster"
+
+// kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without
+// a word when it has none.
+var kubernetesPlugins = []string{"kubernetes", multiclusterPlugin}
+
+// Flags are the flags that say what an environment consists of.
+type Flags struct {
+	clusterFlags
+	samples []string
+	plugins []string
+	// pluginConfigs are NAME=FILE.
+	pluginConfigs []string
+	piped         string
+	live          bool
+}
+
+// Register adds the flags to a command.
+func (f *Flags) Register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.clusterFlags.register(cmd)
+	flags.StringArrayVar(&f.samples, "sample", nil,
+		"use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
+	flags.StringArrayVar(&f.plugins, "plugin", nil,
+		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
+			"and again when a file of it is saved")
+	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil,
+		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
+			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
+	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
+}
+
+// AddPlugin adds a plugin as --plugin does.
+func (f *Flags) AddPlugin(given string) { f.plugins = append(f.plugins, given) }
+
+// registerLive is for the commands that keep an environment up.
+func (f *Flags) registerLive(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.live, "live", false, "deploy the working tree as it is on disk, whenever a file is saved")
+}
+
+// arguments gives the flags to another pipedeck process.
+func (f *Flags) arguments() []string {
+	args := f.clusterFlags.arguments()
+	for _, s := range f.samples {
+		args = append(args, "--sample="+s)
+	}
+	for _, p := range f.plugins {
+		args = append(args, "--plugin="+p)
+	}
+	for _, c := range f.pluginConfigs {
+		args = append(args, "--plugin-config="+c)
+	}
+	if f.piped != "" {
+		args = append(args, "--piped="+f.piped)
+	}
+	if f.live {
+		args = append(args, "--live")
+	}
+	return args
+}
+
+func sampleNames() []string {
+	var names []string
+	for _, s := range sampleapps.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// source says which repository the environment watches.
+type source struct {
+	// dir is the user's repository; empty for a sample repository.
+	dir     string
+	samples []sampleapps.Sample
+}
+
+// chooseSource follows the rule of `up [DIR]`: the given directory; else samples when they are
+// asked for; else the repository around the working directory, which has to hold application
+// configurations. A directory that cannot be watched is an error; a sample never takes its place.
+func (f *Flags) chooseSource(args []string) (*source, error) {
+	if len(args) == 1 {
+		if len(f.samples) > 0 {
+			return nil, exit.Usage(errors.New("give a directory or --sample, not both"), "see pipedeck up --help")
+		}
+		repository, err := workspace.OpenRepository(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return &source{dir: repository.Root}, nil
+	}
+	if len(f.samples) == 0 {
+		return aroundWorkingDirectory()
+	}
+	s := &source{}
+	for _, name := range f.samples {
+		sample, err := sampleapps.Find(name)
+		if err != nil {
+			return nil, exit.Usage(err, "pipedeck up --sample "+sampleNames()[0])
+		}
+		s.samples = append(s.samples, sample)
+	}
+	return s, nil
+}
+
+// aroundWorkingDirectory is the repository that the user is in.
+func aroundWorkingDirectory() (*source, error) {
+	sample := "try a sample: add --sample " + sampleNames()[0]
+	repository, err := workspace.OpenRepository(".")
+	if problem := (*workspace.RepositoryError)(nil); errors.As(err, &problem) {
+		return nil, exit.Usage(err, "give the directory of a repository; or "+problem.Hint+"; or "+sample)
+	}
+	if err != nil {
+		return nil, exit.Usage(err, "give the directory of another repository; or "+sample)
+	}
+	if len(repository.Applications) == 0 {
+		return nil, exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
+			"commit an app.pipecd.yaml; or give the directory of another repository; or "+sample)
+	}
+	return &source{dir: repository.Root}, nil
+}
+
+// open opens the repository or makes the sample one.
+func (s *source) open(w *workspace.Workspace) (*workspace.Repository, error) {
+	if s.dir != "" {
+		return workspace.OpenRepository(s.dir)
+	}
+	samples := make([]workspace.Sample, 0, len(s.samples))
+	for _, sample := range s.samples {
+		samples = append(samples, sample)
+	}
+	repository, err := w.EnsureSample(samples...)
+	if err != nil {
+		return nil, err
+	}
+	repository.EditHint = s.samples[0].EditHint
+	return repository, nil
+}
+
+// programs returns the agent and the plugins, each checked to be there.
+func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []workspace.Plugin, err error) {
+	bin, err := pluginflag.ProgramDir()
+	if err != nil {
+		return "", nil, err
+	}
+	if piped = f.piped; piped == "" {
+		piped = filepath.Join(bin, "piped")
+	}
+	if err := pluginflag.CheckProgram("piped", piped, "build it with: make build"); err != nil {
+		return "", nil, err
+	}
+	if plugins, err = f.pluginList(bin); err != nil {
+		return "", nil, err
+	}
+	for i, p := range plugins {
+		if p.Source != "" {
+			plugins[i].URL = (&url.URL{Scheme: "file", Path: w.PluginProgram(p.Name)}).String()
+			continue
+		}
+		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
+			err := pluginflag.CheckProgram("plugin "+p.Name, path, "build the bundled ones with: make build")
+			if err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	return piped, plugins, nil
+}
+
+// pluginList is the bundled plugins and those that were given, in place of them or besides.
+func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
+	var plugins []workspace.Plugin
+	names := bundledPlugins
+	if len(f.clusters) > 1 {
+		names = append(slices.Clone(names), multiclusterPlugin)
+	}
+	for _, name := range names {
+		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
+			DefaultMemory: bundledMemory(name)}
+		if name == "wait" {
+			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
+			plugin.Config = map[string]any{"allowSkip": true}
+		}
+		plugins = append(plugins, plugin)
+	}
+	// PipeCD's rule: a deployment plugin without a target refuses to start.
+	if f.none() {
+		plugins = plugins[1:]
+	}
+	for _, given := range f.plugins {
+		plugin, err := pluginflag.Parse(given)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == plugin.Name }); i >= 0 {
+			plugins[i].URL, plugins[i].Source, plugins[i].DefaultMemory = plugin.URL, plugin.Source, ""
+		} else {
+			plugins = append(plugins, plugin)
+		}
+	}
+	if err := f.configure(plugins); err != nil {
+		return nil, err
+	}
+	for i, p := range plugins {
+		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
+	}
+	return plugins, nil
+}
+
+// bundledMemory is the memory limit of a bundled plugin, far above what it needs. The programs that a plugin starts
+// count, so that the scripts of users would be held to the limit of scriptrun: it has none.
+func bundledMemory(name string) string {
+	switch {
+	case slices.Contains(kubernetesPlugins, name):
+		return "1Gi"
+	case name == "scriptrun":
+		return ""
+	}
+	return "256Mi"
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+)
+
+// It changes the working directory, so no other test runs next to it.
+func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
+	empty := t.TempDir()
+	without := clitest.Repository(t, clitest.GoodApplication)
+	require.NoError(t, os.Remove(filepath.Join(without, "app.pipecd.yaml")))
+	clitest.CommitAll(t, without)
+	broken := clitest.Repository(t, clitest.GoodApplication)
+	require.NoError(t, os.WriteFile(filepath.Join(broken, ".git", "config"), []byte("[core\n"), 0o600))
+	unborn := t.TempDir()
+	_, err := git.PlainInit(unborn, false)
+	require.NoError(t, err)
+	for dir, says := range map[string]string{
+		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch",
+		broken: "has a broken configuration",
+	} {
+		t.Chdir(dir)
+		state := filepath.Join(t.TempDir(), "state")
+		for _, verb := range []string{"up", "ci"} {
+			code, stdout, stderr := command(t.Context(), state, verb, "--output", "plain", "--cluster", "none")
+			require.Equal(t, exit.WrongUsage, code, "%s: %s", says, stderr)
+			require.Contains(t, stderr, says)
+			require.Contains(t, stderr, "next step: ")
+			require.Contains(t, stderr, "add --sample hello-world")
+			require.Empty(t, stdout)
+			require.NoDirExists(t, state)
+		}
+	}
+
+	detached := clitest.Repository(t, clitest.GoodApplication)
+	repo, err := git.PlainOpen(detached)
+	require.NoError(t, err)
+	head, err := repo.Head()
+	require.NoError(t, err)
+	require.NoError(t, repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, head.Hash())))
+	t.Chdir(detached)
+	for _, args := range [][]string{nil, {"."}} {
+		from, err := (&Flags{}).chooseSource(args)
+		require.NoError(t, err)
+		require.Empty(t, from.samples)
+		require.NotEmpty(t, from.dir)
+	}
+}
+
+func TestPluginsThatDeployToKubernetesGetTheClusters(t *testing.T) {
+	t.Parallel()
+	given := []string{"kubernetes_multicluster=/p/multi", "kubernetes=/p/other", "mine=/p/mine"}
+	for name, tc := range map[string]struct {
+		clusters, plugins, want []string
+	}{
+		"the bundled one": {[]string{"embedded"}, nil, []string{"kubernetes"}},
+		"one in its place, and PipeCD's": {[]string{"embedded"}, given,
+			[]string{"kubernetes", "kubernetes_multicluster"}},
+		"both for several clusters": {[]string{"a=embedded", "b=embedded"}, nil,
+			[]string{"kubernetes", "kubernetes_multicluster"}},
+		"none without a cluster": {[]string{"none"}, given, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &Flags{clusterFlags: clusterFlags{clusters: tc.clusters}, plugins: tc.plugins}
+			plugins, err := f.pluginList("/bin")
+			require.NoError(t, err)
+			var got []string
+			for _, p := range plugins {
+				if p.Kubernetes {
+					got = append(got, p.Name)
+				}
+			}
+			require.Equal(t, tc.want, got)
+		})
+	}
+}

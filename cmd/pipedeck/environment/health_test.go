@@ -1,0 +1,29 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+func TestHealthIsAwaitedForAWhile(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Tell(decktest.Running()...)
+	server.Tell(decktest.Problems()[0])
+	deck := server.Dial(t)
+	left, err := awaitHealth(t.Context(), deck, time.Second)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "it does not clear")
+	go server.Tell(&deckv1.Removed{ProblemId: decktest.Problems()[0].GetId()})
+	left, err = awaitHealth(t.Context(), deck, time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

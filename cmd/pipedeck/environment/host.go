@@ -1,0 +1,160 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/owned"
+)
+
+// The host is the process that runs an environment while user interfaces come and go: `up` on a
+// terminal starts one and is its first user interface. Without a terminal `up` and `ci` are their
+// own host.
+
+// announceFD is the pipe on which a host tells its starter how it fares.
+const announceFD = 3
+
+// errShutDown is the reason of a host that has ended because a user asked for it.
+var errShutDown = errors.New("a user asked for its end")
+
+// announcement is one line from a host to the process that started it.
+type announcement struct {
+	// Address is set once clients may connect.
+	Address string `json:"address,omitempty"`
+	// Error, Hint and Code are set when the environment has ended by an error.
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+	Code  int    `json:"code,omitempty"`
+}
+
+func newHostCommand(t *session.Target) *cobra.Command {
+	flags := &Flags{}
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "host [DIR]", Short: "Run an environment without a user interface", Args: cobra.MaximumNArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// The environment's children must not hold the pipe open.
+			syscall.CloseOnExec(announceFD)
+			pipe := os.NewFile(announceFD, "announce")
+			announce := func(a announcement) {
+				// The starter may be gone; the environment does not depend on it.
+				_ = json.NewEncoder(pipe).Encode(a)
+			}
+			s := &Setup{Target: t, Flags: flags, Keep: keep, Args: args}
+			err := s.runLogged(cmd.Context(), func(address string) { announce(announcement{Address: address}) })
+			if err == nil {
+				// Errors are printed by run. Both go past the log, into the space that the log keeps for last words.
+				fmt.Fprintf(cmd.ErrOrStderr(), "pipedeck: environment %q has ended: %v\n", t.Name,
+					cmp.Or(context.Cause(cmd.Context()), errShutDown))
+			}
+			if err = exit.Explain(cmd.Context(), err); err != nil {
+				a := announcement{Error: err.Error(), Code: exit.NotStarted}
+				if failure := (*exit.Error)(nil); errors.As(err, &failure) {
+					a.Hint, a.Code = failure.Hint, failure.Code
+				}
+				announce(a)
+			}
+			return err
+		},
+	}
+	flags.Register(cmd)
+	flags.registerLive(cmd)
+	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
+	return cmd
+}
+
+// host is a host process as its starter sees it.
+type host struct {
+	// address gets the control plane's address once; it is closed when that will never come.
+	address chan string
+	// ended is closed after err was set, when the host has ended.
+	ended chan struct{}
+	err   error
+	// log is the path of the file that the host writes to.
+	log string
+}
+
+// restart is what starts the same environment again.
+func (f *Flags) restart(args []string) (*workspace.Restart, error) {
+	directory, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	return &workspace.Restart{Arguments: append(append(f.arguments(), "--"), args...), Directory: directory}, nil
+}
+
+// startHost starts a host that outlives this process, with its output in the environment's logs.
+func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error) {
+	if err := w.Create(); err != nil {
+		return nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find my own program: %w", err)
+	}
+	log, err := owned.OpenFile(w.Path("logs", "host.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	if err != nil {
+		return nil, fmt.Errorf("open the environment's log: %w", err)
+	}
+	defer log.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer write.Close()
+	cmd := exec.Command(exe, append([]string{"host", "--name=" + w.Name, "--state-dir=" + filepath.Dir(w.Dir)},
+		command.Arguments...)...)
+	cmd.Dir = command.Directory
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{write}
+	// A session of its own: closing the terminal or Ctrl-C in it does not reach the host.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())
+	}
+	h := &host{address: make(chan string, 1), ended: make(chan struct{}), log: log.Name()}
+	// Whoever needs the host's end waits for ended; the host itself may outlive this process.
+	go h.follow(read, cmd)
+	return h, nil
+}
+
+// follow reads what the host announces until the host ends; then it ends, too.
+func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
+	defer close(h.ended)
+	defer read.Close()
+	announced := json.NewDecoder(read)
+	for {
+		var a announcement
+		if err := announced.Decode(&a); err != nil {
+			break
+		}
+		if a.Address != "" {
+			h.address <- a.Address
+		}
+		if a.Error != "" {
+			h.err = exit.With(a.Code, errors.New(a.Error), a.Hint)
+		}
+	}
+	if err := cmd.Wait(); err != nil && h.err == nil {
+		h.err = exit.With(exit.NotStarted, fmt.Errorf("the environment's process ended: %w", err),
+			"start it again, it goes on where it was; its last words are in "+h.log)
+	}
+	close(h.address)
+}

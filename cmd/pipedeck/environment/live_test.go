@@ -1,0 +1,28 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func TestLiveIsAskedForWhenTheEnvironmentIsStarted(t *testing.T) {
+	t.Parallel()
+	w, err := workspace.At(t.TempDir(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	live := &Flags{live: true}
+	require.NoError(t, live.checkSameMode(w), "one that is just starting")
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1"}))
+	require.ErrorContains(t, live.checkSameMode(w), `environment "demo" is running and deploys commits only`)
+	require.NoError(t, (&Flags{}).checkSameMode(w))
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Live: true}))
+	require.NoError(t, live.checkSameMode(w))
+	require.Contains(t, live.arguments(), "--live", "the host is told")
+	require.NotContains(t, (&Flags{}).arguments(), "--live")
+}

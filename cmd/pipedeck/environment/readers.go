@@ -1,0 +1,143 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/app"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// follow writes what happens in an environment in one of the forms without a screen.
+func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode OutputMode, out io.Writer,
+	options reader.Options) error {
+	switch mode {
+	case outputJSON:
+		return reader.JSON(ctx, deck, out, options)
+	case outputReader:
+		return reader.Sentences(ctx, deck, out, options)
+	default:
+		return reader.Plain(ctx, deck, out, options)
+	}
+}
+
+// attachReader follows an environment that another process runs, until either ends.
+func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode) error {
+	deck, conn, err := session.Dial(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	err = follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: session.Flags(w)})
+	if errors.Is(err, reader.ErrEnded) {
+		return howItEnded(ctx, w)
+	}
+	return err
+}
+
+// howItEnded returns nil when an environment whose connection is lost has ended in order.
+func howItEnded(ctx context.Context, w *workspace.Workspace) error {
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	lock, err := awaitEnd(ctx, w)
+	if ctx.Err() != nil {
+		return exit.With(exit.NotStarted, fmt.Errorf("the connection to environment %q is lost", w.Name),
+			"look again with: pipedeck attach"+session.Flags(w))
+	}
+	if err != nil {
+		return err
+	}
+	if err := lock.Release(); err != nil {
+		return err
+	}
+	if err := checkRunning(w); !errors.Is(err, app.ErrEnvironmentGone) {
+		return err
+	}
+	return nil
+}
+
+// runWithReader runs the environment in this process and follows it until the user interrupts it.
+func (s *Setup) runWithReader(ctx context.Context) error {
+	return s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+		return follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags()})
+	})
+}
+
+// finish writes the result line that ends --output json.
+func finish(mode OutputMode, err error) error {
+	if mode != outputJSON {
+		return err
+	}
+	code, reason := exit.OK, "done"
+	if failure := (*exit.Error)(nil); errors.As(err, &failure) {
+		code, reason = failure.Code, "interrupted"
+		if failure.Err != nil {
+			reason = failure.Err.Error()
+		}
+	}
+	return errors.Join(reader.Result(os.Stdout, code, reason), err)
+}
+
+// host runs the environment in this process while watch looks at it. When watch returns the
+// environment is ended; when the environment ends first, its error counts.
+func (s *Setup) host(ctx context.Context, watch func(context.Context, deckv1.DeckServiceClient) error) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	logger, closeLog, err := quiet(w)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	// When the reader of the output ends, such as head, writing fails and the environment ends in good order. Without
+	// this the signal would kill the process.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	listening := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.run(ctx, reports{
+			logger:    logger,
+			listening: func(string) { close(listening) },
+			warn:      func(line string) { fmt.Fprintln(os.Stderr, text.Clean(line)) },
+		})
+	}()
+	select {
+	case err := <-ended:
+		// It ends without an error when it was interrupted, which is no success either.
+		return errors.Join(err, context.Cause(ctx))
+	case <-listening:
+	}
+	deck, conn, err := session.Dial(ctx, w)
+	if err != nil {
+		stop()
+		return errors.Join(err, <-ended)
+	}
+	defer conn.Close()
+	watchErr := watch(ctx, deck)
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	if errors.Is(watchErr, reader.ErrEnded) {
+		return nil // someone asked the environment to end
+	}
+	return watchErr
+}

@@ -1,0 +1,135 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/image"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/owned"
+)
+
+// Setup is an environment to run as a user asked for it, and how it is shown.
+type Setup struct {
+	Target *session.Target
+	Flags  *Flags
+	Mode   OutputMode
+	// Keep leaves cluster and state when the environment ends.
+	Keep bool
+	// Args is the repository's directory; none for the repository around the working directory or a sample.
+	Args []string
+}
+
+// reports is where an environment reports to while it runs.
+type reports struct {
+	logger *slog.Logger
+	// listening gets the address of the control plane once clients may connect.
+	listening func(address string)
+	// warn gets a line for each thing about this machine that may go wrong.
+	warn func(line string)
+}
+
+// runLogged runs the environment, which reports to its log. The log is the standard error of the process, too, which
+// the Go runtime writes a panic to.
+func (s *Setup) runLogged(ctx context.Context, listening func(address string)) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	logger, closeLog, err := quiet(w)
+	if err != nil {
+		return err
+	}
+	err = s.run(ctx, reports{logger: logger, listening: listening, warn: func(string) {}}) // warnings are in the log
+	return errors.Join(err, closeLog())
+}
+
+// run returns when the environment has ended.
+func (s *Setup) run(ctx context.Context, to reports) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	from, err := s.Flags.chooseSource(s.Args)
+	if err != nil {
+		return err
+	}
+	piped, plugins, err := s.Flags.programs(w)
+	if err != nil {
+		return err
+	}
+	clusters, err := s.Flags.make(w, to.logger)
+	if err != nil {
+		return err
+	}
+	images, err := imageService(to.logger)
+	if err != nil {
+		return err
+	}
+	machine, err := s.Flags.doctor(filepath.Dir(w.Dir))
+	if err != nil {
+		return err
+	}
+	again, err := s.Flags.restart(s.Args)
+	if err != nil {
+		return err
+	}
+	checks := newPreflight(machine)
+	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error {
+		return env.Run(ctx, env.Options{
+			Workspace:    w,
+			Clusters:     checks.gate(clusters),
+			Images:       images,
+			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+			Live:         s.Flags.live,
+			Piped:        piped,
+			ForeignPiped: s.Flags.piped != "",
+			Plugins:      plugins,
+			Remove:       !s.Keep,
+			Restart:      again,
+			Version:      version.Build(),
+			Listening:    to.listening,
+			Logger:       to.logger,
+		})
+	})
+}
+
+// imageService makes what plugins get the images of the repository's programs from.
+func imageService(logger *slog.Logger) (func(env.LoadImage) imagev1.ImageServiceServer, error) {
+	cache, err := image.DefaultCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	builder := image.NewBuilder(cache)
+	return func(load env.LoadImage) imagev1.ImageServiceServer {
+		return image.NewService(builder, image.LoadFunc(load), logger)
+	}, nil
+}
+
+// lastWords is the space that the log of the host keeps for what the process writes when it ends, such as a panic, so
+// that it is written on a full disk, too.
+const lastWords = 64 << 10
+
+// quiet returns a logger that writes to the environment's log, and what closes the log. Hosts use it, because their
+// standard output belongs to the events.
+func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
+	if err := w.Create(); err != nil {
+		return nil, nil, err
+	}
+	file, err := owned.OpenLog(w.Path("logs", "host.log"), owned.MaxLog)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
+	}
+	_ = file.Reserve(lastWords) // on a full disk, the first line that fits tries again
+	return slog.New(slog.NewTextHandler(file, nil)), file.Close, nil
+}

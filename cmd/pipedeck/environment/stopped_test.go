@@ -1,0 +1,45 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/app"
+)
+
+func TestAKilledEnvironmentIsToldFromOneThatEndedAndOneThatRuns(t *testing.T) {
+	t.Parallel()
+	w := environment(t, t.TempDir(), "demo")
+	require.ErrorIs(t, checkRunning(w), app.ErrEnvironmentGone, "it never ran")
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	flags := &Flags{samples: []string{"hello-world"}, live: true}
+	command, err := flags.restart(nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Publish(workspace.Running{PID: 4711, Address: "127.0.0.1:1", Restart: command}))
+	require.NoError(t, checkRunning(w))
+
+	require.NoError(t, lock.Release(), "the kernel does that when the process is killed")
+	err = checkRunning(w)
+	require.ErrorIs(t, err, app.ErrEnvironmentStopped)
+	require.ErrorContains(t, err, "its process 4711 was killed")
+	var failure *exit.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, exit.NotStarted, failure.Code)
+	require.Contains(t, failure.Hint, "pipedeck up --name demo")
+	published, err := w.Published()
+	require.NoError(t, err)
+	require.Equal(t, []string{"--sample=hello-world", "--live", "--"}, published.Restart.Arguments)
+	require.DirExists(t, published.Restart.Directory)
+
+	require.NoError(t, w.Withdraw())
+	require.ErrorIs(t, checkRunning(w), app.ErrEnvironmentGone, "it has ended in order")
+	_, err = startAgain(w)
+	require.ErrorContains(t, err, "start environment \"demo\" again")
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func newUpCommand(t *session.Target) *cobra.Command {
+	flags := &Flags{}
+	var output string
+	var keep bool
+	cmd := &cobra.Command{
+		Use: "up [DIR]", Short: "Start the environment, or attach to the running one", Args: cobra.MaximumNArgs(1),
+		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
+show its deployments. DIR is the repository; the default is the repository around the current directory,
+which must hold application configurations. --sample creates a sample repository.
+
+When you leave the UI, it asks whether to keep the environment running. Without a terminal, Ctrl-C ends it.`,
+		Example: `  pipedeck up
+  pipedeck up ~/src/my-app
+  pipedeck up --sample hello-world
+  pipedeck up --live
+  pipedeck up --output plain`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			mode, err := ChooseOutput(output, true)
+			if err != nil {
+				return err
+			}
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
+			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context())))
+		},
+	}
+	flags.Register(cmd)
+	flags.registerLive(cmd)
+	cmd.Flags().StringVar(&output, "output", "auto",
+		"tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
+	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
+	return cmd
+}
+
+// up shows the environment that runs already, or starts it.
+func (s *Setup) up(ctx context.Context) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	running, err := hasHolder(ctx, w)
+	if err != nil {
+		return err
+	}
+	if running {
+		if err := checkSameRepository(ctx, w, s.Args); err != nil {
+			return err
+		}
+		if err := s.Flags.checkSameMode(w); err != nil {
+			return err
+		}
+		if s.Mode == outputTUI {
+			return watchOnTerminal(ctx, w, nil, s.Keep)
+		}
+		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
+		return attachReader(ctx, w, s.Mode)
+	}
+	// What the user got wrong is said before anything is started or drawn.
+	if err := s.Flags.check(w, s.Args); err != nil {
+		return err
+	}
+	if err := s.Flags.checkUnread(ctx, w, s.Args); err != nil {
+		return err
+	}
+	if s.Mode != outputTUI {
+		return s.runWithReader(ctx)
+	}
+	command, err := s.Flags.restart(s.Args)
+	if err != nil {
+		return err
+	}
+	h, err := startHost(w, command)
+	if err != nil {
+		return err
+	}
+	return watchOnTerminal(ctx, w, h, s.Keep)
+}
+
+// checkSameRepository refuses to show an environment that watches another repository than the one
+// the user named: their commits would never appear there.
+func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	asked, err := workspace.OpenRepository(args[0])
+	if err != nil {
+		return err
+	}
+	deck, conn, err := session.Dial(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, session.CallTimeout)
+	defer cancel()
+	s, err := session.ReadState(ctx, deck)
+	if err != nil {
+		return err
+	}
+	// An environment that is still opening its repository has no name for it yet.
+	if watched := s.Environment().GetRepository(); watched != "" && watched != asked.Root {
+		return exit.Usage(fmt.Errorf("environment %q is running and watches %s, not %s", w.Name, watched, asked.Root),
+			"choose another --name, or end that one first: pipedeck down"+session.Flags(w))
+	}
+	return nil
+}
+
+// checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
+func (f *Flags) checkSameMode(w *workspace.Workspace) error {
+	running, err := w.Published()
+	if !f.live || err != nil || running.Live {
+		return nil // one that has published nothing yet is waited for later
+	}
+	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
+		"end it first: pipedeck down"+session.Flags(w)+"; then pipedeck up --live")
+}
+
+// check finds wrong usage without starting anything.
+func (f *Flags) check(w *workspace.Workspace, args []string) error {
+	from, err := f.chooseSource(args)
+	if err != nil {
+		return err
+	}
+	if from.dir == "" && f.none() {
+		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
+			"use --cluster embedded, or give a repository of yours")
+	}
+	if _, _, err := f.programs(w); err != nil {
+		return err
+	}
+	parsed, err := f.clusterFlags.parse()
+	if err == nil && slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
+		_, err = f.findExisting()
+	}
+	return err
+}
+
+// checkUnread refuses application configurations with keys, options and stages that nothing reads, before anything is
+// started: piped would deploy them as if these were not there. Other mistakes are shown when piped meets them. A sample
+// has none, and with --live what counts is in no commit.
+func (f *Flags) checkUnread(ctx context.Context, w *workspace.Workspace, args []string) error {
+	from, err := f.chooseSource(args)
+	if err != nil || from.dir == "" || f.live {
+		return err
+	}
+	repository, err := from.open(w)
+	if err != nil {
+		return err
+	}
+	checker, err := f.checker(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := repository.CheckUnread(checker); err != nil {
+		return exit.Usage(err, "correct the file, commit it, and run again")
+	}
+	return nil
+}

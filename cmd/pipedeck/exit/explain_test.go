@@ -1,0 +1,49 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
+	t.Parallel()
+	running := context.Background()
+	interrupted, cancel := context.WithCancel(running)
+	cancel()
+	late, cancel := context.WithDeadline(running, time.Unix(0, 0))
+	defer cancel()
+	start := &env.StartError{Component: "piped", Err: errors.New("no port"), Hint: "free one"}
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		code int
+	}{
+		"could not start": {running, fmt.Errorf("up: %w", start), NotStarted},
+		"kind's file is wrong": {running,
+			&env.StartError{Err: &kind.ConfigError{File: "kind.yaml", Problem: "is empty"}}, WrongUsage},
+		"runs already":                 {running, workspace.ErrLocked, NotStarted},
+		"repository cannot be watched": {running, &env.StartError{Err: &workspace.RepositoryError{}}, WrongUsage},
+		"its own code wins":            {interrupted, Usage(errors.New("x"), ""), WrongUsage},
+		"interrupted":                  {interrupted, context.Canceled, Interrupted},
+		"interrupted while starting":   {interrupted, start, Interrupted},
+		"timed out":                    {late, errors.New("rpc error: deadline"), TimedOut},
+		"anything else":                {running, errors.New("x"), NotStarted},
+	} {
+		var failure *Error
+		require.ErrorAs(t, Explain(c.ctx, c.err), &failure, name)
+		require.Equal(t, c.code, failure.Code, name)
+	}
+	require.NoError(t, Explain(interrupted, nil))
+}

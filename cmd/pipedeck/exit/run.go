@@ -1,0 +1,39 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// Run executes one command line, prints its error with the next step to stderr, and returns the exit code.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return OK
+	}
+	var failure *Error
+	if !errors.As(err, &failure) {
+		failure = With(WrongUsage, err, "see "+cmd.CommandPath()+" --help")
+	}
+	if failure.Err != nil {
+		// Errors quote what others wrote: commits, plugins, compilers.
+		fmt.Fprintln(stderr, "pipedeck:", text.Clean(failure.Err.Error()))
+		if failure.Hint != "" {
+			fmt.Fprintln(stderr, "next step:", failure.Hint)
+		}
+	}
+	return failure.Code
+}

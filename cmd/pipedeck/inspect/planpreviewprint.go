@@ -1,0 +1,99 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
+)
+
+// printPreview writes a result for people, whose text is clean already.
+func printPreview(w io.Writer, p *deckv1.PlanPreview, paint painter) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Merging %s (%s) into %s", p.GetHeadBranch(), line.Commit(p.GetHeadCommit()), p.GetBaseBranch())
+	switch n := len(p.GetApplications()); {
+	case n == 0 && len(p.GetErrors()) > 0:
+		b.WriteString(" cannot be previewed\n")
+	case n == 0:
+		b.WriteString(" deploys nothing\n")
+	case n == 1:
+		b.WriteString(" concerns 1 application\n")
+	default:
+		fmt.Fprintf(&b, " concerns %d applications\n", n)
+	}
+	for _, e := range p.GetErrors() {
+		fmt.Fprintf(&b, "\n%s\n", paint.of('!', indented("error: "+e, "  ")))
+	}
+	for _, a := range p.GetApplications() {
+		printApplicationPreview(&b, a, paint)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printApplicationPreview(b *strings.Builder, a *deckv1.ApplicationPlanPreview, paint painter) {
+	fmt.Fprintf(b, "\n%s  %s", paint.of('*', a.GetName()), a.GetPath())
+	if a.GetNoChange() {
+		b.WriteString("  no change")
+	}
+	if reason := a.GetStrategyReason(); reason != "" {
+		fmt.Fprintf(b, "\n  %s  %s", a.GetStrategy(), reason)
+	}
+	b.WriteByte('\n')
+	for _, one := range a.GetTargets() {
+		fmt.Fprintf(b, "  %s(%s)  %s\n", one.GetPlugin(), one.GetTarget(), one.GetSummary())
+		if one.GetDetails() == "" {
+			continue
+		}
+		b.WriteByte('\n')
+		for line := range strings.Lines(one.GetDetails()) {
+			line = strings.TrimSuffix(line, "\n")
+			if line == "" {
+				b.WriteByte('\n')
+				continue
+			}
+			kind := line[0]
+			if one.GetLanguage() != "diff" {
+				kind = ' '
+			}
+			fmt.Fprintf(b, "    %s\n", paint.of(kind, line))
+		}
+	}
+	if a.GetError() != "" {
+		fmt.Fprintf(b, "%s\n", paint.of('!', indented("error: "+a.GetError(), "  ")))
+	}
+}
+
+// indented puts every line behind the indent.
+func indented(text, indent string) string {
+	return indent + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+indent+"  ")
+}
+
+// painter colours text by what it is: the first character of a line of a diff, '*' for a heading, '!' for an error.
+type painter map[byte]string
+
+// of gives the text as it is where there is no colour for it.
+func (p painter) of(kind byte, text string) string {
+	code, ok := p[kind]
+	if !ok {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// colours are those of a terminal, and none anywhere else.
+func colours(w io.Writer) painter {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return painter{'+': "32", '-': "31", '@': "36", '#': "1", '*': "1", '!': "31"}
+}

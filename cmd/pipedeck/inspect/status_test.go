@@ -1,0 +1,95 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func degradedSnapshot() *session.State {
+	s := &session.State{Deck: state.New()}
+	for _, c := range decktest.Components() {
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Component{Component: c}})
+	}
+	for _, p := range decktest.Problems() {
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Problem{Problem: p}})
+	}
+	return s
+}
+
+func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, printStatus(&out, degradedSnapshot()))
+	require.Contains(t, out.String(), "degraded: 2 problems")
+	require.Regexp(t,
+		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`, out.String())
+
+	out.Reset()
+	require.NoError(t, printStatusJSON(&out, degradedSnapshot()))
+	var shown struct {
+		Degraded bool `json:"degraded"`
+		Problems []struct {
+			Part     string `json:"part"`
+			Reason   string `json:"reason"`
+			NextStep string `json:"next_step"`
+			Since    string `json:"since"`
+		} `json:"problems"`
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
+	require.True(t, shown.Degraded)
+	require.Equal(t, "Kubernetes", shown.Problems[0].Part)
+	require.NotEmpty(t, shown.Problems[0].Reason)
+	require.NotEmpty(t, shown.Problems[0].NextStep)
+	require.NotEmpty(t, shown.Problems[0].Since)
+
+	out.Reset()
+	require.NoError(t, printStatusJSON(&out, &session.State{Deck: state.New()}))
+	require.Contains(t, out.String(), `"degraded": false`)
+}
+
+func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
+	t.Parallel()
+	s := degradedSnapshot()
+	for _, event := range decktest.Events(
+		&deckv1.Piped{Id: "p1", Name: "default", State: deckv1.Piped_STATE_CONNECTED, Version: "v0.1.0",
+			Repositories: []string{"sample"}, Own: true},
+		&deckv1.Piped{Id: "p2", Name: "legacy", State: deckv1.Piped_STATE_DISCONNECTED, Version: "v0.57.1"},
+		&deckv1.Application{Id: "a1", Name: "web", PipedId: "p1"},
+		&deckv1.Application{Id: "a2", Name: "web", PipedId: "p2"},
+		&deckv1.Plugin{Name: "wait", PipedId: "p1"}, &deckv1.Plugin{Name: "wait", PipedId: "p2"},
+	) {
+		s.Apply(event)
+	}
+	var out bytes.Buffer
+	require.NoError(t, printStatus(&out, s))
+	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`,
+		out.String())
+
+	out.Reset()
+	require.NoError(t, printStatusJSON(&out, s))
+	var shown struct {
+		Pipeds []struct{ ID, Name, State string } `json:"pipeds"`
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
+	require.Equal(t, []struct{ ID, Name, State string }{{"p1", "default", "STATE_CONNECTED"},
+		{"p2", "legacy", "STATE_DISCONNECTED"}}, shown.Pipeds)
+
+	_, err := s.FindPlugin("wait", "")
+	require.ErrorContains(t, err, "2 pipeds run a plugin")
+	p, err := s.FindPlugin("wait", "legacy")
+	require.NoError(t, err)
+	require.Equal(t, "p2", p.GetPipedId())
+	_, err = s.FindPlugin("wait", "other")
+	require.ErrorContains(t, err, `no plugin "wait" of piped "other"`)
+}

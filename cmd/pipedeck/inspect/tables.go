@@ -1,0 +1,177 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/tui/reader"
+)
+
+// tableCommand shows a part of the environment's state, as a table or as JSON.
+//
+// note, unless nil, adds a line for users to standard error; "" adds none.
+func tableCommand(t *session.Target, use, short string, rows func(*session.State) ([]string, [][]string),
+	objects func(*session.State) any, note func(*session.State) string) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		Example: "  pipedeck " + use + "\n  pipedeck " + use + " -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+				s, err := session.ReadState(ctx, deck)
+				if err != nil {
+					return err
+				}
+				if note != nil && note(s) != "" {
+					fmt.Fprintln(cmd.ErrOrStderr(), note(s))
+				}
+				if output == "json" {
+					return format.JSON(cmd.OutOrStdout(), objects(s))
+				}
+				header, body := rows(s)
+				return format.Table(cmd.OutOrStdout(), header, body)
+			})
+		},
+	}
+	format.AddFlag(cmd, &output)
+	return cmd
+}
+
+func newAppsCommand(t *session.Target) *cobra.Command {
+	return tableCommand(t, "apps", "List the applications", func(s *session.State) ([]string, [][]string) {
+		var body [][]string
+		for _, a := range s.Applications() {
+			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health),
+				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+		}
+		return withPipeds(s, []string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
+	}, func(s *session.State) any { return s.Applications() }, nil)
+}
+
+func newDeploymentsCommand(t *session.Target) *cobra.Command {
+	return tableCommand(t, "deployments", "List the deployments, the newest first",
+		func(s *session.State) ([]string, [][]string) {
+			var body [][]string
+			for _, d := range s.AllDeployments() {
+				body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status),
+					line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt,
+						d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
+			}
+			return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
+		}, func(s *session.State) any { return s.AllDeployments() }, forgotten)
+}
+
+// forgotten says that an environment may have had more deployments than it keeps; "" when it has kept all.
+func forgotten(s *session.State) string {
+	all, most := 0, 0
+	for _, a := range s.Applications() {
+		n := len(s.Deployments(a.GetId()))
+		all, most = all+n, max(most, n)
+	}
+	if all < store.KeptDeployments && most < store.KeptPerApplication {
+		return ""
+	}
+	return fmt.Sprintf("older deployments are not listed: an environment keeps the newest %d of an application, "+
+		"and %d in all",
+		store.KeptPerApplication, store.KeptDeployments)
+}
+
+func newPluginsCommand(t *session.Target) *cobra.Command {
+	return tableCommand(t, "plugins", "List the plugin processes", func(s *session.State) ([]string, [][]string) {
+		var body [][]string
+		for _, p := range s.Plugins() {
+			body = append(body, []string{
+				s.PipedName(p.PipedId), p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
+				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
+				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
+				p.Detail,
+			})
+		}
+		return withPipeds(s, []string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS",
+			"GOROUTINES", "STAGES", "DETAIL"}, body)
+	}, func(s *session.State) any { return s.Plugins() }, nil)
+}
+
+// withPipeds leaves out the first column, the piped, where there is only one.
+func withPipeds(s *session.State, header []string, body [][]string) ([]string, [][]string) {
+	if len(s.Pipeds()) > 1 {
+		return header, body
+	}
+	for i := range body {
+		body[i] = body[i][1:]
+	}
+	return header[1:], body
+}
+
+// known shows a number that not every plugin reports.
+func known(n uint32) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// memoryUse shows the limit, too, where there is one.
+func memoryUse(p *deckv1.Plugin) string {
+	used := fmt.Sprintf("%.1f MiB", float64(p.GetRssBytes())/(1<<20))
+	if p.GetMemoryLimitBytes() > 0 {
+		used += fmt.Sprintf(" of %d MiB", p.GetMemoryLimitBytes()>>20)
+	}
+	return used
+}
+
+// took is the time between two moments, up to now when there is no end.
+func took(from, to *timestamppb.Timestamp) string {
+	if from == nil {
+		return ""
+	}
+	end := time.Now()
+	if to != nil {
+		end = to.AsTime()
+	}
+	d := end.Sub(from.AsTime())
+	if d < 10*time.Second {
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func stagesLine(d *deckv1.Deployment) string {
+	var running string
+	done, total := 0, 0
+	for _, s := range d.Stages {
+		if s.Rollback && s.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			continue
+		}
+		total++
+		switch s.Status {
+		case deckv1.StageStatus_STAGE_STATUS_RUNNING:
+			running = " " + s.Name
+		case deckv1.StageStatus_STAGE_STATUS_NOT_STARTED:
+		default:
+			done++
+		}
+	}
+	return fmt.Sprintf("%d/%d%s", done, total, running)
+}
+
+// chainLine names the deployment chain by the beginning of its id, and the block in it.
+func chainLine(d *deckv1.Deployment) string {
+	if d.ChainId == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s block %d", d.ChainId[:min(8, len(d.ChainId))], d.ChainBlock)
+}

@@ -1,0 +1,46 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func newInfoCommand() *cobra.Command {
+	return orIndex(pluginCommand("info", "Show all that is known of the binaries of plugins",
+		`Show the whole digest of a binary, its file, and where its signature comes from. No server is asked and nothing
+is checked.
+
+With --index alone, NAME is a plugin of that index, whose versions are shown.`,
+		`  pipedeck plugin info kubernetes --config-file piped.yaml
+  pipedeck plugin info kubernetes --config-file piped.yaml -o json
+  pipedeck plugin info canary --index https://example.com/plugins/index.yaml`, false, findBinary, printBinaries), indexDetails)
+}
+
+// printBinaries writes one line for each fact, and an empty one between plugins.
+func printBinaries(w io.Writer, found []pluginBinary) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for i, b := range found {
+		if i > 0 {
+			fmt.Fprintln(table)
+		}
+		for _, fact := range [][2]string{
+			{"name", b.Name}, {"index name", b.Reference}, {"version", b.Version}, {"url", b.URL}, {"state", b.State},
+			{"file", b.Path}, {"sha256", b.SHA256}, {"pinned", yes(b.Pinned)},
+			{"signature", b.Policy}, {"signed by", b.SignedBy}, {"signature url", b.SignatureURL},
+			{"problem", b.Problem},
+		} {
+			if fact[1] != "" {
+				fmt.Fprintf(table, "%s\t%s\n", fact[0], text.Line(fact[1]))
+			}
+		}
+	}
+	return table.Flush()
+}

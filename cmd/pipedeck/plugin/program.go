@@ -1,0 +1,101 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// programFlags name a plugin that a command runs by itself, without piped.
+type programFlags struct {
+	name, configFile, output string
+}
+
+func (f *programFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "plugin-name", "",
+		"the plugin's name in the piped configuration (default: that of its file or directory)")
+	cmd.Flags().StringVar(&f.configFile, "config", "",
+		"`FILE` with the plugin's config and deployTargets as in the piped configuration (default: "+
+			pluginflag.ConfigName+" in the directory of the plugin)")
+	format.AddFlag(cmd, &f.output)
+}
+
+// runnable is a program of a plugin and how it is configured.
+type runnable struct {
+	path     string
+	settings sdk.Settings
+	// scratch is an empty directory for what the command needs.
+	scratch string
+	// remove deletes scratch and what was built.
+	remove func() error
+}
+
+// open finds the program, or builds it from the directory of a Go package.
+func (f *programFlags) open(ctx context.Context, place string) (*runnable, error) {
+	place, err := filepath.Abs(place)
+	if err != nil {
+		return nil, exit.Usage(err, "give the program of a plugin or the directory of its Go package")
+	}
+	info, err := os.Stat(place)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("look for the plugin: %w", err),
+			"give the program of a plugin or the directory of its Go package")
+	}
+	var configured pluginflag.Config
+	file := f.configFile
+	if beside := filepath.Join(place, pluginflag.ConfigName); file == "" && info.IsDir() {
+		there, err := pluginflag.IsFile(beside)
+		if err != nil {
+			return nil, exit.Usage(err, "make the file readable")
+		}
+		if there {
+			file = beside
+		}
+	}
+	if file != "" {
+		if configured, err = pluginflag.ReadConfig(file); err != nil {
+			return nil, err
+		}
+	}
+	name := f.name
+	if name == "" {
+		name = filepath.Base(place)
+	}
+	r := &runnable{path: place}
+	if r.settings, err = configured.Settings(name, "file://"+place); err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		if err := pluginflag.CheckProgram("plugin "+name, place, "give the program of a plugin"); err != nil {
+			return nil, err
+		}
+	}
+	own, err := os.MkdirTemp("", "pipedeck-plugin-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the plugin: %w", err)
+	}
+	r.remove = func() error { return os.RemoveAll(own) }
+	r.scratch = filepath.Join(own, "scratch")
+	if err := os.Mkdir(r.scratch, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a directory for the plugin: %w", err), r.remove())
+	}
+	if info.IsDir() {
+		r.path = filepath.Join(own, "plugin")
+		if err := pluginflag.Build(ctx, place, r.path); err != nil {
+			return nil, errors.Join(err, r.remove())
+		}
+	}
+	return r, nil
+}

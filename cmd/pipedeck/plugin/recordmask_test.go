@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/secrets"
+)
+
+// sealedBy stands for the key of an environment: a ciphertext is the secret after this word.
+type sealedBy string
+
+func (s sealedBy) Decrypt(ciphertext string) (string, error) {
+	secret, ok := strings.CutPrefix(ciphertext, string(s))
+	if !ok {
+		return "", errors.New("encrypted with another key")
+	}
+	return secret, nil
+}
+func (s sealedBy) PublicKey() string   { return "" }
+func (s sealedBy) Sensitive() []string { return nil }
+
+func TestRecordingsHideTheSecretsOfApplications(t *testing.T) {
+	t.Parallel()
+	for name, configuration := range map[string]string{
+		"YAML":   "spec:\n  encryption:\n    encryptedSecrets:\n      password: sealed-by-us-hunter2hunter2\n",
+		"JSON":   `{"spec": {"encryption": {"encryptedSecrets": {"password": "sealed-by-us-hunter2hunter2"}}}}`,
+		"a mark": "\ufeffspec:\n  encryption:\n    encryptedSecrets: {password: sealed-by-us-hunter2hunter2}\n",
+		"an anchor": "spec:\n  name: &s sealed-by-us-hunter2hunter2\n  encryption:\n    encryptedSecrets:\n" +
+			"      password: *s\n",
+		"other keys given twice": "spec:\n  name: a\n  name: b\n  encryption:\n    encryptedSecrets:\n" +
+			"      other: from-elsewhere\n      password: sealed-by-us-hunter2hunter2\n",
+		"a secret that is a number": "spec:\n  encryption:\n    encryptedSecrets:\n      number: 1\n" +
+			"      password: sealed-by-us-hunter2hunter2\n",
+		"words of YAML 1.1": "spec:\n  trigger: {onOutOfSync: {disabled: no}}\n  encryption:\n    encryptedSecrets:\n" +
+			"      on: sealed-by-us-hunter2hunter2\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &recordMask{masker: secrets.NewMasker(), decrypter: sealedBy("sealed-by-us-"), seen: map[string]bool{}}
+			m.learn(configuration)
+			require.NotContains(t, m.text("the password is hunter2hunter2"), "hunter2hunter2")
+		})
+	}
+}

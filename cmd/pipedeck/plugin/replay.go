@@ -1,0 +1,208 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
+	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func newReplayCommand() *cobra.Command {
+	var flags programFlags
+	var ignore []string
+	var repository string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results",
+		Args: cobra.ExactArgs(2),
+		Long: `Call a plugin as in a recording of pipedeck plugin record, one call after the other, and compare its answers, the
+logs and metadata of its stages, and how each stage ended. Ids, times, durations and local addresses may differ. The
+plugin really runs: if it deploys, it deploys again. Exit code 1: there are differences.
+
+Without --config the plugin gets the recorded configuration, in which secrets are masked.`,
+		Example: `  pipedeck plugin replay calls.jsonl ./greeter
+  pipedeck plugin replay calls.jsonl dist/greeter --repository ~/src/my-apps
+  pipedeck plugin replay calls.jsonl ./greeter --ignore 'took \d+' -o json`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			options := recording.ReplayOptions{}
+			if options.Ignore, err = compilePatterns(ignore); err != nil {
+				return err
+			}
+			if repository != "" {
+				if options.Repository, err = filepath.Abs(repository); err != nil {
+					return exit.Usage(err, "give the directory of a repository")
+				}
+			}
+			rec, err := readRecording(args[0], flags.name)
+			if err != nil {
+				return err
+			}
+			plugin, err := flags.open(cmd.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, plugin.remove()) }()
+			settings, err := replaySettings(rec, plugin.settings, flags.configFile != "")
+			if err != nil {
+				return err
+			}
+			mask, err := newConfigMask(settings, "", false) // the user compares what the other values lead to
+			if err != nil {
+				return err
+			}
+			output := io.Discard
+			if verbose {
+				lines := &maskedLines{mask: mask, to: cmd.ErrOrStderr()}
+				defer func() { err = errors.Join(err, lines.flush()) }()
+				output = lines
+			}
+			options.Start = func(piped *standin.Piped) (*standin.Program, error) {
+				return standin.StartProgram(cmd.Context(), plugin.path, plugin.scratch, piped.Address, settings, output)
+			}
+			if rec.Note != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
+			}
+			outcomes, err := recording.Replay(cmd.Context(), rec, options)
+			switch {
+			case cmd.Context().Err() != nil:
+				return exit.Silent(exit.Interrupted)
+			case err != nil:
+				return exit.With(exit.Failed, errors.New(mask.text(err.Error())),
+					"run it again with --verbose to see what the plugin prints")
+			}
+			return showOutcomes(cmd.OutOrStdout(), mask, outcomes, flags.output == "json")
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringArrayVar(&ignore, "ignore", nil, "`REGEXP` of texts that may differ; can be repeated")
+	cmd.Flags().StringVar(&repository, "repository", "",
+		"`DIR` of the repository with the applications, as it was at the recorded commits (default: directories "+
+			"with the application configuration alone)")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
+	return cmd
+}
+
+func compilePatterns(texts []string) (list []*regexp.Regexp, err error) {
+	for _, text := range texts {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			return nil, exit.Usage(fmt.Errorf("--ignore: %w", err), "give a regular expression of Go")
+		}
+		list = append(list, pattern)
+	}
+	return list, nil
+}
+
+func readRecording(path, plugin string) (*recording.Recording, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("read the recording: %w", err), "make one with: pipedeck plugin record")
+	}
+	defer file.Close()
+	rec, err := recording.Read(file, plugin)
+	var several *recording.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return nil, exit.Usage(fmt.Errorf("%s: %w", path, err), "choose one with --plugin-name "+several.Plugins[0])
+	case err != nil:
+		return nil, exit.Usage(fmt.Errorf("%s: %w", path, err), "make one with: pipedeck plugin record")
+	}
+	return rec, nil
+}
+
+// replaySettings are those of the recording unless others are given.
+func replaySettings(rec *recording.Recording, given sdk.Settings, explicit bool) (sdk.Settings, error) {
+	if !explicit && len(given.Config) == 0 && len(given.DeployTargets) == 0 && rec.Settings != nil {
+		recorded, err := sdk.ParseSettings(string(rec.Settings))
+		if err != nil {
+			return given, exit.Usage(fmt.Errorf("the recorded configuration of the plugin: %w", err),
+				"give one with --config")
+		}
+		recorded.URL = given.URL
+		return recorded, nil
+	}
+	given.Name = rec.Plugin
+	return given, nil
+}
+
+// replayed is the JSON of one outcome.
+type replayed struct {
+	Name        string           `json:"name"`
+	Same        bool             `json:"same"`
+	Differences []replayedDiffer `json:"differences"`
+}
+
+type replayedDiffer struct {
+	What     string `json:"what"`
+	Recorded string `json:"recorded"`
+	Replayed string `json:"replayed"`
+}
+
+func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, asJSON bool) error {
+	all := []replayed{}
+	differ := 0
+	for _, outcome := range outcomes {
+		one := replayed{Name: outcome.Name, Same: len(outcome.Differences) == 0, Differences: []replayedDiffer{}}
+		for _, d := range outcome.Differences {
+			one.Differences = append(one.Differences, replayedDiffer{d.What, mask.text(d.Recorded),
+				mask.text(d.Replayed)})
+		}
+		if !one.Same {
+			differ++
+		}
+		all = append(all, one)
+	}
+	var err error
+	if asJSON {
+		err = json.NewEncoder(w).Encode(map[string]any{"calls": all})
+	} else {
+		err = printOutcomes(w, all)
+	}
+	if differ > 0 {
+		err = errors.Join(err, exit.With(exit.Failed, fmt.Errorf("%d of %d are not as recorded", differ, len(all)),
+			"see the differences above; what may differ can be left out with --ignore REGEXP"))
+	}
+	return err
+}
+
+func printOutcomes(w io.Writer, all []replayed) error {
+	var b strings.Builder
+	for _, one := range all {
+		if one.Same {
+			fmt.Fprintf(&b, "same     %s\n", text.Clean(one.Name))
+			continue
+		}
+		fmt.Fprintf(&b, "differs  %s\n", text.Clean(one.Name))
+		for _, d := range one.Differences {
+			diff := udiff.Unified("recorded "+d.What, "replayed "+d.What, withEnd(d.Recorded), withEnd(d.Replayed))
+			for line := range strings.Lines(diff) {
+				b.WriteString("    " + text.Clean(strings.TrimSuffix(line, "\n")) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func withEnd(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginflag
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// A plugin's configuration file has to mean what it would mean inside a piped configuration.
+func TestAPluginConfigurationIsReadAsPipedReadsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want, mistake string }{
+		"an empty file":                  {text: "", want: "null"},
+		"comments only":                  {text: "---\n# config:\n  # a: 1\n\n", want: "null"},
+		"an empty mapping":               {text: "{}\n", want: "null"},
+		"a byte order mark":              {text: "\ufeffconfig: {a: 1}\n", want: `{"a":1}`},
+		"JSON":                           {text: `{"config": {"a": 1}}`, want: `{"a":1}`},
+		"lines for Windows":              {text: "config:\r\n  a: 1\r\n", want: `{"a":1}`},
+		"an anchor and an alias":         {text: "config: {a: &x [1], b: *x}\n", want: `{"a":[1],"b":[1]}`},
+		"a merge key":                    {text: "config: {a: &x {c: 1}, b: {<<: *x}}\n", want: `{"a":{"c":1},"b":{"c":1}}`},
+		"words of YAML 1.1 are text":     {text: "config: {a: yes, b: off}\n", want: `{"a":"yes","b":"off"}`},
+		"words of YAML 1.2 are no text":  {text: "config: {a: true, b: null}\n", want: `{"a":true,"b":null}`},
+		"octal numbers of YAML 1.1":      {text: "config: {a: 0644}\n", want: `{"a":420}`},
+		"octal numbers of YAML 1.2":      {text: "config: {a: 0o644}\n", want: `{"a":420}`},
+		"a key that is given twice":      {text: "config: {}\nconfig: {}\n", mistake: ":2:1: key \"config\" is given twice"},
+		"a bracket that is not closed":   {text: "config: {a: 1\n", mistake: ":1:9: not valid YAML"},
+		"a tab for indentation":          {text: "config:\n\ta: 1\n", mistake: ":2:1: not valid YAML"},
+		"an alias without an anchor":     {text: "config: {a: *x}\n", mistake: ":1:13: alias *x has no anchor"},
+		"a second document":              {text: "config: {}\n---\nconfig: {}\n", mistake: ":3:1: the file holds a second"},
+		"an unknown key":                 {text: "confg: {}\n", mistake: `unknown field "confg"`},
+		"a list":                         {text: "- config\n", mistake: ":1:1: the file is empty or holds no keys"},
+		"text for a mapping":             {text: "config: a\n", mistake: "cannot unmarshal string"},
+		"a deploy target without a name": {text: "deployTargets: [{}]\n", mistake: "deployTargets[0] has no name"},
+		"more than one mebibyte of text": {text: "config: {a: " + strings.Repeat("b", 1<<20) + "}\n", mistake: "is larger than"},
+		"more lines than piped would read": {text: strings.Repeat("\n", 30_000) + "config: {}\n",
+			mistake: "more than 20000 lines"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "piped-plugin.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			read, err := ReadConfig(path)
+			if c.mistake != "" {
+				require.ErrorContains(t, err, c.mistake)
+				require.ErrorContains(t, err, path)
+				return
+			}
+			require.NoError(t, err)
+			got, err := json.Marshal(read.Config)
+			require.NoError(t, err)
+			require.JSONEq(t, c.want, string(got))
+		})
+	}
+}
+
+func FuzzPluginConfig(f *testing.F) {
+	f.Add([]byte("config: {a: 1}\ndeployTargets:\n  - name: t\n    config: {b: [c]}\nlimits: {memory: 1Gi}\n"))
+	f.Add([]byte("a: &x [*x]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, err := config.JSON(data, "piped-plugin.yaml")
+		if err != nil {
+			return
+		}
+		var c Config
+		if DecodeConfig(text, &c) == nil {
+			if _, err := c.Settings("name", "file:///x"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

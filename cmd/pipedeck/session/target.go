@@ -1,0 +1,108 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/spf13/pflag"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// CallTimeout bounds a single request to an environment on this machine.
+const CallTimeout = 10 * time.Second
+
+// Target names the environment that a subcommand is about.
+type Target struct {
+	// Name is that of the environment.
+	Name string
+	// StateDir is where environments live; empty for the user's state directory.
+	StateDir string
+}
+
+// Register adds the flags that choose the environment.
+func (t *Target) Register(flags *pflag.FlagSet) {
+	flags.StringVar(&t.Name, "name", "default", "name of the environment; several can run side by side")
+	flags.StringVar(&t.StateDir, "state-dir", "", "where environments live (default: the user's state directory)")
+}
+
+// Root returns the directory that holds the environments.
+func (t *Target) Root() (string, error) {
+	if t.StateDir != "" {
+		return filepath.Abs(t.StateDir)
+	}
+	root, err := workspace.Root()
+	if err != nil {
+		return "", exit.Usage(err, "give a directory with --state-dir")
+	}
+	return root, nil
+}
+
+// Workspace returns the directory of the environment, which need not exist. It warns on standard error.
+func (t *Target) Workspace() (*workspace.Workspace, error) {
+	root, err := t.Root()
+	if err != nil {
+		return nil, err
+	}
+	w, err := workspace.At(root, t.Name)
+	if err != nil {
+		return nil, exit.Usage(err, "choose another --name")
+	}
+	w.Warn = func(line string) { fmt.Fprintln(os.Stderr, text.Clean(line)) }
+	return w, nil
+}
+
+// Flags returns the flags that a command for the user needs so that it finds the environment; "" when there is no such
+// environment.
+func (t *Target) Flags() string {
+	w, err := t.Workspace()
+	if err != nil {
+		return ""
+	}
+	return Flags(w)
+}
+
+// Connect reaches the running environment; close the connection after use.
+func (t *Target) Connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+	w, err := t.Workspace()
+	if err != nil {
+		return nil, nil, err
+	}
+	alive, err := w.Alive()
+	if err != nil {
+		return nil, nil, exit.Explain(ctx, err)
+	}
+	if !alive {
+		return nil, nil, exit.With(exit.NotStarted, fmt.Errorf("no environment %q is running", w.Name),
+			"start it with: pipedeck up"+Flags(w))
+	}
+	return Dial(ctx, w)
+}
+
+// Call runs fn with a client of the running environment and a bounded context.
+func (t *Target) Call(ctx context.Context, fn func(context.Context, deckv1.DeckServiceClient) error) error {
+	deck, conn, err := t.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	bounded, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	err = fn(bounded, deck)
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return exit.With(exit.NotStarted, fmt.Errorf("environment %q does not answer", t.Name),
+			"try again; what it is doing is in logs/host.log in its directory")
+	}
+	return exit.Explain(ctx, err)
+}
