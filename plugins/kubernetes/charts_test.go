@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -57,7 +58,7 @@ func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes",
 		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
 			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},

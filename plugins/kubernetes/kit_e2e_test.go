@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -82,7 +83,7 @@ func startPlugin(t *testing.T, kubeconfig string) *sdktest.Harness {
 	t.Helper()
 	target, err := json.Marshal(config.DeployTarget{KubeConfigPath: kubeconfig})
 	require.NoError(t, err)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
 	})
 }

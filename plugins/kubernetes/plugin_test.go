@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -29,7 +30,7 @@ import (
 // start runs the plugin with a cluster that does not exist: nothing here may touch it.
 func start(t *testing.T) *sdktest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes",
 		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
 			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
@@ -104,7 +105,7 @@ func TestTheStrategyIsAsRecorded(t *testing.T) {
 func TestThePlanAndTheLogTellThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
 	t.Parallel()
 	away := json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "connectTimeout": "1ms"}`)
-	h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "tokyo", Config: away},
 			{Name: "london", Config: away}},
 	})
@@ -167,7 +168,7 @@ func startWithImages(t *testing.T, builder *images) *sdktest.Harness {
 		"imageBuilder":   map[string]string{"address": listener.Addr().String(), "apiKeyFile": key},
 	})
 	require.NoError(t, err)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
 	})
 }

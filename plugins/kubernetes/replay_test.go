@@ -26,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -147,7 +148,7 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 			played[c.method]++
 			t.Run(fmt.Sprintf("%s %d %s", name, i, c.method), func(t *testing.T) {
 				t.Parallel()
-				h := sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+				h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 					Name: "kubernetes",
 					DeployTargets: []sdk.DeployTargetConfig{{Name: "c1",
 						Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},

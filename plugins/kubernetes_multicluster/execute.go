@@ -59,7 +59,7 @@ func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*ou
 	}
 	err := sdk.ForEachTarget(ctx, &all, parallelTargets, func(ctx context.Context, target stage.Target) error {
 		r.put(target.Name, errUnfinished) // as it stays after a panic
-		err := inMultiWords(p.executor.Execute(ctx, byName[target.Name].request(req)))
+		err := inMultiWords(p.Execute(ctx, byName[target.Name].request(req)))
 		r.put(target.Name, err)
 		return err
 	})

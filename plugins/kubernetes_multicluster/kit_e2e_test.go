@@ -28,6 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
@@ -98,7 +99,7 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 		require.NoError(t, err)
 		entries = append(entries, sdk.DeployTargetConfig{Name: target.name, Labels: target.labels, Config: data})
 	}
-	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin()),
+	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())),
 		sdktest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
 	return f
 }

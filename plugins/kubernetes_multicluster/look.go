@@ -21,11 +21,8 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 	for _, at := range all {
 		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted})
 	}
-	return p.live.Get(ctx, q)
+	return p.Livestate(ctx, q)
 }
-
-// LivestateChanges reports when that may be another answer.
-func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.live.Changes() }
 
 // GetPlanPreview reports what a commit would change at each deploy target.
 func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sdk.PlanPreview, error) {
@@ -38,7 +35,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 		q.Destinations = append(q.Destinations, preview.Destination{Target: at.target, Running: at.running,
 			Wanted: at.wanted})
 	}
-	previews, err := p.previews.Preview(ctx, q)
+	previews, err := p.Preview(ctx, q)
 	if err != nil {
 		return nil, inMultiWords(err)
 	}

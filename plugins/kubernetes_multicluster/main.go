@@ -6,16 +6,10 @@ package main
 import (
 	_ "embed"
 
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
-	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 )
 
 //go:embed schema.json
 var optionsSchema []byte
 
-func main() {
-	helm.ServeIfChild()
-	p := newPlugin()
-	p.loader.RenderIn(helm.NewChildren(helm.Limits{}))
-	sdk.Main(sdk.ForDeployment(p).WithSchema(optionsSchema))
-}
+func main() { engine.Main(optionsSchema, newPlugin) }

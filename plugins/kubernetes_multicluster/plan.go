@@ -10,19 +10,16 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-type planRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Application]
-
 // DetermineVersions names the images of the workloads of all deploy targets, each once.
-func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*model.ArtifactVersion, error) {
-	var versions []*model.ArtifactVersion
-	seen := map[string]bool{}
+func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]*model.ArtifactVersion, error) {
+	var versions engine.Versions
 	all, err := plannedPlaces(req)
 	if err != nil {
 		return nil, err
@@ -35,20 +32,14 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *planRequest) ([]*mo
 		if err != nil {
 			return nil, err
 		}
-		for _, image := range strategy.Versions(manifests, at.wanted.App.Workloads) {
-			if !seen[image.Reference] {
-				seen[image.Reference] = true
-				versions = append(versions, &model.ArtifactVersion{Version: image.Version(), Name: image.Name,
-					Url: image.Reference})
-			}
-		}
+		versions.Add(manifests, at.wanted.App.Workloads)
 	}
-	return versions, nil
+	return versions.List(), nil
 }
 
 // DetermineStrategy compares the running manifests with the new ones at each deploy target. One that needs the pipeline
 // is enough for it to be used.
-func (p *plugin) DetermineStrategy(ctx context.Context, req *planRequest) (*sdk.Strategy, error) {
+func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest) (*sdk.Strategy, error) {
 	all, err := plannedPlaces(req)
 	if err != nil {
 		return nil, err
@@ -109,7 +100,7 @@ func summary(all []place, decisions []strategy.Decision) string {
 
 // plannedPlaces gives the places of a deployment that is being planned. In a plan preview the targets are not known
 // (PipeCD v1); then those count that input.multiTargets reports, or one of any name.
-func plannedPlaces(req *planRequest) ([]place, error) {
+func plannedPlaces(req *engine.PlanRequest) ([]place, error) {
 	targets := req.Targets
 	if len(targets) == 0 {
 		for _, e := range req.Target.App.Input.MultiTargets {
@@ -127,12 +118,12 @@ func plannedPlaces(req *planRequest) ([]place, error) {
 }
 
 // load loads a source of a place.
-func (p *plugin) load(ctx context.Context, req *planRequest, at place, s *stage.Source) ([]manifest.Manifest, error) {
+func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, at place, s *stage.Source) ([]manifest.Manifest, error) {
 	var targets []stage.Target
 	if len(req.Targets) > 0 {
 		targets = []stage.Target{at.target}
 	}
-	manifests, err := p.loader.Load(ctx, targets, s)
+	manifests, err := p.Load(ctx, targets, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s for deploy target %s: %w", s.ConfigFilename,
 			s.CommitHash, at.target.Name, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -23,7 +24,7 @@ import (
 func start(t *testing.T) *sdktest.Harness {
 	t.Helper()
 	config := json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin()), sdktest.Options{
+	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes_multicluster",
 		DeployTargets: []sdk.DeployTargetConfig{
 			{Name: "tokyo", Labels: map[string]string{"region": "asia"}, Config: config},

@@ -1,0 +1,94 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/preview"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// Plugin is a plugin for Kubernetes.
+type Plugin interface {
+	sdk.DeploymentPlugin[config.Plugin, config.DeployTarget, config.Application]
+	sdk.LivestatePlugin[config.Plugin, config.DeployTarget, config.Application]
+	sdk.PlanPreviewPlugin[config.Plugin, config.DeployTarget, config.Application]
+	sdk.LivestateWatcher
+	sdk.Starter[config.Plugin, config.DeployTarget]
+	Close() error
+}
+
+// PlanRequest is the SDK's, for the configuration of these plugins.
+type PlanRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Application]
+
+// Main runs the plugin that build makes of an engine. schema is the JSON Schema of its options.
+func Main(schema []byte, build func(*Engine) Plugin) {
+	helm.ServeIfChild()
+	e := New()
+	e.loader.RenderIn(helm.NewChildren(helm.Limits{}))
+	sdk.Main(sdk.ForDeployment(build(e)).WithSchema(schema))
+}
+
+// Engine does the work of a plugin. It may be used by several goroutines.
+type Engine struct {
+	loader   *stage.Loader
+	pool     *cluster.Pool
+	executor *stage.Executor
+	live     *livestate.Store
+	previews *preview.Previewer
+}
+
+// New creates an Engine that renders charts in its own process. The caller closes it.
+func New() *Engine {
+	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
+	return &Engine{
+		loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool),
+		live: livestate.NewStore(loader, pool), previews: preview.New(loader, pool),
+	}
+}
+
+// Start takes the plugin's own configuration.
+func (e *Engine) Start(_ context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) error {
+	e.loader.Configure(env.Config)
+	return nil
+}
+
+// Close ends the connections to clusters and the processes that render charts.
+func (e *Engine) Close() error {
+	e.live.Close()
+	e.pool.Close()
+	e.loader.Close()
+	return nil
+}
+
+// LivestateChanges reports when the live state of an application may be another one.
+func (e *Engine) LivestateChanges() *sdk.LivestateChanges { return e.live.Changes() }
+
+// Load loads the manifests of a source; see stage.Loader.Load.
+func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Source) ([]manifest.Manifest, error) {
+	return e.loader.Load(ctx, targets, s)
+}
+
+// Execute runs the stage of the request at its first deploy target.
+func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
+	return e.executor.Execute(ctx, req)
+}
+
+// Livestate reports what runs, and how that differs from what was deployed.
+func (e *Engine) Livestate(ctx context.Context, q livestate.Query) (*sdk.Livestate, error) {
+	return e.live.Get(ctx, q)
+}
+
+// Preview reports what a commit would change at each destination.
+func (e *Engine) Preview(ctx context.Context, q preview.Query) ([]sdk.PlanPreview, error) {
+	return e.previews.Preview(ctx, q)
+}
