@@ -38,7 +38,7 @@ func TestCIDeploysHelloWorldAndLeavesNothing(t *testing.T) {
 	require.True(t, has(events, func(e event) bool { return e.is("stage", "name", "K8S_SYNC", "status", "SUCCESS") }))
 	require.True(t, has(events,
 		func(e event) bool { return e.is("log") && strings.Contains(e["text"].(string), "ready") }),
-		"the log tells of the rollout")
+		"the log shows the rollout")
 	require.True(t, has(events, func(e event) bool { return e.is("plugin", "name", "kubernetes", "state", "RUNNING") }))
 	e.leavesNothing()
 }
@@ -74,7 +74,7 @@ func TestCIEndsWith2AndThePlaceOfASyntaxError(t *testing.T) {
 	r := e.pipedeck("ci", repo, "--output", "json")
 	require.Equal(t, 2, r.code, r.stderr)
 	require.Regexp(t, `web/app\.pipecd\.yaml:5:\d+`, r.stderr)
-	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.stderr, "all mistakes are told at once")
+	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.stderr, "all mistakes are reported at once")
 	events := parse(t, r.stdout)
 	require.EqualValues(t, 2, events[len(events)-1]["exit_code"])
 	e.leavesNothing()

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e tells stories of users: it runs the built programs against the embedded cluster,
+// Package e2e plays stories of users: it runs the built programs against the embedded cluster,
 // in a real terminal where there is one in the story, and looks at what the user would see.
 //
 // The stories have the build tag e2e and need PIPEDECK_BIN, the directory that `make build` fills;

@@ -27,7 +27,7 @@ import (
 // patience bounds every wait: machines that run tests are slow and shared.
 const patience = 2 * time.Minute
 
-// environment is one environment of one story, in directories of its own.
+// environment is one environment of one story, in its own directories.
 type environment struct {
 	t        *testing.T
 	name     string

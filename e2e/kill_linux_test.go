@@ -21,7 +21,7 @@ func TestDownEndsWhatWasStoppedWhenItsParentsWereKilled(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	file := filepath.Join(t.TempDir(), "pid")
-	// The system continues a stopped process when its parent ends, but not one with a session of its own.
+	// The system continues a stopped process when its parent ends, but not one with its own session.
 	script := "setsid sh -c 'echo $$ > " + file + ".new; mv " + file + ".new " + file + "; exec sleep 600' & wait"
 	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note",
 		pipeline("SCRIPT_RUN", "run: \""+script+"\""))})

@@ -40,7 +40,7 @@ const canaryPipeline = `  pipeline:
       - {name: K8S_BASELINE_CLEAN}
 `
 
-// One cluster tells two stories at once: an application is blue or green, and another has a canary and a baseline
+// One cluster runs two stories at once: an application is blue or green, and another has a canary and a baseline
 // next to its primary. A page names the version and the pod.
 func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	t.Parallel()

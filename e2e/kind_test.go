@@ -20,7 +20,7 @@ import (
 // The stories on real containers. PIPEDECK_TEST_NODE_IMAGE names the node image; without it they
 // use kind's own.
 
-// onKind is an environment whose containers can be told from everybody else's.
+// onKind is an environment whose containers have names that no other environment has.
 func onKind(t *testing.T) *environment {
 	t.Helper()
 	require.NotEmpty(t, os.Getenv("PIPEDECK_TEST_ENGINE"), "run the stories with: make e2e-kind")
@@ -102,7 +102,7 @@ func TestKindTwoClustersAtOnce(t *testing.T) {
 		s.await(target+" is deployed", deployed("web-"+target, "SUCCESS"))
 		require.Contains(t, get(t, e.open("web-"+target)), "hello from ")
 	}
-	require.NotEqual(t, get(t, e.open("web-dev")), get(t, e.open("web-prod")), "each runs in a cluster of its own")
+	require.NotEqual(t, get(t, e.open("web-dev")), get(t, e.open("web-prod")), "each runs in its own cluster")
 	require.Zero(t, e.pipedeck("down").code)
 	s.wait()
 	e.leavesNothing()

@@ -42,7 +42,7 @@ func TestAnEditByHandShowsWithoutBeingAskedFor(t *testing.T) {
 	edit := func(color string) {
 		_, err := client.Resource(schema.GroupVersionResource{Version: "v1",
 			Resource: "configmaps"}).Namespace("default").Patch(t.Context(), "settings",
-			types.MergePatchType, []byte(`{"data":{"color":"`+color+`"}}`), metav1.PatchOptions{FieldManager: "somebody"})
+			types.MergePatchType, []byte(`{"data":{"color":"`+color+`"}}`), metav1.PatchOptions{FieldManager: "editor"})
 		require.NoError(t, err)
 	}
 	edit("red")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inTwoClusters goes to one cluster first; each has a file of its own.
+// inTwoClusters goes to one cluster first; each has its own file.
 const inTwoClusters = `apiVersion: pipecd.dev/v1beta1
 kind: Application
 spec:

@@ -146,7 +146,7 @@ func TestAnUnknownPluginIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 		r.stderr)
 }
 
-func TestAPortThatSomebodyTookIsReplaced(t *testing.T) {
+func TestAPortThatAnotherProcessTookIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{"a/app.pipecd.yaml": application("a",

@@ -41,7 +41,7 @@ type Provider interface {
 	// means that there is no cluster; one after it that the cluster was lost.
 	Run(ctx context.Context, progress Progress, ready func(detail string)) error
 	// LoadImage makes the images of an archive (a tar file in the format of `docker save` or an OCI
-	// layout) known to every node, under references. Run has called ready, or the provider has told
+	// layout) known to every node, under references. Run has called ready, or the provider has said
 	// in its own way that its nodes take images already. ErrNoImages when the cluster takes none.
 	LoadImage(ctx context.Context, archive string, references []string) error
 	// Delete removes all that Run has made, also after this process was killed in the middle of
@@ -49,7 +49,7 @@ type Provider interface {
 	Delete(ctx context.Context) error
 }
 
-// Description is what users are told about a cluster.
+// Description is what users see of a cluster.
 type Description struct {
 	Kind Kind
 	// Simulated is true when no container runs.

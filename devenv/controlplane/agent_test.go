@@ -32,7 +32,7 @@ func (p *plane) connect(t *testing.T) (grpc.ServerStreamingClient[agentv1.WatchR
 	return stream, cancel
 }
 
-func TestPipedIsToldWhatToFetchAgain(t *testing.T) {
+func TestPipedIsNotifiedWhatToFetchAgain(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	newReplayer(t).play(p.pipedConn, recording(t, "a0")[:1], nil)

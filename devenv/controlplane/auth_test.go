@@ -40,7 +40,7 @@ func services(t *testing.T, conn *grpc.ClientConn) map[string]codes.Code {
 func TestCredentialsOpenTheServicesTheyAreFor(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	nobody := map[string]codes.Code{
+	noAccess := map[string]codes.Code{
 		"piped": codes.Unauthenticated, "agent": codes.Unauthenticated, "api": codes.Unauthenticated,
 		"deck": codes.Unauthenticated,
 	}
@@ -54,20 +54,20 @@ func TestCredentialsOpenTheServicesTheyAreFor(t *testing.T) {
 	}{
 		"a piped token":                     {pipedToken, asPiped},
 		"an API key":                        {"API-KEY " + apiKey, asUser},
-		"no credentials":                    {"", nobody},
-		"a kind alone":                      {"API-KEY", nobody},
-		"an unknown kind":                   {"Bearer " + apiKey, nobody},
-		"a kind in lower case":              {"api-key " + apiKey, nobody},
-		"an API key with the wrong secret":  {"API-KEY " + keyID + "." + strings.Repeat("B", 32), nobody},
-		"an API key with two dots":          {"API-KEY " + apiKey + ".x", nobody},
-		"an API key with a space":           {"API-KEY " + apiKey + " x", nobody},
-		"an API key without an id":          {"API-KEY ." + strings.Repeat("A", 32), nobody},
-		"a piped token with the wrong key":  {"PIPED-TOKEN proj," + pipedID + ",x", nobody},
-		"a piped token of another piped":    {"PIPED-TOKEN proj,other," + pipedKey, nobody},
-		"a piped token of another project":  {"PIPED-TOKEN other," + pipedID + "," + pipedKey, nobody},
-		"a piped token with an empty part":  {"PIPED-TOKEN ," + pipedID + "," + pipedKey, nobody},
-		"a piped token with a part more":    {pipedToken + ",x", nobody},
-		"a piped token labelled an API key": {"API-KEY " + strings.TrimPrefix(pipedToken, "PIPED-TOKEN "), nobody},
+		"no credentials":                    {"", noAccess},
+		"a kind alone":                      {"API-KEY", noAccess},
+		"an unknown kind":                   {"Bearer " + apiKey, noAccess},
+		"a kind in lower case":              {"api-key " + apiKey, noAccess},
+		"an API key with the wrong secret":  {"API-KEY " + keyID + "." + strings.Repeat("B", 32), noAccess},
+		"an API key with two dots":          {"API-KEY " + apiKey + ".x", noAccess},
+		"an API key with a space":           {"API-KEY " + apiKey + " x", noAccess},
+		"an API key without an id":          {"API-KEY ." + strings.Repeat("A", 32), noAccess},
+		"a piped token with the wrong key":  {"PIPED-TOKEN proj," + pipedID + ",x", noAccess},
+		"a piped token of another piped":    {"PIPED-TOKEN proj,other," + pipedKey, noAccess},
+		"a piped token of another project":  {"PIPED-TOKEN other," + pipedID + "," + pipedKey, noAccess},
+		"a piped token with an empty part":  {"PIPED-TOKEN ," + pipedID + "," + pipedKey, noAccess},
+		"a piped token with a part more":    {pipedToken + ",x", noAccess},
+		"a piped token labelled an API key": {"API-KEY " + strings.TrimPrefix(pipedToken, "PIPED-TOKEN "), noAccess},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -126,7 +126,7 @@ func TestTheRecordedPipectlCommandsGiveTheSameAnswers(t *testing.T) {
 	got, err := p.api.GetApplication(testContext(t), &apiservice.GetApplicationRequest{ApplicationId: r.ids[id("40")]})
 	require.NoError(t, err)
 	require.Equal(t, "file:///srv/pipe/run/R/repo/tree/main/sk", got.GetApplication().GetGitPath().GetUrl())
-	require.Empty(t, strings.Join(unknown, "\n"), "mend it, or list the difference with a reason")
+	require.Empty(t, strings.Join(unknown, "\n"), "fix it, or list the difference with a reason")
 	for _, e := range pipectlDiffers {
 		require.True(t, known[e.difference], "listed, but does not occur any longer: %s (%s)", e.difference, e.reason)
 	}

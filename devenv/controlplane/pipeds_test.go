@@ -72,9 +72,9 @@ func TestTwoPipedsAreKeptApart(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: "wait", PipedId: second})
 	require.NoError(t, err)
-	told, err := watch.Recv()
+	change, err := watch.Recv()
 	require.NoError(t, err)
-	require.Equal(t, []string{"wait"}, told.GetRestartPlugins())
+	require.Equal(t, []string{"wait"}, change.GetRestartPlugins())
 
 	_, err = p.api.DisablePiped(ctx, &apiservice.DisablePipedRequest{PipedId: second})
 	require.NoError(t, err)

@@ -115,7 +115,7 @@ func TestAPlanPreviewThatTheUserGivesUpIsTakenBack(t *testing.T) {
 	require.NoError(t, err)
 	cancel()
 	for len(p.waitingPreviews(t)) > 0 {
-		_, err := watch.Recv() // piped is told
+		_, err := watch.Recv() // piped is notified
 		require.NoError(t, err)
 	}
 	for err == nil {
@@ -151,7 +151,7 @@ func TestAPlanPreviewIsRefusedWithTheReason(t *testing.T) {
 	require.Empty(t, p.waitingPreviews(t))
 }
 
-func TestAPlanPreviewThatNobodyAnswersExpires(t *testing.T) {
+func TestAPlanPreviewWithoutAnswerExpires(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	p := watching(t, clock.config)

@@ -241,7 +241,7 @@ func (s *Server) keep(ctx context.Context) {
 	s.store.KeepIn(nil)
 }
 
-// Recognise says which cluster the deploy targets of a name lead to, by an identity of its own. When that
+// Recognise says which cluster the deploy targets of a name lead to, by the cluster's own identity. When that
 // is another one than an earlier control plane has kept, its applications are deployed again; it returns
 // their number.
 func (s *Server) Recognise(cluster, identity string) (again int) {

@@ -21,7 +21,7 @@ import (
 // oldest are the engines' versions that kind is known to work with.
 var oldest = map[string]version{"docker": {20, 10}, "podman": {3, 0}}
 
-// lastWithCgroup1 is the last Kubernetes whose kubelet starts on cgroup v1 without being told to.
+// lastWithCgroup1 is the last Kubernetes whose kubelet starts on cgroup v1 without being configured to.
 var lastWithCgroup1 = version{1, 34}
 
 // oldNodeImage is an image of kind's that starts on cgroup v1.
@@ -100,7 +100,7 @@ func (d *Doctor) cgroups(ctx context.Context) Check {
 		Fix: "pipedeck up --node-image " + oldNodeImage +
 			", or --cluster embedded; or boot with systemd.unified_cgroup_hierarchy=1",
 	}
-	// kind's own image does not adapt; a configuration may tell it to.
+	// kind's own image does not adapt; a configuration can make it adapt.
 	if d.NodeImage == "" && d.KindConfig == "" && d.asks(cluster.InDocker) {
 		c.State, c.Why = Fail, fmt.Sprintf("the kubelet in kind's node image, Kubernetes %s, refuses it", is)
 	}

@@ -3,7 +3,7 @@
 
 package doctor
 
-// engineElsewhere says that the engine runs in a virtual machine, with a disk and memory of its own.
+// engineElsewhere says that the engine runs in a virtual machine, with its own disk and memory.
 const engineElsewhere = false
 
 const (

@@ -59,7 +59,7 @@ func (d *Doctor) down(name string) string {
 	return fmt.Sprintf("pipedeck down --name %s --state-dir %s", name, d.StateDir)
 }
 
-// kindClusters looks for clusters that bear our name and that no environment here knows.
+// kindClusters looks for clusters that have our name and that no environment here knows.
 func (d *Doctor) kindClusters(ctx context.Context) Check {
 	e, err := d.Engine(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type Cluster struct {
 	New func(hooks Hooks) (cluster.Provider, error)
 }
 
-// Hooks are what a provider may tell besides its progress; none of them blocks.
+// Hooks are what a provider may report besides its progress; none of them blocks.
 type Hooks struct {
 	// Started gets the process id of what was started.
 	Started func(pid int)

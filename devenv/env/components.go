@@ -69,8 +69,8 @@ func (c *components) ready(name, detail string) {
 	c.end(name, deckv1.Component_STATE_READY, detail, "")
 }
 
-// told changes what is said of a component that is ready.
-func (c *components) told(name, detail string) {
+// describe changes what is said of a component that is ready.
+func (c *components) describe(name, detail string) {
 	c.change(name, func(x *deckv1.Component) { x.Detail = detail })
 }
 

@@ -254,7 +254,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 	return nil
 }
 
-// describe is what users are told about the environment; it grows as parts become known.
+// describe is what users see of the environment; it grows as parts become known.
 func (e *Environment) describe() *deckv1.Environment {
 	described := &deckv1.Environment{
 		Name: e.Workspace.Name, Version: e.Version,
@@ -330,7 +330,7 @@ func (e *Environment) cleanUp(lock *workspace.Lock) error {
 	ctx, cancel := context.WithTimeout(context.Background(), deleteDeadline)
 	defer cancel()
 	if clusterErr := e.deleteClusters(ctx); clusterErr != nil {
-		// What is stored tells the next attempt what is left to remove.
+		// What is stored shows the next attempt what is left to remove.
 		return errors.Join(err, clusterErr)
 	}
 	return errors.Join(err, e.Workspace.Remove(lock))

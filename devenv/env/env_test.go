@@ -301,7 +301,7 @@ func TestTheRemovalOfClustersIsBounded(t *testing.T) {
 	require.WithinDuration(t, time.Now(), receive(t, deadlines), deleteDeadline)
 }
 
-// deleted tells until when its cluster may be deleted; the zero time when there is no limit.
+// deleted returns until when its cluster may be deleted; the zero time when there is no limit.
 type deleted struct {
 	none.Provider
 	deadlines chan time.Time
@@ -332,7 +332,7 @@ func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
 	require.NoError(t, err)
 	children := map[string]workspace.Child{
 		"piped":      {PID: orphan.Process.Pid, CreatedAt: created},
-		"kubernetes": {PID: os.Getpid(), CreatedAt: created}, // an id that belongs to somebody else by now
+		"kubernetes": {PID: os.Getpid(), CreatedAt: created}, // an id that belongs to another process by now
 	}
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Processes: children}))
 	require.NoError(t, input.Close()) // its parent's death
@@ -353,7 +353,7 @@ func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
 	require.NotContains(t, said, "kubernetes")
 }
 
-// lateCluster is ready when it is told.
+// lateCluster is ready when the test says so.
 type lateCluster struct {
 	none.Provider
 	now chan struct{}

@@ -25,5 +25,6 @@ func (e *Environment) eventHandled(event *model.Event) {
 	}
 	e.Logger.Info("event handled", "event", event.GetName(), "id", event.GetId(), "result", result, "description",
 		event.GetStatusDescription())
-	e.components.told(componentRepository, fmt.Sprintf("%s, branch %s; %s", repository.Root, repository.Branch, text))
+	detail := fmt.Sprintf("%s, branch %s; %s", repository.Root, repository.Branch, text)
+	e.components.describe(componentRepository, detail)
 }

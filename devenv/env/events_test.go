@@ -35,6 +35,6 @@ func TestTheRepositoryShowsWhatBecameOfAnEvent(t *testing.T) {
 	require.Equal(t, "/r, branch main; event image-update failed: main is checked out there", shown)
 	e.eventHandled(event(model.EventStatus_EVENT_SUCCESS, ""))
 	require.Equal(t, "/r, branch main; event image-update succeeded", shown)
-	e.eventHandled(event(model.EventStatus_EVENT_NOT_HANDLED, "nobody wants it"))
+	e.eventHandled(event(model.EventStatus_EVENT_NOT_HANDLED, "no rule wants it"))
 	require.Equal(t, "/r, branch main; event image-update succeeded", shown)
 }

@@ -21,7 +21,7 @@ const (
 	identityPause    = 200 * time.Millisecond
 )
 
-// recognise tells the control plane which cluster this is. One that was made again, or another one in its
+// recognise shows the control plane which cluster this is. One that was made again, or another one in its
 // place, has none of what was deployed before, so that is deployed again.
 func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 	ctx, cancel := context.WithTimeout(ctx, identityDeadline)

@@ -24,7 +24,7 @@ const builtRegistry = "pipedeck.dev"
 
 // provideHead brings the images that the applications name now to every cluster, under the names as
 // they are written: plugins that do not know the image API find them, and others need not wait for
-// them. It is of use only, so a failure is logged; whoever needs the image is told, too.
+// them. It is of use only, so a failure is logged; whoever needs the image gets the error, too.
 func (e *Environment) provideHead(ctx context.Context, apiKey string) {
 	if err := e.tryProvideHead(ctx, apiKey); err != nil && ctx.Err() == nil {
 		e.Logger.Warn("not every image of the repository could be provided beforehand", "error", err)

@@ -19,7 +19,7 @@ import (
 )
 
 // openTree takes a first snapshot before piped looks, of the working tree or, unless the environment is live, of the
-// commit at a detached HEAD. What holds it back is told, and what was there last is
+// commit at a detached HEAD. What holds it back is reported, and what was there last is
 // deployed until that is fixed.
 func (e *Environment) openTree(ctx context.Context) error {
 	repository := e.repository.Load()
@@ -80,7 +80,7 @@ func (r *treeReport) show(s live.Snapshot, err error) {
 	if len(s.LeftOut) > 0 {
 		detail += " (without the repositories within: " + strings.Join(s.LeftOut, ", ") + ")"
 	}
-	r.components.told(componentRepository, detail)
+	r.components.describe(componentRepository, detail)
 }
 
 // held reports a working tree that is not deployed as it is, with what to do about it.

@@ -25,7 +25,7 @@ const (
 	orphanPoll     = 50 * time.Millisecond
 )
 
-// takeOver clears away what a killed run left behind and returns what there is to tell the user,
+// takeOver clears away what a killed run left behind and returns what the user should know,
 // or "".
 func (e *Environment) takeOver(ctx context.Context) string {
 	last, err := e.Workspace.Published()

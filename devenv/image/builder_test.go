@@ -178,7 +178,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	require.Contains(t, left, huge, "but the newest stays")
 }
 
-func TestACompilerErrorIsToldWithPlacesInTheRepository(t *testing.T) {
+func TestACompilerErrorIsReportedWithPlacesInTheRepository(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"main.go": "package main\n\nimport \"sample/lib\"\n\n" +
 		"func main() { lib.F(undefinedThing) }\n", "../lib/lib.go": "package lib\n\nfunc F(int) {}\n"}
@@ -290,7 +290,7 @@ func TestAnInterruptedBuildEndsTheCompilerAndLeavesNothing(t *testing.T) {
 	require.Empty(t, partials(t, cache))
 }
 
-func TestWithoutGoTheNextStepIsTold(t *testing.T) {
+func TestWithoutGoTheNextStepIsShown(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := NewBuilder(t.TempDir()).Build(t.Context(), find(t, simple(t), "pipedeck.dev/web"), platform, nil,
 		func(string) {})

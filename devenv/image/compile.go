@@ -56,7 +56,7 @@ type Platform struct{ OS, Architecture string }
 func (p Platform) String() string { return p.OS + "/" + p.Architecture }
 
 // compile builds the program into output. A string variable main.build, if there is one, gets the
-// tag of the image, so that a program can tell which one it is. The bytes depend on the sources, the platform and the
+// tag of the image, so that a program knows which one it is. The bytes depend on the sources, the platform and the
 // Go version only.
 func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 	if len(s.outside) > 0 {

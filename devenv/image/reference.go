@@ -17,11 +17,11 @@ const Domain = "pipedeck.dev"
 const (
 	// maxReference is more than a registry allows for path and tag together.
 	maxReference = 512
-	// tagLength of a digest's hexadecimal digits tell any two sources of one folder apart.
+	// tagLength of a digest's hexadecimal digits distinguish any two sources of one folder.
 	tagLength = 12
 )
 
-// folderOf tells from which folder of the repository an image would be built; "" when it is built
+// folderOf returns from which folder of the repository an image would be built; "" when it is built
 // elsewhere. A reference with a digest names bytes that exist, so it is never ours.
 func folderOf(reference string) string {
 	if !strings.HasPrefix(reference, Domain+"/") || len(reference) > maxReference {

@@ -279,7 +279,7 @@ func TestRequestsAreBounded(t *testing.T) {
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	t.Parallel()
-	idle := func() { require.Fail(t, "nobody else loads") }
+	idle := func() { require.Fail(t, "no second load is expected") }
 	l := newLoaded()
 	none := func() error { return nil }
 	for i := range maxLoaded + 1 {

@@ -37,15 +37,15 @@ func TestABranchFollowsADetachedHEADInAShallowClone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Snapshot{Commit: head}, s)
 
-	told := make(chan Snapshot, 16)
+	snapshots := make(chan Snapshot, 16)
 	ran := make(chan error, 1)
 	ctx := t.Context()
-	go func() { ran <- tree.Run(ctx, func(s Snapshot, _ error) { told <- s }) }()
+	go func() { ran <- tree.Run(ctx, func(s Snapshot, _ error) { snapshots <- s }) }()
 	w.git("config", "user.name", "Ada")
 	w.git("config", "user.email", "ada@example.com")
 	next := w.commit("Third")
 	select {
-	case s := <-told:
+	case s := <-snapshots:
 		require.Equal(t, next, s.Commit)
 	case <-time.After(wait):
 		require.Fail(t, "the next commit was not seen")

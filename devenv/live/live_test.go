@@ -316,31 +316,31 @@ func TestALinkedWorkingTreeCanBeLive(t *testing.T) {
 	require.Equal(t, []string{"a"}, w.take().Uncommitted)
 }
 
-// told collects what Run tells.
-type told struct {
+// report is what Run passes on.
+type report struct {
 	snapshot Snapshot
 	err      error
 }
 
-func (w *world) run() <-chan told {
+func (w *world) run() <-chan report {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.t.Context())
-	news, ended := make(chan told, 100), make(chan error, 1)
+	news, ended := make(chan report, 100), make(chan error, 1)
 	go func() {
-		ended <- w.tree.Run(ctx, func(s Snapshot, err error) { news <- told{s, err} })
+		ended <- w.tree.Run(ctx, func(s Snapshot, err error) { news <- report{s, err} })
 	}()
 	w.t.Cleanup(func() { stop(); require.NoError(w.t, <-ended) })
 	return news
 }
 
-func (w *world) next(news <-chan told) told {
+func (w *world) next(news <-chan report) report {
 	w.t.Helper()
 	select {
 	case got := <-news:
 		return got
 	case <-time.After(wait):
-		require.Fail(w.t, "nothing was told")
-		return told{}
+		require.Fail(w.t, "nothing was reported")
+		return report{}
 	}
 }
 
@@ -407,9 +407,9 @@ func TestWhatCannotBeWatchedIsLookedAt(t *testing.T) {
 		return fsnotify.NewWatcher()
 	}})
 	defer blind.files.Close()
-	news := make(chan told, 100)
+	news := make(chan report, 100)
 	go func() {
-		_ = blind.run(ctx, func(s Snapshot, err error) { news <- told{s, err} })
+		_ = blind.run(ctx, func(s Snapshot, err error) { news <- report{s, err} })
 		close(news)
 	}()
 	w.write("c/x", "changed")

@@ -116,7 +116,7 @@ func (t *Tree) updateIndex(ctx context.Context) (left []string, err error) {
 		return nil, err
 	}
 	changed = slices.DeleteFunc(changed, func(name string) bool {
-		if strings.HasSuffix(name, "/") { // a repository of its own
+		if strings.HasSuffix(name, "/") { // a separate repository
 			left = append(left, strings.TrimSuffix(name, "/"))
 			return true
 		}

@@ -24,7 +24,7 @@ type Options struct {
 	CommitsOnly bool
 	// Dir is the bare repository of the snapshots; made when missing. One Tree may use it at a time.
 	Dir string
-	// Watched is told when files cannot be watched, which are looked at every 2 s then, and with nil when they can
+	// Watched is called when files cannot be watched, which are looked at every 2 s then, and with nil when they can
 	// again. It may be nil.
 	Watched func(err error)
 	Logger  *slog.Logger

@@ -31,10 +31,10 @@ const (
 
 // Run takes a snapshot at once and after every change, until ctx ends, and reports each that is new and
 // of each failure.
-func (t *Tree) Run(ctx context.Context, tell func(Snapshot, error)) error {
+func (t *Tree) Run(ctx context.Context, report func(Snapshot, error)) error {
 	w := newWatch(t, filewatch.Options{Most: maxDirs})
 	defer w.files.Close()
-	return w.run(ctx, tell)
+	return w.run(ctx, report)
 }
 
 // watch turns events into snapshots.
@@ -65,7 +65,7 @@ func (w *watch) report(err error) {
 	}
 }
 
-func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
+func (w *watch) run(ctx context.Context, report func(Snapshot, error)) error {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	var first time.Time // of the changes that wait for their snapshot; zero when there are none
@@ -88,10 +88,10 @@ func (w *watch) run(ctx context.Context, tell func(Snapshot, error)) error {
 				return nil
 			case err != nil && err.Error() != failed:
 				failed = err.Error()
-				tell(snapshot, err)
+				report(snapshot, err)
 			case err == nil && (snapshot.New || failed != ""):
 				failed = ""
-				tell(snapshot, nil)
+				report(snapshot, nil)
 			}
 			if held := (*HeldError)(nil); err != nil && !errors.As(err, &held) {
 				// Nothing reports when the tree can be read again: it may have been moved, or its disk was full.

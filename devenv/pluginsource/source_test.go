@@ -148,7 +148,7 @@ func TestSourcesThatWereAwayAreBuiltAgainWhenTheyAreBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProgramIsTold(t *testing.T) {
+func TestAFileThatIsNotAProgramIsReported(t *testing.T) {
 	t.Parallel()
 	root, s := module(t)
 	s.Dir = filepath.Join(root, "words")

@@ -39,7 +39,7 @@ var (
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// world is an application in a namespace of its own, and a forwarder.
+// world is an application in its own namespace, and a forwarder.
 type world struct {
 	t         *testing.T
 	cluster   *cluster
@@ -158,7 +158,7 @@ func get(ctx context.Context, client *http.Client, url string) (int, string, err
 
 func TestRequestsAreSpreadOverThePodsAndNoneFailsWhileTheyAreReplaced(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{"that tell when they are ready": probe,
+	for name, more := range map[string]string{"that report when they are ready": probe,
 		"that are called ready before they listen": ""} {
 		t.Run("pods "+name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,7 @@ type connection struct {
 
 	mu     sync.Mutex
 	stream *stream
-	// sent is what another pod would have to be told; settled ends that.
+	// sent is what another pod would have to get; settled ends that.
 	sent        []byte
 	writeClosed bool
 	settled     bool
@@ -111,7 +111,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite tells the pod that nothing more follows.
+// CloseWrite shows the pod that nothing more follows.
 func (c *connection) CloseWrite() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,5 +9,5 @@
 // so a forward goes on while pods are replaced: what a pod has not received goes to another one.
 //
 // An environment runs one Forwarder. HTTP is only answered under the names of this machine, so that a
-// web page cannot reach a cluster through it by pointing a name of its own here.
+// web page cannot reach a cluster through it by pointing one of its names here.
 package portforward

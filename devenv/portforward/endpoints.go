@@ -28,7 +28,7 @@ const (
 // errNoPod says that no pod was ready in time.
 var errNoPod = errors.New("no pod is ready")
 
-// endpoints are the pods behind a port, as watches tell them.
+// endpoints are the pods behind a port, as watches report them.
 type endpoints struct {
 	mu   sync.Mutex
 	pods pods

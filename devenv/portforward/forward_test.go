@@ -112,7 +112,7 @@ func TestWhatIsTooLongToBeKeptIsNotSentTwice(t *testing.T) {
 	broken := &stream{data: deadStream{}}
 	c := &connection{stream: broken, sent: make([]byte, maxReplay)}
 	_, err := c.Write([]byte("x"))
-	require.Error(t, err, "nobody can repeat it, so the writer has to know")
+	require.Error(t, err, "no one can repeat it, so the writer has to know")
 	require.Nil(t, c.sent, "nothing is kept beyond the bound")
 	require.False(t, c.move(broken))
 }
@@ -305,7 +305,7 @@ func TestTheEndBreaksEveryConnection(t *testing.T) {
 	}
 	_, _ = io.ReadAll(conn) // which ends, somehow
 	_, err = net.Dial("tcp", a.URL)
-	require.Error(t, err, "nobody listens")
+	require.Error(t, err, "no process listens")
 }
 
 func TestAForwardSurvivesConnectionsThatCannotBeTaken(t *testing.T) {

@@ -61,7 +61,7 @@ type Forwarder struct {
 	forwards map[key]*forward
 }
 
-// key tells forwards apart.
+// key distinguishes forwards.
 type key struct{ kubeconfig, applicationID, source, port string }
 
 // New returns a Forwarder without forwards.

@@ -72,7 +72,7 @@ func (r *requests) end() {
 
 func (f *forward) handler() http.Handler {
 	transport := &http.Transport{
-		// Each request gets a connection of its own, so that a pod has no say in who is next.
+		// Each request gets a separate connection, so that a pod has no say in who is next.
 		DisableKeepAlives:  true,
 		DisableCompression: true,
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return f.connect(ctx) },

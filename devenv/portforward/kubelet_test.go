@@ -33,7 +33,7 @@ import (
 	streamspdy "k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// A SPDY connection that was broken from outside lingers for a second of its own.
+// A SPDY connection that was broken from outside lingers for a second.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/moby/spdystream.(*Connection).shutdown"))
 }

@@ -22,7 +22,7 @@ type pool struct {
 	tunnels map[pod][]*tunnel
 	// ready are the pods that new connections may go to.
 	ready map[pod]bool
-	// dying are tunnels that no one finds any more. They are closed without the lock: telling a
+	// dying are tunnels that no one finds any more. They are closed without the lock: sending that to a
 	// node that is gone can take long.
 	dying []*tunnel
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Labels of what piped's kubernetes plugins deploy (PipeCD v1). The variant's key can be configured;
-// where it is, names tell: those of variants are the service's with a suffix.
+// names show where it is: those of variants are the service's with a suffix.
 const (
 	labelApplication = "pipecd.dev/application"
 	labelVariant     = "pipecd.dev/variant"

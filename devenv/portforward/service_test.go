@@ -97,7 +97,7 @@ func TestWithoutAServiceThePodsOfTheWorkloadAreMeant(t *testing.T) {
 		"the first port": {"{name: web, containerPort: 3000}", "", "Deployment default/web web http"},
 		"a port by number": {"{name: web, containerPort: 3000}, {containerPort: 9}", "9",
 			"Deployment default/web 9 "},
-		"a port that is not told": {"", "8080", "Deployment default/web 8080 http"},
+		"a port that is not given": {"", "8080", "Deployment default/web 8080 http"},
 		"none": {"", "",
 			"web has neither a service nor a container port; name one with --port NUMBER"},
 		"an unknown name": {"{name: web, containerPort: 3000}", "sql",

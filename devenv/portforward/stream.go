@@ -13,7 +13,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// maxFailure bounds what a kubelet tells about a failed connection, in bytes.
+// maxFailure bounds what a kubelet reports about a failed connection, in bytes.
 const maxFailure = 4 << 10
 
 // errUndelivered says that the pod did not take the connection: whatever was sent never arrived.
@@ -53,10 +53,10 @@ func (s *stream) Read(p []byte) (int, error) {
 	return 0, err
 }
 
-// Write sends to the pod. An error does not tell why; the next Read does.
+// Write sends to the pod. An error does not say why; the next Read does.
 func (s *stream) Write(p []byte) (int, error) { return s.data.Write(p) }
 
-// CloseWrite tells the pod that nothing more follows.
+// CloseWrite shows the pod that nothing more follows.
 func (s *stream) CloseWrite() error { return s.data.Close() }
 
 // why waits for the reason of the stream's end, which follows at once, or with the connection's.

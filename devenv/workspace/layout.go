@@ -35,7 +35,7 @@ const (
 	fileItem itemKind = iota
 	// folderItem is a directory of items. Opening the environment checks them.
 	folderItem
-	// storeItem is a directory of items that another process fills. Opening the environment does not look into it.
+	// storeItem is a directory of items that another process fills. Opening the environment does not read it.
 	storeItem
 	// treeItem is a directory whose content has names that no one can list, such as a checkout or a database. It is
 	// removed with everything in it.

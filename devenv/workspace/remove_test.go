@@ -318,7 +318,7 @@ func TestAStateDirectoryThatOthersMayChangeIsRefused(t *testing.T) {
 	require.ErrorAs(t, w.Create(), &refused)
 	require.Contains(t, refused.Hint, "chmod go-w "+root)
 	require.NoError(t, os.Chmod(root, 0o777|fs.ModeSticky))
-	require.NoError(t, w.Create(), "as in /tmp, nobody else can exchange what is in it")
+	require.NoError(t, w.Create(), "as in /tmp, no one else can exchange what is in it")
 	if os.Geteuid() != 0 {
 		return
 	}

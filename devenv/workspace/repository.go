@@ -136,7 +136,7 @@ func lostHead(dir string) error {
 	}
 }
 
-// IsApplicationConfig tells by its name whether a file configures an application (PipeCD v1:
+// IsApplicationConfig reports by its name whether a file configures an application (PipeCD v1:
 // app.pipecd.yaml, *.pipecd.yaml, or the older .pipe.yaml).
 func IsApplicationConfig(name string) bool {
 	base := path.Base(name)

@@ -278,7 +278,7 @@ func TestTheSampleRepositoryTakesPushesToItsBranch(t *testing.T) {
 	require.Equal(t, "v2", string(content), "the working tree follows")
 }
 
-func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
+func TestTheSampleRepositoryIsCreatedAgainAfterAnInterruptedAttempt(t *testing.T) {
 	t.Parallel()
 	w := create(t)
 	write(t, w.SampleRepository()+".new/.git/HEAD", "half")
@@ -287,7 +287,7 @@ func TestTheSampleRepositoryIsMadeAnewAfterAnInterruptedAttempt(t *testing.T) {
 	require.Len(t, made.Applications, 1)
 }
 
-func TestAllMistakesInTheApplicationsAreToldAtOnceWithTheirPlaces(t *testing.T) {
+func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a", "app.pipecd.yaml"),

@@ -32,7 +32,7 @@ type Running struct {
 	// Restart starts the environment again as it was started; nil when its process is no host.
 	Restart *Restart `json:"restart,omitempty"`
 	// Processes are the children that were started, by component. They die with their parent;
-	// the list serves to tell the user what a killed environment left behind.
+	// the list shows the user what a killed environment left behind.
 	Processes map[string]Child `json:"processes,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type Restart struct {
 // Child identifies a child process.
 type Child struct {
 	PID int `json:"pid"`
-	// CreatedAt is the start time in milliseconds, as the kernel tells it: ids are used again.
+	// CreatedAt is the start time in milliseconds, as the kernel reports it: ids are used again.
 	CreatedAt int64 `json:"createdAt"`
 }
 

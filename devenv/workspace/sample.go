@@ -49,7 +49,7 @@ func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
 	return OpenRepository(dir)
 }
 
-// sampleSign is a file that tells the sample repository from one of the user's at the same place.
+// sampleSign is a file that distinguishes the sample repository from one of the user's at the same place.
 const sampleSign = ".git/pipedeck-sample"
 
 func createSample(dir string, samples []Sample) error {

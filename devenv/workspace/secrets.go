@@ -31,7 +31,7 @@ type Secrets struct {
 	APIKey string
 }
 
-// Keys are the keys of an environment, each in a file of its own.
+// Keys are the keys of an environment, each in a separate file.
 type Keys struct{ dir, name string }
 
 // Keys returns the keys of the environment. Ensure methods create their files.

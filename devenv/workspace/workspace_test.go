@@ -94,7 +94,7 @@ func TestOnlyOneHolderHasTheLock(t *testing.T) {
 	w := create(t)
 	alive, err := w.Alive()
 	require.NoError(t, err)
-	require.False(t, alive, "nobody has run it yet")
+	require.False(t, alive, "no one has run it yet")
 
 	lock, err := w.Acquire()
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestWhatAHolderPublishesOthersReadUntilItWithdraws(t *testing.T) {
 	for _, other := range []string{"", ":4711", "0.0.0.0:4711", "[::]:4711", "192.0.2.1:4711", "localhost:4711"} {
 		require.NoError(t, os.WriteFile(w.Path("address"), []byte(other), 0o600))
 		_, err = w.LastAddress()
-		require.Error(t, err, "nobody else may be let in by %q", other)
+		require.Error(t, err, "%q must let no one else in", other)
 	}
 }
 

@@ -127,7 +127,7 @@ func TestACancelledMemberCancelsThoseAfterIt(t *testing.T) {
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.of("app")[1].GetStatus())
 }
 
-func TestAMemberThatRefusesChainsHoldsUpNobodyBeforeIt(t *testing.T) {
+func TestAMemberThatRefusesChainsDelaysNoMemberBeforeIt(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
 	e, _ := startChain(t, gate, "", true)

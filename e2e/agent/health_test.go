@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint/failpointtest"
 )
 
-type told struct {
+type report struct {
 	Status     string
 	Reasons    []string
 	Components struct {
@@ -39,15 +39,15 @@ type told struct {
 	}
 }
 
-func health(t *testing.T, p *pipedProcess) (int, told) {
+func health(t *testing.T, p *pipedProcess) (int, report) {
 	t.Helper()
 	status, body := p.admin(t, "/healthz?verbose")
-	var h told
+	var h report
 	require.NoError(t, json.Unmarshal([]byte(body), &h), body)
 	return status, h
 }
 
-func TestHealthTellsOfEachPartAndOfWhatWaits(t *testing.T) {
+func TestHealthReportsEachPartAndWhatWaits(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
 	e := newEnvironment(t, pipeline(fmt.Sprintf("{do: hold-once, file: %q}", gate.Path)))

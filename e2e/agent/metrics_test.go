@@ -14,7 +14,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
-func TestMetricsTellOfDeploymentsStagesAndPlugins(t *testing.T) {
+func TestMetricsCoverDeploymentsStagesAndPlugins(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{log: hello}", "{do: error}"))
 	p := e.start(t, "--launcher-version", "v9")

@@ -68,18 +68,18 @@ func TestAWebhookHearsOfAllThatHappens(t *testing.T) {
 		"piped started; triggered, planned, started; two stages started and succeeded; succeeded; piped stopped")
 }
 
-func TestApprovalsAndCancellationsAreToldWithTheirNames(t *testing.T) {
+func TestApprovalsAndCancellationsAreReportedWithTheirNames(t *testing.T) {
 	t.Parallel()
-	type told struct {
+	type report struct {
 		Type     int
 		Metadata struct {
 			Approver, Commander string
 			Accounts            []string `json:"mentioned_accounts"`
 		}
 	}
-	events := make(chan told, 100)
+	events := make(chan report, 100)
 	site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var event told
+		var event report
 		if json.NewDecoder(r.Body).Decode(&event) == nil {
 			events <- event
 		}
@@ -107,7 +107,7 @@ spec:
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	user := deckv1.NewDeckServiceClient(conn)
-	next := func(kind int) told {
+	next := func(kind int) report {
 		t.Helper()
 		select {
 		case event := <-events:
@@ -115,7 +115,7 @@ spec:
 			return event
 		case <-time.After(wait):
 			require.Fail(t, "no event", "%d", kind)
-			return told{}
+			return report{}
 		}
 	}
 

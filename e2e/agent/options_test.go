@@ -85,7 +85,7 @@ func TestProfilesOverTheAdminPort(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status, "the command line may hold the configuration")
 }
 
-func TestPluginCopiesAreMadeAnewWhenForced(t *testing.T) {
+func TestPluginCopiesAreCreatedAgainWhenForced(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))
 	first := e.start(t)

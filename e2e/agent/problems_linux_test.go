@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 )
 
-// smallDisk is a disk of its own with so many bytes. Systems that let no one mount one skip the test.
+// smallDisk is a separate disk with so many bytes. Systems that let no one mount one skip the test.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func TestAFullDiskIsAProblemAndCommitsAreDeployedOnceItIsFree(t *testing.T) {
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 1).GetStatus())
 }
 
-// limited starts piped in a user namespace of its own after a shell command that sets limits there.
+// limited starts piped in its own user namespace after a shell command that sets limits there.
 func (e *environment) limited(t *testing.T, limit string) *pipedProcess {
 	t.Helper()
 	probe := exec.Command("unshare", "--user", "--map-root-user", "sh", "-c", limit)

@@ -93,7 +93,7 @@ func TestARepositoryWhoseParentWasMovedIsAProblem(t *testing.T) {
 	e.reconfigure(t, "file://"+e.repository+"\"", "file://"+moved+"\"")
 	e.start(t)
 	e.deck.awaitEnd(t, 0)
-	require.NoError(t, os.Rename(above, above+"2"), "which the system reports to nobody who watches the repository")
+	require.NoError(t, os.Rename(above, above+"2"), "which the system reports to no watcher of the repository")
 	e.deck.awaitProblem(t, "repository local", "there is no such directory")
 	require.NoError(t, os.Rename(above+"2", above))
 	e.deck.awaitNoProblem(t)

@@ -91,7 +91,7 @@ func TestMistakesInTheConfigurationEndWithCode2AndThePlace(t *testing.T) {
 		"two sources":  {[]string{"--config-data", "e30="}, "", "exclude each other"},
 		"log level":    {[]string{"--log-level", "loud"}, "", "want debug, info, warn or error"},
 		"log encoding": {[]string{"--log-encoding", "xml"}, "", "want json, humanize or console"},
-		"secret beside": {
+		"secret next to it": {
 			[]string{"--config-gcp-secret", "x"}, "", "--config-file and --config-gcp-secret exclude each other",
 		},
 		"profiler": {[]string{"--profile"}, "", "not offered; leave the flag out"},
@@ -138,11 +138,11 @@ func TestMissingControlPlaneIsWaitedForAndHealthzSaysSo(t *testing.T) {
 	e := newEnvironment(t, pipeline("{}"))
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	nobody := taken.Addr().String()
+	unused := taken.Addr().String()
 	taken.Close()
 	config, err := os.ReadFile(e.config)
 	require.NoError(t, err)
-	p := e.start(t, "--config-file", e.write(t, "alone.yaml", strings.Replace(string(config), e.address, nobody, 1)))
+	p := e.start(t, "--config-file", e.write(t, "alone.yaml", strings.Replace(string(config), e.address, unused, 1)))
 	status, body := p.admin(t, "/healthz")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	var health struct {
@@ -151,7 +151,7 @@ func TestMissingControlPlaneIsWaitedForAndHealthzSaysSo(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &health), body)
 	require.Equal(t, "unavailable", health.Status)
-	require.Contains(t, health.Reasons, "not connected to the control plane at "+nobody)
+	require.Contains(t, health.Reasons, "not connected to the control plane at "+unused)
 	p.terminate(t)
 }
 

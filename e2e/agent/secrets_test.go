@@ -168,7 +168,7 @@ func TestASecretReachesTheScriptAndNothingElse(t *testing.T) {
 	e.deck.awaitEnd(t, 0)
 
 	encrypted, err := e.api(t).Encrypt(t.Context(), &apiservice.EncryptRequest{PipedId: "piped", Plaintext: password})
-	require.NoError(t, err, "piped has told its public key")
+	require.NoError(t, err, "piped has reported its public key")
 	proof := filepath.Join(t.TempDir(), "proof")
 	e.addFile(t, "run.sh", fmt.Sprintf(`secret='{{ .encryptedSecrets.password }}'
 printf %%s "$secret" > %s
@@ -202,11 +202,11 @@ stat -c 'mode %%a' run.sh 2>/dev/null || stat -f 'mode %%Lp' run.sh
 
 	p.terminate(t)
 	for where, text := range map[string]string{
-		"what piped sent":                 tap.String(),
-		"the output of piped":             p.output.String(),
-		"the output of plugins":           filesOf(t, logs),
-		"the work directory":              filesOf(t, filepath.Join(e.dir, "work")),
-		"what the control plane tells of": protojson.Format(d),
+		"what piped sent":                tap.String(),
+		"the output of piped":            p.output.String(),
+		"the output of plugins":          filesOf(t, logs),
+		"the work directory":             filesOf(t, filepath.Join(e.dir, "work")),
+		"what the control plane reports": protojson.Format(d),
 	} {
 		require.NotEmpty(t, text, where)
 		requireNoSecret(t, where, text)

@@ -25,8 +25,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
 
-// The plugins come from a web server and from a registry, each with a signature of its own form. On Linux alone a
-// process can be told which certificate authority to trust.
+// The plugins come from a web server and from a registry, each with its own form of signature. On Linux alone a
+// process can be given which certificate authority to trust.
 func TestSignedPluginsAreDownloadedAndRunStages(t *testing.T) {
 	t.Parallel()
 	site := t.TempDir()

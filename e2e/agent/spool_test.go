@@ -42,7 +42,7 @@ spec:
 	gate.Open()
 	p.awaitOutput(t, "deployment ended")
 	d := e.deck.awaitStage(t, 0, deckv1.StageStatus_STAGE_STATUS_RUNNING)
-	require.Equal(t, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, d.GetStages()[2].GetStatus(), "nobody knows yet")
+	require.Equal(t, deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, d.GetStages()[2].GetStatus(), "not known yet")
 	kept := e.kept(t)
 	require.NotEmpty(t, kept)
 	for _, file := range kept {

@@ -30,7 +30,7 @@ var (
 	adminIn = regexp.MustCompile(`msg="piped started".* admin=(\S+)`)
 )
 
-// awaitAgent waits until piped is connected, and finds it by what pipedeck tells and by its log.
+// awaitAgent waits until piped is connected, and finds it by what pipedeck prints and by its log.
 func awaitAgent(s *session, state string) (*agent, error) {
 	ready, err := s.await("piped is connected", component("piped", "READY"))
 	if err != nil {

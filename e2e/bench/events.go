@@ -29,8 +29,8 @@ func (e event) text(field string) string {
 	return s
 }
 
-// told is a time that the event itself names, zero when it does not.
-func (e event) told(field string) time.Time {
+// timeOf is a time that the event itself names, zero when it does not.
+func (e event) timeOf(field string) time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, e.text(field))
 	return at
 }

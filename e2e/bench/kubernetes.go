@@ -30,7 +30,7 @@ type kubernetesScale struct{ rounds, compared, many, most int }
 
 func (s *kubernetesScale) register(flags *flag.FlagSet) {
 	flags.IntVar(&s.rounds, "kubernetes-rounds", 3,
-		"times that each set of manifests is applied, to a namespace of its own")
+		"times that each set of manifests is applied, to a separate namespace")
 	flags.IntVar(&s.compared, "compared-manifests", 100, "ConfigMaps that are applied by kubectl, too")
 	flags.IntVar(&s.many, "many-manifests", 500, "ConfigMaps that are applied, and applied again")
 	flags.IntVar(&s.most, "most-manifests", 1000, "manifests that the memory of the plugin is measured with")
@@ -147,8 +147,8 @@ func (b *kubernetesBench) compare(ctx context.Context) error {
 		figures(fmt.Sprintf("%d ConfigMaps, one kubectl apply each", n), each)
 		figures(fmt.Sprintf("%d ConfigMaps, kubectl apply of the directory", n), all)
 		figures(fmt.Sprintf("%d ConfigMaps, K8S_SYNC", n), ours)
-		number("K8S_SYNC beside one kubectl apply each", "%", share(ours, each), shareOfEachLimit)
-		number("K8S_SYNC beside kubectl apply of the directory", "%", share(ours, all), shareOfAllLimit)
+		number("K8S_SYNC next to one kubectl apply each", "%", share(ours, each), shareOfEachLimit)
+		number("K8S_SYNC next to kubectl apply of the directory", "%", share(ours, all), shareOfAllLimit)
 		return nil
 	}()
 	return errors.Join(err, plugin.close())

@@ -107,14 +107,14 @@ func (l *live) measure(ctx context.Context, state string) error {
 	if err != nil {
 		return err
 	}
-	synced, err := l.session.await("the application is in sync", l.told("SYNCED", ""))
+	synced, err := l.session.await("the application is in sync", l.matches("SYNCED", ""))
 	if err != nil {
 		return err
 	}
 	number(fmt.Sprintf("%d objects: up -> deployed and in sync", l.size.objects), "s",
 		synced.at.Sub(l.session.began).Seconds())
 	if l.plugin == 0 {
-		return errors.New("the process of the plugin was not told")
+		return errors.New("the process of the plugin was not reported")
 	}
 	if err := l.edits(ctx); err != nil {
 		return err
@@ -125,8 +125,8 @@ func (l *live) measure(ctx context.Context, state string) error {
 	return l.idle(agent)
 }
 
-// told matches news of the application; it notes the plugin's process on the way.
-func (l *live) told(sync, reason string) func(event) bool {
+// matches selects news of the application; it notes the plugin's process on the way.
+func (l *live) matches(sync, reason string) func(event) bool {
 	return func(e event) bool {
 		if pid, ok := e.fields["pid"].(float64); ok && pid > 0 && e.text("type") == "plugin" &&
 			e.text("name") == "kubernetes" {
@@ -149,10 +149,10 @@ func (l *live) edits(ctx context.Context) error {
 	edit := func(name, value string) error {
 		_, err := client.Resource(schema.GroupVersionResource{Version: "v1",
 			Resource: "configmaps"}).Namespace("default").Patch(ctx, name,
-			types.MergePatchType, []byte(`{"data":{"round":"`+value+`"}}`), metav1.PatchOptions{FieldManager: "somebody"})
+			types.MergePatchType, []byte(`{"data":{"round":"`+value+`"}}`), metav1.PatchOptions{FieldManager: "editor"})
 		return err
 	}
-	var shown, mended []time.Duration
+	var shown, restored []time.Duration
 	for i := range l.size.edits {
 		// Looks at one application keep a distance, which is that of a flood of changes and not of an edit.
 		if err := l.session.pass(apart); err != nil {
@@ -163,7 +163,7 @@ func (l *live) edits(ctx context.Context) error {
 		if err := edit(name, value); err != nil {
 			return err
 		}
-		e, err := l.session.await("the edit shows", l.told("OUT_OF_SYNC",
+		e, err := l.session.await("the edit shows", l.matches("OUT_OF_SYNC",
 			fmt.Sprintf("%s\n  data.round: \"0\" in Git, %q live", name, value)))
 		if err != nil {
 			return err
@@ -173,13 +173,13 @@ func (l *live) edits(ctx context.Context) error {
 		if err := edit(name, "0"); err != nil {
 			return err
 		}
-		if e, err = l.session.await("what was edited back is in sync", l.told("SYNCED", "")); err != nil {
+		if e, err = l.session.await("what was edited back is in sync", l.matches("SYNCED", "")); err != nil {
 			return err
 		}
-		mended = append(mended, e.at.Sub(began))
+		restored = append(restored, e.at.Sub(began))
 	}
 	figures(fmt.Sprintf("edit by hand of one of %d objects -> drift", l.size.objects), shown, driftLimit)
-	figures("the edit taken back -> in sync", mended)
+	figures("the edit taken back -> in sync", restored)
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (l *live) edits(ctx context.Context) error {
 func (l *live) idle(agent *agent) error {
 	before, err := cpuOf(agent.pid)
 	if errors.Is(err, errors.ErrUnsupported) {
-		fmt.Println("idle CPU and memory: this system does not tell them")
+		fmt.Println("idle CPU and memory: this system does not report them")
 		return nil
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// part is something that can be measured by itself, in a directory of its own.
+// part is something that can be measured by itself, in its own directory.
 type part struct {
 	name string
 	run  func(ctx context.Context, bin, dir string) error

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// quiet is how long nothing is told before the agent counts as idle.
+// quiet is how long nothing is reported before the agent counts as idle.
 const quiet = 3 * time.Second
 
 // many is an environment with many applications in one repository.
@@ -69,7 +69,7 @@ func (m *many) idle(ctx context.Context) error {
 	}
 	numbers(fmt.Sprintf("%d idle applications: memory of the agent", m.size.applications), "MiB", memory, memoryLimit)
 	if errors.Is(err, errors.ErrUnsupported) {
-		fmt.Println("idle CPU: this system does not tell it")
+		fmt.Println("idle CPU: this system does not report it")
 		return nil
 	}
 	after, afterErr := cpuOf(m.agent.pid)
@@ -120,8 +120,8 @@ func (m *many) together(context.Context) error {
 	for range m.size.rounds {
 		chosen := m.pick(m.size.together)
 		before, err := cpuOf(m.agent.pid)
-		told := !errors.Is(err, errors.ErrUnsupported)
-		if err != nil && told {
+		known := !errors.Is(err, errors.ErrUnsupported)
+		if err != nil && known {
 			return err
 		}
 		committed, err := m.touch(chosen)
@@ -138,7 +138,7 @@ func (m *many) together(context.Context) error {
 		}
 		if after, err := cpuOf(m.agent.pid); err == nil {
 			used = append(used, (after - before).Seconds())
-		} else if told {
+		} else if known {
 			return err
 		}
 	}
@@ -203,7 +203,7 @@ func (m *many) touch(applications []int) (time.Time, error) {
 	return touch(m.repository, applications, fmt.Sprint(m.commits))
 }
 
-// deployed waits until each of the applications has been deployed. It returns what was told meanwhile and the
+// deployed waits until each of the applications has been deployed. It returns what was reported meanwhile and the
 // moment of the last end. Another application that is deployed, or one that fails, is an error.
 func (m *many) deployed(applications []int) (events []event, ended time.Time, err error) {
 	chosen, left := map[string]bool{}, map[string]bool{}
@@ -236,7 +236,7 @@ func (m *many) deployed(applications []int) (events []event, ended time.Time, er
 	return events, ended, nil
 }
 
-// calm waits until nothing has been told for a while. A deployment that begins is an error.
+// calm waits until nothing has been reported for a while. A deployment that begins is an error.
 func (m *many) calm() error {
 	for {
 		select {

@@ -27,7 +27,7 @@ func benchIdlePlugins(ctx context.Context, bin, dir, source string, size pluginS
 		return err
 	}
 	for i := range size.idlePlugins {
-		// Each owns a stage of its own, as plugins do: the name is exchanged in the program.
+		// Each owns a separate stage, as plugins do: the name is exchanged in the program.
 		name := fmt.Sprintf("bench-%02d", i+1)
 		own := bytes.ReplaceAll(program, idlePlugin, fmt.Appendf(nil, "BENCH_STAGE_%02d", i+1))
 		if err := os.WriteFile(filepath.Join(dir, name), own, 0o700); err != nil {
@@ -45,7 +45,7 @@ func benchIdlePlugins(ctx context.Context, bin, dir, source string, size pluginS
 	}
 	number(fmt.Sprintf("%d idle plugins: memory added to the agent", size.idlePlugins), "MiB",
 		with.memory-without.memory, idleMemory)
-	if without.told && with.told {
+	if without.known && with.known {
 		number(fmt.Sprintf("the same: CPU added, %.0f s", size.idle.Seconds()), "% of a core", with.cpu-without.cpu,
 			idleCPU)
 		number("the same: CPU of the agent in all", "% of a core", with.cpu)
@@ -58,7 +58,7 @@ func benchIdlePlugins(ctx context.Context, bin, dir, source string, size pluginS
 type cost struct {
 	memory       float64 // MiB
 	cpu, plugins float64 // % of a core: of the agent alone, and of its plugins
-	told         bool    // whether this system reports CPU
+	known        bool    // whether this system reports CPU
 }
 
 func idleAgent(ctx context.Context, bin, dir string, plugins int, during time.Duration, flags []string) (cost, error) {
@@ -97,8 +97,8 @@ func idleAgent(ctx context.Context, bin, dir string, plugins int, during time.Du
 
 func measureIdle(s *session, a *agent, during time.Duration) (cost, error) {
 	own, err := cpuAlone(a.pid)
-	told := !errors.Is(err, errors.ErrUnsupported)
-	if err != nil && told {
+	known := !errors.Is(err, errors.ErrUnsupported)
+	if err != nil && known {
 		return cost{}, err
 	}
 	all, _ := cpuOf(a.pid)
@@ -111,8 +111,8 @@ func measureIdle(s *session, a *agent, during time.Duration) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	c := cost{memory: resident / (1 << 20), told: told}
-	if told {
+	c := cost{memory: resident / (1 << 20), known: known}
+	if known {
 		ownAfter, err := cpuAlone(a.pid)
 		if err != nil {
 			return cost{}, err

@@ -115,7 +115,7 @@ func (o *onePlugin) saves(n int) error {
 	return nil
 }
 
-// logs measures long logs, from the start of their stage to its end, which the plugin tells after the last line
+// logs measures long logs, from the start of their stage to its end, which the plugin reports after the last line
 // was taken. What has arrived is read as a user reads it.
 func (o *onePlugin) logs(ctx context.Context, n int) error {
 	for _, entries := range []bool{false, true} {
@@ -175,7 +175,7 @@ func (o *onePlugin) log(ctx context.Context, lines int, entries bool) (seconds f
 	if _, err := o.await("the deployment ends", deployment("lines", "SUCCESS")); err != nil {
 		return 0, err
 	}
-	return ended.told("time").Sub(running.told("time")).Seconds(), o.verify(ctx, lines)
+	return ended.timeOf("time").Sub(running.timeOf("time")).Seconds(), o.verify(ctx, lines)
 }
 
 // await also follows the plugin to other processes.

@@ -86,7 +86,7 @@ func firstFrame(cmd *exec.Cmd) (time.Duration, error) {
 		drawn += read
 	}
 	took := time.Since(began)
-	// The environment runs in a process of its own; only the UI is ended here.
+	// The environment runs in a separate process; only the UI is ended here.
 	return took, errors.Join(cmd.Process.Kill(), ignoreExit(cmd.Wait()))
 }
 

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// cpuOf: macOS does not tell the CPU of the ended children of another process.
+// cpuOf: macOS does not report the CPU of the ended children of another process.
 func cpuOf(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 
 func cpuAlone(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 
-// peakOf: macOS does not tell the peak of another process.
+// peakOf: macOS does not report the peak of another process.
 func peakOf(int) (float64, error) { return 0, errors.ErrUnsupported }
 
 // residentOf is the resident memory of one process in bytes.

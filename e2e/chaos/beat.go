@@ -17,14 +17,14 @@ import (
 
 // beat is what the scripts of the deployments run. It holds the lock of its application until it ends, so a
 // second one shows that two run at once; the kernel frees the lock only when every process that inherited it is
-// gone. With -detach a child in a session of its own holds the lock and goes on when its parent is killed.
+// gone. With -detach a child in its own session holds the lock and goes on when its parent is killed.
 func beat(args []string) int {
 	flags := flag.NewFlagSet("beat", flag.ExitOnError)
 	dir := flags.String("ledger", "", "directory of the ledger and the locks")
 	app := flags.String("app", "", "application")
 	step := flags.String("step", "", "step of the pipeline")
 	length := flags.Duration("for", time.Second, "how long the step takes")
-	detach := flags.Bool("detach", false, "work in a child with a session of its own")
+	detach := flags.Bool("detach", false, "work in a child with its own session")
 	stubborn := flags.Bool("stubborn", false, "ignore SIGTERM, SIGINT and SIGHUP")
 	_ = flags.Parse(args)
 	var err error
@@ -40,7 +40,7 @@ func beat(args []string) int {
 	return 0
 }
 
-// beatDetached runs the same in a child of its own session and waits for its end.
+// beatDetached runs the same in a child in another session and waits for its end.
 func beatDetached(args []string) error {
 	self, err := os.Executable()
 	if err != nil {

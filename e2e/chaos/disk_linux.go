@@ -115,13 +115,13 @@ func fill(path string) error {
 // mkfs creates the file system of a disk.
 const mkfs = "mkfs.ext4"
 
-// canCutPower reports whether a disk of its own can be created and mounted.
+// canCutPower reports whether a separate disk can be created and mounted.
 func canCutPower() bool {
 	_, err := exec.LookPath(mkfs)
 	return err == nil && os.Geteuid() == 0
 }
 
-// tryPowerCut keeps an environment on a disk of its own, takes what the disk holds at a random moment, as after
+// tryPowerCut keeps an environment on a separate disk, takes what the disk holds at a random moment, as after
 // a power cut, and starts from that: what was acknowledged before must be there.
 func tryPowerCut(ctx context.Context, c *chaos) (err error) {
 	if !canCutPower() {
@@ -251,7 +251,7 @@ func unmountSoon(ctx context.Context, dir string) error {
 	}
 }
 
-// unmount waits for no one: a process that still holds the disk would be a finding of its own.
+// unmount waits for no one: a process that still holds the disk would be a separate finding.
 func unmount(dir string) error {
 	if err := syscall.Unmount(dir, 0); err != nil {
 		return fmt.Errorf("unmount %s: %w", dir, errors.Join(err, syscall.Unmount(dir, syscall.MNT_DETACH)))

@@ -142,7 +142,7 @@ func commandRows(places map[string]string) ([]input, error) {
 	return rows, err
 }
 
-// configurationRows writes each configuration to a folder of its own.
+// configurationRows writes each configuration to a separate folder.
 func configurationRows(table, name, kind, dir string) ([]input, error) {
 	var rows []input
 	err := eachLine(table, func(line string) error {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guide does what docs/plugin-author-guide.md tells its readers to do: its tests write the files, run
+// Package guide follows the steps of docs/plugin-author-guide.md: its tests write the files, run
 // the commands and look at what comes out. A guide that no longer works fails them.
 //
 // A block whose first line names a file, such as ```go main.go, is written to that file; one that begins with

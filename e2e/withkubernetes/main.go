@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command withkubernetes runs a command while a Kubernetes of its own answers, and exits with the
-// command's code. PIPEDECK_TEST_KUBECONFIG tells the command how to reach it.
+// Command withkubernetes runs a command while a separate Kubernetes answers, and exits with the
+// command's code. PIPEDECK_TEST_KUBECONFIG shows the command how to reach it.
 //
 //	withkubernetes [--kind [--node-image IMAGE] [--image FOLDER]] COMMAND ARGUMENT...
 //

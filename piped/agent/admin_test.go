@@ -20,7 +20,7 @@ func TestProfilesAreForCallersOnThisMachine(t *testing.T) {
 	handler := fromHere(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	for caller, want := range map[string]int{
 		"127.0.0.1:1": http.StatusTeapot, "[::1]:1": http.StatusTeapot, "[::ffff:127.0.0.1]:1": http.StatusTeapot,
-		"10.0.0.1:1": http.StatusForbidden, "[2001:db8::1]:1": http.StatusForbidden, "nobody": http.StatusForbidden,
+		"10.0.0.1:1": http.StatusForbidden, "[2001:db8::1]:1": http.StatusForbidden, "no address": http.StatusForbidden,
 	} {
 		request := httptest.NewRequest(http.MethodGet, "/debug/pprof/", nil)
 		request.RemoteAddr = caller

@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-func TestCommandsThatNobodyCarriesOutAreRefused(t *testing.T) {
+func TestCommandsThatNoPartCarriesOutAreRefused(t *testing.T) {
 	t.Parallel()
 	for number := range model.Command_Type_name {
 		why := refusal(&model.Command{Type: model.Command_Type(number)})

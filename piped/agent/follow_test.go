@@ -14,15 +14,15 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
-// told is a subscription that a test feeds: each value is one change.
-type told struct {
+// subscription is one that a test feeds: each value is one change.
+type subscription struct {
 	signal chan struct{}
 	next   chan controlplane.Change
 }
 
-func (t *told) Changed() <-chan struct{} { return t.signal }
+func (t *subscription) Changed() <-chan struct{} { return t.signal }
 
-func (t *told) Take() controlplane.Change {
+func (t *subscription) Take() controlplane.Change {
 	select {
 	case change := <-t.next:
 		return change
@@ -31,14 +31,14 @@ func (t *told) Take() controlplane.Change {
 	}
 }
 
-func (t *told) tell(change controlplane.Change) {
+func (t *subscription) send(change controlplane.Change) {
 	t.next <- change
 	t.signal <- struct{}{}
 }
 
 func TestListsThatFailedAreReadAgainWithoutAnotherChange(t *testing.T) {
 	t.Parallel()
-	source := &told{signal: make(chan struct{}), next: make(chan controlplane.Change, 1)}
+	source := &subscription{signal: make(chan struct{}), next: make(chan controlplane.Change, 1)}
 	pauses := make(chan time.Duration)
 	over := make(chan time.Time)
 	asked := make(chan controlplane.Change)
@@ -55,7 +55,7 @@ func TestListsThatFailedAreReadAgainWithoutAnotherChange(t *testing.T) {
 	}()
 
 	failed := controlplane.Change{Deployments: true, Commands: true}
-	source.tell(failed)
+	source.send(failed)
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
 		require.Equal(t, failed, <-asked)
 		left <- failed
@@ -68,11 +68,11 @@ func TestListsThatFailedAreReadAgainWithoutAnotherChange(t *testing.T) {
 	left <- controlplane.Change{Commands: true}
 	<-pauses
 
-	source.tell(controlplane.Change{Events: true})
+	source.send(controlplane.Change{Events: true})
 	require.Equal(t, controlplane.Change{Events: true, Commands: true}, <-asked, "another change takes the rest along")
 	left <- controlplane.Change{}
 
-	source.tell(controlplane.Change{Deployments: true})
+	source.send(controlplane.Change{Deployments: true})
 	require.Equal(t, controlplane.Change{Deployments: true}, <-asked)
 	left <- controlplane.Change{Deployments: true}
 	require.LessOrEqual(t, <-pauses, time.Second, "the first pause again after a success")

@@ -88,7 +88,7 @@ func TestTheIntroductionNamesTheConfigurationWithoutItsSecrets(t *testing.T) {
 func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 	t.Parallel()
 	logger := slog.New(slog.DiscardHandler)
-	absent := status.Error(codes.Unavailable, "nobody is there")
+	absent := status.Error(codes.Unavailable, "no one is there")
 	c := &controlPlane{answers: []error{absent, nil}}
 	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{},
 		logger: logger}.send(t.Context()))
@@ -147,7 +147,7 @@ func TestOneProcessUsesAWorkDirectory(t *testing.T) {
 	unlock()
 }
 
-func TestPipedRefusesAWorkDirectoryOfSomebodyElse(t *testing.T) {
+func TestPipedRefusesAWorkDirectoryOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	// A repository of the user's with a folder of that name: piped would have emptied the folder.
 	theirs := filepath.Join(t.TempDir(), "sources", "main.c")

@@ -21,7 +21,7 @@ func reported[M proto.Message](s *stage) bool {
 }
 
 // deployedBefore makes the control plane know the applications that plugins were asked about, deployed at the commit
-// that they were asked for. The plugins tell of a change as soon as the agent has reported a state of each.
+// that they were asked for. The plugins report a change as soon as the agent has reported a state of each.
 func deployedBefore(t *testing.T, s *stage) {
 	t.Helper()
 	requests := of[*livestate.GetLivestateRequest](s.recorded, "")
@@ -51,7 +51,7 @@ func deployedBefore(t *testing.T, s *stage) {
 	s.know()
 	for _, p := range s.plugins {
 		if p.name == "kubernetes" {
-			p.tells = s.tellOfChanges
+			p.reports = s.reportChanges
 		}
 	}
 }
@@ -80,8 +80,8 @@ func (s *stage) rounds() int {
 	return least
 }
 
-// tellOfChanges answers at the end of the first and the second round, as the clock of PipeCD's piped did.
-func (s *stage) tellOfChanges(ctx context.Context, position int64) (*livestate.AwaitChangesResponse, error) {
+// reportChanges answers at the end of the first and the second round, as the clock of PipeCD's piped did.
+func (s *stage) reportChanges(ctx context.Context, position int64) (*livestate.AwaitChangesResponse, error) {
 	answer := &livestate.AwaitChangesResponse{Instance: "one", Position: position + 1}
 	if position == 0 {
 		return answer, nil

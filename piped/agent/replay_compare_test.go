@@ -27,7 +27,7 @@ import (
 type spoken struct {
 	// about is what the call's order counts within: one deployment, application or plugin.
 	about string
-	// title is the method with what tells it from others of the method: status and stage.
+	// title is the method with what distinguishes it from others of the method: status and stage.
 	title  string
 	fields map[string]string
 }

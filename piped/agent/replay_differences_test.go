@@ -81,7 +81,7 @@ func settle(t *testing.T, differences []difference, expected []expectation) map[
 		}
 	}
 	if len(unexpected) > 0 {
-		t.Errorf("our agent differs from the recording; mend it, or list the difference with a reason in "+
+		t.Errorf("our agent differs from the recording; fix it, or list the difference with a reason in "+
 			"testdata/replay:\n- %s", strings.Join(unexpected, "\n- "))
 	}
 	return met

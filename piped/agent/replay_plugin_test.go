@@ -57,8 +57,8 @@ type plugin struct {
 	begun  sync.Once
 	// heard is called after every question has been noted.
 	heard func()
-	// tells is called for every question for changes of live states; nil is a plugin that does not tell.
-	tells func(ctx context.Context, position int64) (*livestate.AwaitChangesResponse, error)
+	// reports is called for every question for changes of live states; nil is a plugin that does not report changes.
+	reports func(ctx context.Context, position int64) (*livestate.AwaitChangesResponse, error)
 
 	mu    sync.Mutex
 	used  map[int]bool // indexes of script
@@ -149,10 +149,10 @@ func (p *plugin) serve(_ any, stream grpc.ServerStream) error {
 
 func (p *plugin) answer(ctx context.Context, method string, request proto.Message) (proto.Message, error) {
 	if method == "AwaitChanges" {
-		if p.tells == nil {
+		if p.reports == nil {
 			return nil, status.Error(codes.Unimplemented, "unknown service")
 		}
-		return p.tells(ctx, request.(*livestate.AwaitChangesRequest).GetPosition())
+		return p.reports(ctx, request.(*livestate.AwaitChangesRequest).GetPosition())
 	}
 	if method == "FetchDefinedStages" {
 		// Before the question is noted: the scenario may end then. Whoever asks may lose patience and ask again.

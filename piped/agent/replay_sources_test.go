@@ -33,7 +33,7 @@ func sources(request proto.Message) []*common.DeploymentSource {
 	return slices.DeleteFunc(list, func(s *common.DeploymentSource) bool { return s == nil })
 }
 
-// ownConfigurations ends the configuration of each recorded commit with a line of its own. In the recordings it is the
+// ownConfigurations ends the configuration of each recorded commit with a separate line. In the recordings it is the
 // same at all commits, so that a piped which confuses them would not be seen.
 func ownConfigurations(recorded []call) []call {
 	own := slices.Clone(recorded)

@@ -161,7 +161,7 @@ func (s *stage) begin() string {
 	return s.revisions[0].recorded
 }
 
-// know tells the control plane what was deployed before the recording begins.
+// know gives the control plane what was deployed before the recording begins.
 func (s *stage) know() {
 	if s.running == nil {
 		return

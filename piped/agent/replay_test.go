@@ -53,7 +53,7 @@ type scenario struct {
 	prepare func(*testing.T, *stage)
 	// seen is called after each call, with the plane's lock held.
 	seen func(*stage, proto.Message)
-	// over tells, with the plane's lock held, that everything has happened. Default: all deployments are at rest.
+	// over reports, with the plane's lock held, whether everything has happened. Default: all deployments are at rest.
 	over func(*stage) bool
 	// check looks at what is no part of the recording; nil for nothing.
 	check func(*testing.T, *stage)

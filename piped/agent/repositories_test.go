@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryRepositoryHasAFolderOfItsOwn(t *testing.T) {
+func TestEveryRepositoryHasItsOwnFolder(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, id := range []string{"apps", "local", ".", "..", "...", "../../etc", "a/b", "a%2Fb", "a\\b", "ünï",

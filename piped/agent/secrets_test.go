@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-func TestTheIntroductionTellsThePublicKeyOfKeyPairsAlone(t *testing.T) {
+func TestTheIntroductionReportsThePublicKeyOfKeyPairsAlone(t *testing.T) {
 	t.Parallel()
 	const testdata = "../secrets/testdata/"
 	public, err := os.ReadFile(testdata + "public")

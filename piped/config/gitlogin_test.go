@@ -48,7 +48,7 @@ func TestARepositoryMayHaveItsOwnLogin(t *testing.T) {
 	require.Equal(t, "special", piped.Repositories[1].Git.SSHKeyFile, "masking leaves the configuration alone")
 }
 
-func TestMistakesInTheLoginOfARepositoryAreTold(t *testing.T) {
+func TestMistakesInTheLoginOfARepositoryAreReported(t *testing.T) {
 	t.Parallel()
 	for login, want := range map[string]string{
 		"{sshKeyFile: a, sshKeyData: YQ==}": "spec.repositories[0].git.sshKeyData",

@@ -272,7 +272,7 @@ func (r *resolver) mapping(n *node, entries []*ast.MappingValueNode, depth int) 
 		}
 		seen[name] = true
 		if value.kind == nullNode {
-			value.at = at // An empty value has no place of its own.
+			value.at = at // An empty value has no place.
 		}
 		n.keys = append(n.keys, key{name: name, at: at, value: value})
 	}

@@ -69,7 +69,7 @@ func (p pages) ListNotCompletedDeployments(_ context.Context, r *pipedservice.Li
 	found, ok := p[r.GetCursor()]
 	switch {
 	case !ok:
-		return nil, status.Errorf(codes.NotFound, "nobody gave the cursor %q", r.GetCursor())
+		return nil, status.Errorf(codes.NotFound, "no list gave the cursor %q", r.GetCursor())
 	case found.code != codes.OK:
 		return nil, status.Error(found.code, "refused")
 	}

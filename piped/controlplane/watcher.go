@@ -137,7 +137,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			change = everything()
 			change.RestartPlugins = answer.GetRestartPlugins()
 		}
-		w.tell(change)
+		w.notify(change)
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *Watcher) poll(ctx context.Context, whole time.Duration) bool {
 			continue
 		}
 		w.ticks++
-		w.tell(Change{
+		w.notify(Change{
 			Commands:     true,
 			Deployments:  w.ticks%ticksDeployments == 0,
 			Applications: w.ticks%ticksApplications == 0,
@@ -169,11 +169,11 @@ func (w *Watcher) start() {
 	started := w.started
 	w.mu.Unlock()
 	if !started {
-		w.tell(everything())
+		w.notify(everything())
 	}
 }
 
-func (w *Watcher) tell(change Change) {
+func (w *Watcher) notify(change Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.started = w.started || change.Applications && change.Commands && change.Deployments && change.Events

@@ -123,7 +123,7 @@ func branchName(e event, r *rule) string {
 	return strings.TrimLeft(safe, "-") + "-" + id.String()
 }
 
-// draft makes the commits upon the newest one of the branch. A rule that cannot be carried out is told
+// draft makes the commits upon the newest one of the branch. A rule that cannot be carried out is reported
 // among the failed and makes no commit; the error is about the repository.
 func (w *Watcher) draft(ctx context.Context, e event, rules []*rule) (work *git.Draft, failed []string, err error) {
 	head, err := rules[0].repository.Update(ctx)

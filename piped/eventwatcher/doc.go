@@ -9,6 +9,6 @@
 // upon what is there. Of several events of the same name and labels only the newest counts, the others are
 // outdated. An event that no configuration here matches is left alone; it may be another piped's.
 //
-// The agent makes one Watcher and tells it of changes. Failures end up in the status of the event, where
+// The agent creates one Watcher and notifies it of changes. Failures end up in the status of the event, where
 // users see them; a control plane or repository that cannot be reached is tried again.
 package eventwatcher

@@ -30,7 +30,7 @@ const maxSharedFiles = 1000
 // rule is one place of the configuration that wants an event.
 type rule struct {
 	repository *git.Repository
-	// source says where the rule stands, for people; index tells rules of one source apart.
+	// source says where the rule stands, for people; index distinguishes rules of one source.
 	source string
 	index  int
 	// dir is what files are relative to, from the root of the repository.
@@ -106,7 +106,7 @@ func (w *Watcher) ofApplication(
 	name := path.Join(dir, filename)
 	data, err := repository.ReadFile(ctx, head, name)
 	if err != nil || !bytes.Contains(data, []byte("eventWatcher")) {
-		return // a missing or broken file is the trigger's to tell
+		return // the trigger reports a missing or broken file
 	}
 	application, err := config.ParseApplication(data, name)
 	if err != nil {

@@ -35,7 +35,7 @@ type Options struct {
 	Config config.EventWatcher
 	// Name and Email sign the commits.
 	Name, Email string
-	// Handled is told what becomes of each event; it may be nil.
+	// Handled gets the outcome of each event; it may be nil.
 	Handled func(model.EventStatus)
 	// Passed gets the outcome of each look at the events: an error is tried again. It may be nil.
 	Passed func(error)

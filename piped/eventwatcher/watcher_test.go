@@ -128,7 +128,7 @@ func TestAnEventIsAppliedOnceAlsoAcrossRestarts(t *testing.T) {
 	}
 }
 
-func TestAPullRequestGetsABranchOfItsOwn(t *testing.T) {
+func TestAPullRequestGetsASeparateBranch(t *testing.T) {
 	t.Parallel()
 	rule := strings.Replace(
 		strings.Replace(imageRule, "config:", "config:\n          makePullRequest: true", 1), "image}",
@@ -177,7 +177,7 @@ func TestEventsThatCameTooLongAgoAreOutdated(t *testing.T) {
 	require.Equal(t, 1, w.repo.commits("main"))
 
 	unwanted := w.plane.register(2*time.Hour, "other", "x", nil)
-	require.False(t, w.run(t), "nobody will want it any more")
+	require.False(t, w.run(t), "no one will want it any more")
 	w.plane.require(t, unwanted, notHandled, "")
 }
 
@@ -254,7 +254,7 @@ func TestOneFailingRuleDoesNotHoldUpTheOthers(t *testing.T) {
 	require.Equal(t, 3, w.repo.commits("main"), "one commit for each application")
 }
 
-func TestARejectedPushIsMadeAnew(t *testing.T) {
+func TestARejectedPushIsRetried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(
 		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},
@@ -304,7 +304,7 @@ func TestPushesAreNotTriedForEver(t *testing.T) {
 	require.Equal(t, maxTries-1, pauses)
 }
 
-func TestABranchThatIsCheckedOutIsToldWhatToDo(t *testing.T) {
+func TestAPushToACheckedOutBranchGetsTheNextStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(
 		t, map[string]string{"shop/app.pipecd.yaml": application(imageRule), "shop/deployment.yaml": manifest},

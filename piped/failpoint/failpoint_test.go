@@ -41,7 +41,7 @@ func TestWithoutTermsNothingHappens(t *testing.T) {
 	require.NoError(t, set.Hit(t.Context(), "a"))
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a":         `"a": want POINT=TERM`,

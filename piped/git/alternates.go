@@ -35,7 +35,7 @@ const alternates = "objects/info/alternates"
 type objects struct {
 	storer.EncodedObjectStorer
 	lenders []storer.EncodedObjectStorer
-	// dirs are the folders of all objects, where each may have a file of its own.
+	// dirs are the folders of all objects, where each may have its own file.
 	dirs []string
 }
 

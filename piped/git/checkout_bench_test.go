@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkCheckoutOfThousandFiles holds the ways to a directory of a commit against each other; docs/git.md tells
+// BenchmarkCheckoutOfThousandFiles holds the ways to a directory of a commit against each other; docs/git.md shows
 // what follows from the figures.
 func BenchmarkCheckoutOfThousandFiles(b *testing.B) {
 	u := newUserRepo(b)

@@ -37,7 +37,7 @@ func serveDaemon(t *testing.T) string {
 					os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 				)
 				cmd.Stdin, cmd.Stdout = file, file
-				_ = cmd.Run() // its answer tells the client
+				_ = cmd.Run() // its answer shows the client the failure
 			})
 		}
 	})

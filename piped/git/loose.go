@@ -20,7 +20,7 @@ import (
 )
 
 // largeObject is the size, in bytes, from which objects are streamed instead of read into memory, and copied each into
-// a file of its own: what is in a pack has to be read twice, once for its index.
+// a separate file: what is in a pack has to be read twice, once for its index.
 const largeObject = 8 << 20
 
 // copyLoose copies one object into a file of the mirror. Objects that have a file in the source are copied as they
@@ -59,7 +59,7 @@ func loosePath(objects string, id plumbing.Hash) string {
 	return filepath.Join(objects, text[:2], text[2:])
 }
 
-// writeLoose writes an object as a file of its own, and returns the name that the content has.
+// writeLoose writes an object as a separate file, and returns the name that the content has.
 func (o *objects) writeLoose(ctx context.Context, to io.Writer, id plumbing.Hash) (plumbing.Hash, error) {
 	for _, dir := range o.dirs {
 		file, err := os.Open(loosePath(dir, id))

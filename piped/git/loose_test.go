@@ -45,7 +45,7 @@ func TestALargeObjectIsCopiedAsItIs(t *testing.T) {
 	u.fsck(t, r)
 }
 
-func TestALargeObjectOfAPackIsCopiedIntoAFileOfItsOwn(t *testing.T) {
+func TestALargeObjectOfAPackIsCopiedIntoASeparateFile(t *testing.T) {
 	t.Parallel()
 	u, _, blob := large(t, largeObject+1)
 	for i := range packFrom {

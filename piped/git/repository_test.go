@@ -158,7 +158,7 @@ func TestProblemsOfTheRepositoryAreTyped(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoBranch)
 }
 
-func TestMovesOfTheBranchAreTold(t *testing.T) {
+func TestMovesOfTheBranchAreReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ prepare, move func(u *userRepo) }{
 		"a commit":         {func(u *userRepo) { u.commit("a") }, func(u *userRepo) { u.commit("b") }},
@@ -183,7 +183,7 @@ func TestMovesOfTheBranchAreTold(t *testing.T) {
 			u.commit("b")
 			u.git("branch", "main")
 		}},
-		"a repository made anew": {func(u *userRepo) {
+		"a repository created again": {func(u *userRepo) {
 			u.commit("a")
 			require.NoError(
 				u.t, os.RemoveAll(filepath.Join(u.dir, ".git")),
@@ -214,7 +214,7 @@ func TestMovesOfTheBranchAreTold(t *testing.T) {
 				select {
 				case <-r.Changed():
 				case <-deadline:
-					t.Fatal("the move was not told")
+					t.Fatal("the move was not reported")
 				}
 			}
 		})

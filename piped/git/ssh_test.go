@@ -196,7 +196,7 @@ func TestABranchIsFetchedAndPushedBySSH(t *testing.T) {
 	}
 }
 
-func TestProblemsWithSSHAreToldWithTheNextStep(t *testing.T) {
+func TestProblemsWithSSHAreReportedWithTheNextStep(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
 	u.write("a", "1")
@@ -213,7 +213,7 @@ func TestProblemsWithSSHAreToldWithTheNextStep(t *testing.T) {
 		want   error
 		hint   string
 	}{
-		"a server that nobody knows": {
+		"an unknown server": {
 			func(o *Options) { o.KnownHosts = []string{other.knownHosts} }, ErrHostKey,
 			"then add to " + other.knownHosts + " the line: " + server.line,
 		},

@@ -246,8 +246,8 @@ func TestTheMirrorIsCleanedUpByItself(t *testing.T) {
 func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		damage func(pack string) error
-		anew   bool
+		damage       func(pack string) error
+		fetchedAgain bool
 	}{
 		"a pack that was not complete": {damage: func(pack string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(pack), tmpPrefix+"1"), []byte("PACK"), 0o600)
@@ -259,16 +259,16 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 			)
 		}},
 		"an index that was to be removed": {
-			damage: func(pack string) error { return os.Remove(pack + packSuffix) }, anew: true,
+			damage: func(pack string) error { return os.Remove(pack + packSuffix) }, fetchedAgain: true,
 		},
 		"a pack cut off by a power failure": {
-			damage: func(pack string) error { return truncate(pack + packSuffix) }, anew: true,
+			damage: func(pack string) error { return truncate(pack + packSuffix) }, fetchedAgain: true,
 		},
 		"an index of zeros": {
-			damage: func(pack string) error { return zeros(pack + idxSuffix) }, anew: true,
+			damage: func(pack string) error { return zeros(pack + idxSuffix) }, fetchedAgain: true,
 		},
 		"a pack without an index": {
-			damage: func(pack string) error { return os.Remove(pack + idxSuffix) }, anew: true,
+			damage: func(pack string) error { return os.Remove(pack + idxSuffix) }, fetchedAgain: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 			require.NoError(t, c.damage(filepath.Join(r.mirror.packDir(), packPrefix+first.id.String())))
 			again, err := Open(t.Context(), r.options)
 			require.NoError(t, err)
-			if !c.anew {
+			if !c.fetchedAgain {
 				require.Len(t, packsOf(t, again), 2)
 			}
 			for i, hash := range hashes {
@@ -299,7 +299,7 @@ func TestWhatAKilledProcessHasLeftIsHarmless(t *testing.T) {
 	}
 }
 
-func TestAHistoryThatIsDamagedOrInManyPacksIsFetchedAnew(t *testing.T) {
+func TestAHistoryThatIsDamagedOrInManyPacksIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	u, r, hashes := grown(t, 2, func(u *userRepo, i int) { u.write("a", fmt.Sprint(i)) })
 	u.git("checkout", "-q", "-b", "feature")

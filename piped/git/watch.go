@@ -25,7 +25,7 @@ type watcher struct {
 	id string
 	// changed has a value after the branch may have moved.
 	changed chan struct{}
-	// source is a value of its own, whose storage is never opened; nil when the repository is not on this machine.
+	// source is a separate value, whose storage is never opened; nil when the repository is not on this machine.
 	source *local
 	// interval is the polling interval of a repository that is not on this machine.
 	interval time.Duration

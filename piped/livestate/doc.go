@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package livestate tells the control plane what runs of each application, and whether that is what was deployed.
+// Package livestate reports to the control plane what runs of each application, and whether that is what was deployed.
 //
 // It asks the plugins of an application after each of its deployments, whenever a plugin says that something has
 // changed, and else now and then. The commit that was deployed last successfully is what the live state is compared

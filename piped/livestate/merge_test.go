@@ -26,7 +26,7 @@ func TestTheWorstSyncStateWins(t *testing.T) {
 		states []state
 		want   state
 	}{
-		"nobody knows":               {nil, state{unknown, ""}},
+		"no one knows":               {nil, state{unknown, ""}},
 		"one":                        {[]state{{synced, ""}}, state{synced, ""}},
 		"out of sync before synced":  {[]state{{synced, "a"}, {outOfSync, "b"}}, state{outOfSync, "b"}},
 		"out of sync before unknown": {[]state{{outOfSync, "a"}, {unknown, "b"}}, state{outOfSync, "a"}},
@@ -41,7 +41,7 @@ func TestTheWorstSyncStateWins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := []*livestate.GetLivestateResponse{{}} // a plugin that cannot tell
+			answers := []*livestate.GetLivestateResponse{{}} // a plugin that does not know
 			for _, s := range c.states {
 				answers = append(
 					answers,

@@ -29,7 +29,7 @@ type pluginState struct {
 }
 
 // pluginsOf gives the plugins that bring the application somewhere and may know its live state, and whether all of them
-// tell of changes by themselves.
+// report changes by themselves.
 func (r *Reporter) pluginsOf(a *model.Application) (list []Plugin, push bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *Reporter) setPushes(name string, pushes bool) {
 	}
 }
 
-// follow hears what a plugin tells, until ctx ends.
+// follow receives what a plugin reports, until ctx ends.
 func (r *Reporter) follow(ctx context.Context, p Plugin) {
 	req := &livestate.AwaitChangesRequest{}
 	backoff := clock.NewBackoff(firstPause, longestPause)

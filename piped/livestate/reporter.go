@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// defaultInterval is PipeCD v1's; an application whose plugins tell of changes is looked at less often.
+	// defaultInterval is PipeCD v1's; an application whose plugins report changes is looked at less often.
 	defaultInterval = time.Minute
 	pushedInterval  = 10 * time.Minute
 	// From the start of one look at an application to the next is lookRest times what the last one took, within these
@@ -66,7 +66,7 @@ type Options struct {
 	Prepare func(ctx context.Context, a *model.Application, commit, configFilename string) (Source, error)
 	// OutOfSync is called after a drift was reported; nil for no one.
 	OutOfSync func()
-	// Interval is the time between two looks at an application whose plugins do not tell of changes. Default: 1 minute.
+	// Interval is the time between two looks at an application whose plugins do not report changes. Default: 1 minute.
 	Interval time.Duration
 	// Parallel bounds the looks at the same time. Default: 4.
 	Parallel int
@@ -102,7 +102,7 @@ type application struct {
 	changed   bool
 	deploying bool   // as this piped has reported it
 	failures  int    // looks that failed since the last that did not
-	told      string // the failure that was logged
+	logged    string // the failure that was logged
 }
 
 // New makes a Reporter; nothing starts before Run.
@@ -350,7 +350,7 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 		return
 	}
 	if err == nil {
-		a.failures, a.told = 0, ""
+		a.failures, a.logged = 0, ""
 		if wait > 0 {
 			a.due = r.options.Clock.Now().Add(spread(wait))
 		}
@@ -358,8 +358,8 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	}
 	a.failures++
 	a.due = r.options.Clock.Now().Add(clock.Pause(firstPause, longestPause, a.failures))
-	if a.told != err.Error() {
-		a.told = err.Error()
+	if a.logged != err.Error() {
+		a.logged = err.Error()
 		r.logger.Warn(
 			"piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err,
 		)

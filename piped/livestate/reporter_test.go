@@ -134,7 +134,7 @@ func TestAListThatTakesLongIsNotMadeForEachDeployment(t *testing.T) {
 	require.Equal(t, 2, w.plane.lists, "one for the start, one for all that have ended since")
 }
 
-func TestAChangeThatAPluginTellsOfCallsForALook(t *testing.T) {
+func TestAChangeThatAPluginReportsCallsForALook(t *testing.T) {
 	t.Parallel()
 	p := &plugin{
 		name: "kubernetes", state: synced, health: healthy, changes: make(chan *pluginlivestate.AwaitChangesResponse),

@@ -172,7 +172,7 @@ type plugin struct {
 	name string
 	// hold, unless nil, is received from before each answer.
 	hold chan struct{}
-	// changes are answers to the question for changes; nil for a plugin that does not tell of them.
+	// changes are answers to the question for changes; nil for a plugin that does not report them.
 	changes chan *pluginlivestate.AwaitChangesResponse
 
 	mu       sync.Mutex

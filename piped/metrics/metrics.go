@@ -34,7 +34,7 @@ const reportInterval = time.Minute
 type Options struct {
 	// PipedID, ProjectID, Version and LauncherVersion are constant labels (PipeCD v1).
 	PipedID, ProjectID, Version, LauncherVersion string
-	// Off measures nothing; the control plane gets empty reports, which tell it that piped is there.
+	// Off measures nothing; the control plane gets empty reports, which show it that piped is there.
 	Off           bool
 	Plugins       func() []*agentv1.Plugin
 	Notifications func() []notifier.Stats

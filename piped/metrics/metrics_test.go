@@ -147,15 +147,15 @@ func TestTheWaitForAPlanIsTimed(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
 	now := time.Now()
-	tell := func(id string, kind observe.Type, at time.Time) {
+	record := func(id string, kind observe.Type, at time.Time) {
 		m.Observe(
 			observe.Event{Type: kind, At: at, Deployment: deployment(id, model.DeploymentStatus_DEPLOYMENT_PENDING)},
 		)
 	}
-	tell("d", observe.DeploymentTriggered, now)
-	tell("d", observe.DeploymentPlanned, now.Add(3*time.Second))
-	tell("d", observe.DeploymentPlanned, now.Add(time.Hour)) // the report came twice
-	tell("of another piped", observe.DeploymentPlanned, now)
+	record("d", observe.DeploymentTriggered, now)
+	record("d", observe.DeploymentPlanned, now.Add(3*time.Second))
+	record("d", observe.DeploymentPlanned, now.Add(time.Hour)) // the report came twice
+	record("of another piped", observe.DeploymentPlanned, now)
 	text := scrape(t, m)
 	require.Equal(t, "3", value(text, "piped_planning_duration_seconds_sum", ""))
 	require.Equal(t, "1", value(text, "piped_planning_duration_seconds_count", ""))

@@ -100,10 +100,10 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 
 // Notify queues the event for the receivers of all routes that match, once for each.
 func (n *Notifier) Notify(e observe.Event) {
-	var told []*receiver
+	var notified []*receiver
 	for _, r := range n.routes {
-		if r.matches(&e) && !slices.Contains(told, r.to) {
-			told = append(told, r.to)
+		if r.matches(&e) && !slices.Contains(notified, r.to) {
+			notified = append(notified, r.to)
 			r.to.put(e)
 		}
 	}

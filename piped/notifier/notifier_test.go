@@ -33,7 +33,7 @@ type request struct {
 	body   []byte
 }
 
-// site is a receiver on 127.0.0.1 that answers as it is told.
+// site is a receiver on 127.0.0.1 that gives the set answers.
 type site struct {
 	*httptest.Server
 	got     chan request
@@ -308,7 +308,7 @@ func TestPassingFailuresAreTriedAgainAndOthersAreNot(t *testing.T) {
 	}
 }
 
-func TestNetworkFailuresAreTriedAgainWithoutTellingTheURL(t *testing.T) {
+func TestNetworkFailuresAreRetriedWithoutShowingTheURL(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	c := everything(hook(s))
@@ -395,7 +395,7 @@ func TestTemplatesMakeTheMessage(t *testing.T) {
 	require.Contains(t, string(receive(t, s).body), `*Stage A failed: \u0026lt;boom\u0026gt;*`)
 }
 
-func TestMistakesInTheConfigurationAreToldAtOnce(t *testing.T) {
+func TestMistakesInTheConfigurationAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	hook := func(change func(*config.NotificationReceiver)) config.Notifications {
 		r := config.NotificationReceiver{Name: "r", Webhook: &config.Webhook{URL: "https://example.com/secret"}}

@@ -34,7 +34,7 @@ func newWebhook(c config.Webhook, client *http.Client, o Options, render *render
 	}
 	c.SignatureKey = cmp.Or(c.SignatureKey, "PipeCD-Signature")
 	w := &webhook{config: c, client: client, links: links{o.WebAddress}, render: render}
-	_, err := w.signature() // a missing file is a mistake to tell of at once
+	_, err := w.signature() // a missing file is a mistake to report at once
 	return w, err
 }
 

@@ -19,7 +19,7 @@ type applications struct {
 type application struct {
 	*model.Application
 	// sync is the last of SYNCED and OUT_OF_SYNC, health the last of HEALTHY and UNHEALTHY; unknown when
-	// there was none. What comes in between (a deployment, say) is not told.
+	// there was none. What comes in between (a deployment, say) is not reported.
 	sync   model.ApplicationSyncStatus
 	health model.ApplicationLiveStateSnapshot_Status
 	// failed is the commit for which no deployment could be created; the trigger tries more than once.

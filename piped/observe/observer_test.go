@@ -61,8 +61,8 @@ func (w *world) answer(_ context.Context, method string, _ proto.Message) (proto
 	}
 }
 
-// told returns the types of the new events.
-func (w *world) told() []string {
+// reported returns the types of the new events.
+func (w *world) reported() []string {
 	var list []string
 	for _, e := range w.events {
 		list = append(list, e.Type.String())
@@ -89,7 +89,7 @@ func (w *world) stage(t *testing.T, s model.StageStatus, retried int32) {
 	require.NoError(t, err)
 }
 
-func TestTheCourseOfADeploymentIsTold(t *testing.T) {
+func TestTheCourseOfADeploymentIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
@@ -113,7 +113,7 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	}
 	require.Equal(t, "two stages", w.events[1].Reason)
 	require.Equal(t, map[string]string{"env": "dev"}, w.events[2].Deployment.GetLabels())
-	require.Equal(t, []string{"DEPLOYMENT_TRIGGERED", "DEPLOYMENT_PLANNED", "DEPLOYMENT_STARTED"}, w.told())
+	require.Equal(t, []string{"DEPLOYMENT_TRIGGERED", "DEPLOYMENT_PLANNED", "DEPLOYMENT_STARTED"}, w.reported())
 
 	w.stage(t, model.StageStatus_STAGE_RUNNING, 0)
 	w.stage(t, model.StageStatus_STAGE_RUNNING, 1)
@@ -131,7 +131,7 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	require.Positive(t, w.events[len(w.events)-2].Took)
 	require.Equal(t, []string{
 		"STAGE_STARTED", "DEPLOYMENT_WAIT_APPROVAL", "STAGE_STARTED", "STAGE_SUCCEEDED", "DEPLOYMENT_APPROVED",
-	}, w.told(),
+	}, w.reported(),
 		"a second attempt does not ask for the approval again")
 
 	_, err = w.ReportDeploymentStatusChanged(
@@ -154,14 +154,14 @@ func TestTheCourseOfADeploymentIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ada", w.events[1].Commander)
 	require.Positive(t, w.events[1].Took)
-	require.Equal(t, []string{"DEPLOYMENT_ROLLING_BACK", "DEPLOYMENT_CANCELLED"}, w.told())
+	require.Equal(t, []string{"DEPLOYMENT_ROLLING_BACK", "DEPLOYMENT_CANCELLED"}, w.reported())
 	require.Empty(t, w.deployments.byID, "an ended deployment is forgotten")
 	require.Empty(t, w.deployments.order)
 	w.deployments.add(&model.Deployment{Id: "d"})
 	require.Empty(t, w.deployments.byID, "a late list does not bring it back")
 }
 
-func TestEveryEndOfAStageIsTold(t *testing.T) {
+func TestEveryEndOfAStageIsReported(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[model.StageStatus]string{
 		model.StageStatus_STAGE_SUCCESS: "STAGE_SUCCEEDED", model.StageStatus_STAGE_EXITED: "STAGE_SUCCEEDED",
@@ -171,14 +171,14 @@ func TestEveryEndOfAStageIsTold(t *testing.T) {
 		w := newWorld(t)
 		w.stage(t, s, 0)
 		require.Zero(t, w.events[0].Took, "its start was not seen")
-		require.Equal(t, []string{want}, w.told())
+		require.Equal(t, []string{want}, w.reported())
 	}
 	w := newWorld(t)
 	w.stage(t, model.StageStatus_STAGE_NOT_STARTED_YET, 0)
-	require.Empty(t, w.told())
+	require.Empty(t, w.reported())
 }
 
-func TestNothingIsToldThatWasNotReported(t *testing.T) {
+func TestNothingIsShownThatWasNotReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.applications = []*model.Application{{Id: "a", Name: "app"}}
@@ -200,17 +200,17 @@ func TestNothingIsToldThatWasNotReported(t *testing.T) {
 	require.Error(t, err)
 	_, err = w.ReportDeploymentCompleted(t.Context(), &ps.ReportDeploymentCompletedRequest{DeploymentId: "d"})
 	require.Error(t, err)
-	require.Empty(t, w.told())
+	require.Empty(t, w.reported())
 
 	w.refuse = status.Error(codes.InvalidArgument, "no such thing")
 	require.Error(t, w.create(t, "d"))
 	require.Equal(t, "no such thing", w.events[0].Reason)
 	require.Equal(t, "app", w.events[0].ApplicationName())
 	require.Error(t, w.create(t, "d2"), "tried again for the same commit")
-	require.Equal(t, []string{"DEPLOYMENT_TRIGGER_FAILED"}, w.told())
+	require.Equal(t, []string{"DEPLOYMENT_TRIGGER_FAILED"}, w.reported())
 }
 
-func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
+func TestDriftAndHealthAreReportedWhenTheyChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.applications = []*model.Application{{Id: "a", Name: "app", Labels: map[string]string{"env": "dev"}}}
@@ -227,7 +227,7 @@ func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 		require.NoError(t, err)
 	}
 	sync(model.ApplicationSyncStatus_SYNCED)
-	require.Empty(t, w.told(), "nobody knew it otherwise")
+	require.Empty(t, w.reported(), "no one knew it otherwise")
 	sync(model.ApplicationSyncStatus_OUT_OF_SYNC)
 	list()
 	sync(model.ApplicationSyncStatus_OUT_OF_SYNC)
@@ -236,7 +236,7 @@ func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 	labels, supported := w.events[0].Labels()
 	require.True(t, supported)
 	require.Equal(t, map[string]string{"env": "dev"}, labels)
-	require.Equal(t, []string{"APPLICATION_OUT_OF_SYNC", "APPLICATION_SYNCED"}, w.told())
+	require.Equal(t, []string{"APPLICATION_OUT_OF_SYNC", "APPLICATION_SYNCED"}, w.reported())
 
 	health := func(s model.ApplicationLiveStateSnapshot_Status) {
 		_, err := w.ReportApplicationLiveState(
@@ -254,7 +254,7 @@ func TestDriftAndHealthAreToldWhenTheyChange(t *testing.T) {
 	} {
 		health(s)
 	}
-	require.Equal(t, []string{"APPLICATION_UNHEALTHY", "APPLICATION_HEALTHY"}, w.told())
+	require.Equal(t, []string{"APPLICATION_UNHEALTHY", "APPLICATION_HEALTHY"}, w.reported())
 }
 
 func TestOnlySoManyDeploymentsAreRemembered(t *testing.T) {

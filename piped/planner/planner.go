@@ -83,7 +83,7 @@ type Options struct {
 	Tracer *tracing.Tracer
 }
 
-// Planner plans deployments; it keeps no state of its own.
+// Planner plans deployments; it keeps no state.
 type Planner struct {
 	options Options
 }
@@ -149,7 +149,7 @@ func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) 
 	return planned, nil
 }
 
-// plan is one attempt. It tells at what it is, in words that follow "while".
+// plan is one attempt. It reports its current step, in words that follow "while".
 func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(string)) (*model.Deployment, error) {
 	d := proto.CloneOf(pending)
 	at("asking the control plane for the last successful deployment")
@@ -271,7 +271,7 @@ func lookInto(application *config.Application, plugins []applicationPlugin) depl
 // the running one.
 type sources struct {
 	target, running *source.Source
-	// note tells in the summary why there is no running source although something runs.
+	// note says in the summary why there is no running source although something runs.
 	note string
 }
 

@@ -307,7 +307,7 @@ func TestPluginsAreAskedInTheOrderOfTheirStages(t *testing.T) {
 	}
 }
 
-func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
+func TestTheVersionIsUnknownWhenNoPluginReportsIt(t *testing.T) {
 	t.Parallel()
 	planned, err := plan(t, &controlPlane{}, host(t, ""), "  pipeline: {stages: [{name: WAIT}]}\n", deployment())
 	require.NoError(t, err)
@@ -315,7 +315,7 @@ func TestVersionIsUnknownWhenNoPluginTells(t *testing.T) {
 	require.Equal(t, "Pipeline: plugin steps has no quick sync", planned.GetSummary())
 }
 
-func TestWhatIsNotInGitIsToldInTheSummary(t *testing.T) {
+func TestTheSummaryShowsWhatIsNotInGit(t *testing.T) {
 	t.Parallel()
 	d := deployment()
 	d.Trigger.Commit.Hash = "incomplete"
@@ -339,7 +339,7 @@ func TestLostRunningCommitDoesNotBlockDeployments(t *testing.T) {
 	require.Contains(t, planned.GetSummary(), "planned without the running commit lost: no such commit")
 }
 
-func TestMistakesAreToldWithTheirPlace(t *testing.T) {
+func TestMistakesAreReportedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	h := host(t, "")
 	_, err := plan(t, &controlPlane{}, h, "  timeout: soon\n", deployment())

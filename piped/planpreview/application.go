@@ -20,7 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
-// unknownPlugin stands for the plugins of an application when they could not be told (PipeCD v1).
+// unknownPlugin stands for the plugins of an application when they are not known (PipeCD v1).
 const unknownPlugin = "<unknown>"
 
 // application makes the result for one application.
@@ -76,7 +76,7 @@ func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
 	}
 }
 
-// ask asks the plugins what would change. What one of them cannot tell does not keep the others' answers back.
+// ask asks the plugins what would change. What one of them does not know does not keep the others' answers back.
 func (m *Maker) ask(
 	ctx context.Context, a *model.Application, p planner.Preview, r *model.ApplicationPlanPreviewResult,
 ) error {

@@ -11,6 +11,6 @@
 // its timeout, and when the control plane lists it no more; that no more work is done at a time, and no more of it
 // waits, than the configuration says; and that no secret is in an answer.
 //
-// The agent feeds it. Mistakes in one application are told in its result, those that concern the whole in the
+// The agent feeds it. Mistakes in one application are reported in its result, those that concern the whole in the
 // result of the command.
 package planpreview

@@ -169,7 +169,7 @@ func (m *Maker) handle(ctx context.Context, j *job) {
 	if err == nil {
 		result, err = m.preview(work, j.command)
 	}
-	// A plugin knows the deadline, too, and may be told of it before this process is.
+	// A plugin knows the deadline, too, and may get it before this process does.
 	if deadline, _ := work.Deadline(); !time.Now().Before(deadline) {
 		<-work.Done()
 	}

@@ -122,7 +122,7 @@ func TestApplicationsComeAndGoWithABranch(t *testing.T) {
 	require.Equal(t, []string{"<unknown>"}, byName["broken"].GetPluginNames())
 }
 
-func TestMistakesAreToldWhereTheyAre(t *testing.T) {
+func TestMistakesAreReportedWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, worldOptions{preview: "error"})
 	deployed := w.commit(
@@ -206,7 +206,7 @@ func TestAnAnswerCanBeSentHoweverLongItIs(t *testing.T) {
 	require.Less(t, len(w.plane.handled["1"].GetOutput()), 4<<20)
 }
 
-func TestWorkEndsWithItsTimeAndWhenNobodyWaits(t *testing.T) {
+func TestWorkEndsWithItsTimeAndWithoutWaiters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, worldOptions{preview: "hang", limits: config.PlanPreview{WorkerNum: 1, CommandQueueBufferSize: 1}})
 	deployed := w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", quickOnly), "a/value": "1"})

@@ -32,7 +32,7 @@ var testPlugin string
 
 func TestMain(m *testing.M) { plugintest.Main(m, &testPlugin) }
 
-// controlPlane keeps what it is told; success is the last successful deployment of every application, and calls are
+// controlPlane keeps what it receives; success is the last successful deployment of every application, and calls are
 // the questions for it and the answers to commands.
 type controlPlane struct {
 	pipedservice.PipedServiceClient
@@ -72,16 +72,16 @@ func (c *controlPlane) ReportCommandHandled(
 	if c.refuse != nil {
 		err := c.refuse
 		c.refuse = nil
-		c.tell()
+		c.notify()
 		return nil, err
 	}
 	c.calls = append(c.calls, "ReportCommandHandled "+r.GetCommandId()+" "+r.GetStatus().String())
 	c.handled[r.GetCommandId()] = r
-	c.tell()
+	c.notify()
 	return &pipedservice.ReportCommandHandledResponse{}, r.Validate()
 }
 
-func (c *controlPlane) tell() {
+func (c *controlPlane) notify() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }

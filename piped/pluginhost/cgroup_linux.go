@@ -21,7 +21,7 @@ const cgroupMount = "/sys/fs/cgroup"
 // cpuPeriod is the time in microseconds within which a share of a core is granted; the kernel's default.
 const cpuPeriod = 100_000
 
-// cgroups is the control group of piped, below which each plugin process gets one of its own with limits.
+// cgroups is the control group of piped, below which each plugin process gets its own with limits.
 type cgroups struct{ dir string }
 
 // openCgroups makes piped's own group fit to hold others. The kernel wants groups with limits to hold either

@@ -51,7 +51,7 @@ func TestPipedMakesRoomForGroupsOfPlugins(t *testing.T) {
 	require.ErrorContains(t, err, "there is no cgroup v2")
 }
 
-func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
+func TestAGroupGetsTheLimitsAndReportsItsMemory(t *testing.T) {
 	t.Parallel()
 	group := &cgroup{dir: t.TempDir()}
 	controls(
@@ -78,7 +78,7 @@ func TestAGroupGetsTheLimitsAndTellsOfItsMemory(t *testing.T) {
 	require.Empty(t, room.exhausted(&ExitError{Signal: "SIGKILL"}))
 }
 
-func TestGoProgramsAreToldOfTheirLimits(t *testing.T) {
+func TestGoProgramsGetTheirLimits(t *testing.T) {
 	t.Parallel()
 	require.Equal(
 		t, []string{"GOMEMLIMIT=943718400", "GOMAXPROCS=2"},

@@ -104,7 +104,7 @@ func (c *caller) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Ca
 	return nil, status.Error(codes.Unimplemented, "plugin services have no streams")
 }
 
-// handOver tells the service which deployment a call gives to the plugin, before the plugin can ask.
+// handOver shows the service which deployment a call gives to the plugin, before the plugin can ask.
 func (c *caller) handOver(request any) {
 	if c.service == nil {
 		return

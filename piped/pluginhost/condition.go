@@ -100,7 +100,7 @@ func (c *condition) keeps(proc *process) {
 	})
 }
 
-// unwell shows what a plugin says of its own health; only an author knows what follows from it.
+// unwell shows what a plugin reports about its health; only an author knows what follows from it.
 func (c *condition) unwell(proc *process, unwell bool) {
 	c.change(func() {
 		if c.process != proc || c.state != agentv1.Plugin_STATE_RUNNING {
@@ -129,7 +129,7 @@ func (c *condition) setLeaving(change func([]string) []string) {
 	c.change(func() { c.leaving = change(c.leaving) })
 }
 
-// setFetching tells those who wait for the plugin that it may take long.
+// setFetching notifies those who wait for the plugin that it may take long.
 func (c *condition) setFetching(fetching bool) { c.change(func() { c.fetching = fetching }) }
 
 // downloading shows how far the download for a first start is.

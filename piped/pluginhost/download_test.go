@@ -50,7 +50,7 @@ func TestPluginIsDownloadedAndStartsWithoutItsServerTheNextTime(t *testing.T) {
 	require.Contains(t, s.GetDetail(), "it runs as it was fetched before, because its url cannot be reached")
 }
 
-func TestPluginThatCannotBeDownloadedHoldsUpNobodyAndComesLater(t *testing.T) {
+func TestAPluginThatCannotBeDownloadedDelaysNothingAndComesLater(t *testing.T) {
 	t.Parallel()
 	var well atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -59,7 +59,7 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, strings.Join(lines, " | "))
 }
 
-// How tells the manner of the end: "exited with code 3".
+// How names the manner of the end: "exited with code 3".
 func (e *ExitError) How() string {
 	switch {
 	case e.Reason != "":

@@ -20,7 +20,7 @@ import (
 
 // One plugin of fifty keeps every core busy. The host notices the end of another all the same, the others serve, and
 // no one is taken for hung. Not in parallel: other tests need the cores, too.
-func TestAPluginThatSpinsStarvesNobody(t *testing.T) {
+func TestAPluginThatSpinsStarvesNoOther(t *testing.T) {
 	const fleet = 50
 	var plugins []config.Plugin
 	for i := range fleet {

@@ -59,7 +59,7 @@ func TestTheFirstLinesOfAPanicAreKept(t *testing.T) {
 	require.ErrorContains(t, err, "main.(*plugin).do")
 }
 
-func TestTheEndOfAPluginIsToldThoughAChildHoldsItsOutput(t *testing.T) {
+func TestTheEndOfAPluginIsReportedThoughAChildHoldsItsOutput(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
 	p, err := host.Owner(t.Context(), "A")

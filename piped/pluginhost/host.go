@@ -173,7 +173,7 @@ func (h *Host) Plugin(name string) (*Plugin, error) {
 // Owner returns the plugin that owns a stage; it may be down at the moment. While a plugin is in its
 // first start, Owner waits for what comes of it, so that a deployment right after the start of piped
 // finds its plugins. Where a plugin owns the stage, it does not wait for others that are still fetched, which can
-// take long; one that claims the stage, too, is told of when it is there. The errors are UnknownStageError,
+// take long; one that claims the stage, too, is reported when it is there. The errors are UnknownStageError,
 // StageConflictError and that of ctx.
 func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 	for {
@@ -318,7 +318,7 @@ func names(plugins []*Plugin) []string {
 	return out
 }
 
-// broadcast tells any number of waiters that something has changed.
+// broadcast notifies any number of waiters that something has changed.
 type broadcast struct {
 	mu sync.Mutex
 	ch chan struct{}

@@ -200,7 +200,7 @@ func TestPluginThatNeverAnswersFailsAtTheStartDeadline(t *testing.T) {
 	require.Zero(t, s.GetPid(), "no process is left")
 }
 
-func TestBinaryProblemsAreToldAtOnce(t *testing.T) {
+func TestProblemsWithTheBinaryAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	require.NoError(t, os.WriteFile(plain, []byte("x"), 0o600))
@@ -248,7 +248,7 @@ func TestADamagedCopyOfABinaryIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestBusyPortIsToldBeforeTheStart(t *testing.T) {
+func TestABusyPortIsReportedBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -260,7 +260,7 @@ func TestBusyPortIsToldBeforeTheStart(t *testing.T) {
 	require.Contains(t, s.GetDetail(), fmt.Sprintf("port %d of plugin \"p\" is in use by %s", e.Port, listenerHere()))
 }
 
-// listenerHere is how the owner of a port of this process is told.
+// listenerHere is how errors name the owner of a port of this process.
 func listenerHere() string {
 	if runtime.GOOS == "linux" {
 		return fmt.Sprintf("process %d (pluginhost.test)", os.Getpid())

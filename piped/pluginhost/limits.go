@@ -39,7 +39,7 @@ type confinement struct {
 	group  *cgroup // nil where there are no control groups
 }
 
-// environment tells Go programs of the limits, so that they keep within them rather than run against them.
+// environment gives Go programs the limits, so that they keep within them rather than run against them.
 func (c confinement) environment() []string {
 	var env []string
 	if c.limits.memory > 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 // More than can be looked at in time: the kernel refuses it, and the Go runtime ends the plugin.
-func TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit(t *testing.T) {
+func TestAPluginThatTakesMuchMemoryAtOnceIsReportedAtItsLimit(t *testing.T) {
 	t.Parallel()
 	e := entry(t, "p", settings{"stages": []string{"A"}})
 	e.Limits = config.PluginLimits{Memory: "128Mi"}

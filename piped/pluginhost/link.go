@@ -20,7 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
-// linkVariable tells a plugin the descriptors of its link, as "config,serve,service". Plugins that can use
+// linkVariable gives a plugin the descriptors of its link, as "config,serve,service". Plugins that can use
 // them hold this text in their program, by which they are known before they are started: a variable's name
 // cannot be optimized away, and unlike a module path it says that the very code is there.
 const linkVariable = "PIPEDECK_PLUGIN_LINK_V1"
@@ -86,7 +86,7 @@ func (l *link) pair() (net.Conn, error) {
 	}
 	l.theirs = append(l.theirs, os.NewFile(uintptr(fds[1]), "link"))
 	ours := os.NewFile(uintptr(fds[0]), "link")
-	defer ours.Close() // a connection has a descriptor of its own
+	defer ours.Close() // a connection has its own descriptor
 	return net.FileConn(ours)
 }
 

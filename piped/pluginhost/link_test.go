@@ -252,6 +252,6 @@ func TestBundledPluginsUseTheLink(t *testing.T) {
 	require.True(t, host.Status()[0].GetLinked(), "it has answered, and not over loopback")
 	require.Eventually(
 		t, func() bool { return host.Status()[0].GetGoroutines() > 0 }, wait, time.Millisecond,
-		"it tells of its goroutines with its health",
+		"it reports its goroutines with its health",
 	)
 }

@@ -76,7 +76,7 @@ func launched(t *testing.T, program string, tree *processtree.Tree, room confine
 // The kernel ends a real process for its memory, in the best way that this machine has to offer; which one it was
 // stands in the test's log. Not in parallel: where the kernel does not say which process it was, a plugin that another
 // test kills at that moment is taken for it.
-func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
+func TestAPluginThatTheKernelEndsForItsMemoryIsReported(t *testing.T) {
 	eat := "exec tail /dev/zero" // keeps what it reads, for it never sees the end of a line
 	want, room, tree := "", confinement{}, processtree.New()
 	groups, why := groupsWithControllers(t)
@@ -96,7 +96,7 @@ func TestAKernelThatEndsAPluginForItsMemoryIsTold(t *testing.T) {
 		t.Logf("variant: none, this user may not make control groups: %v; %v", why, err)
 		t.Log(
 			"the limit that the process itself runs into is " +
-				"TestAPluginThatTakesMuchMemoryAtOnceIsToldToHaveReachedItsLimit",
+				"TestAPluginThatTakesMuchMemoryAtOnceIsReportedAtItsLimit",
 		)
 		return
 	}

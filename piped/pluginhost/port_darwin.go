@@ -3,5 +3,5 @@
 
 package pluginhost
 
-// portOwner names no one: the system tells it only to programs with its private headers.
+// portOwner names no one: the system reports it only to programs with its private headers.
 func portOwner(int) string { return "" }

@@ -5,7 +5,7 @@ package pluginhost
 
 import "syscall"
 
-// processAttributes put the plugin in a process group of its own. There is no parent-death signal here:
+// processAttributes put the plugin in its own process group. There is no parent-death signal here:
 // the pipe at descriptor 3 does that.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}

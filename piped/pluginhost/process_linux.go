@@ -5,7 +5,7 @@ package pluginhost
 
 import "syscall"
 
-// processAttributes put the plugin in a process group of its own and have the kernel tell it when the
+// processAttributes put the plugin in its own process group and have the kernel signal it when the
 // thread that started it ends.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -15,7 +15,7 @@ import (
 // maxLastWords bounds what catchUp reads: a pipe holds less, unless someone goes on writing.
 const maxLastWords = 1 << 20
 
-// pump carries what stands in a pipe to a writer. Beside the one that runs, others can have it catch up:
+// pump carries what stands in a pipe to a writer. Besides the one that runs, others can have it catch up:
 // so that what an ended process has written is known at once, though a child of it holds the pipe open.
 type pump struct {
 	pipe syscall.RawConn

@@ -113,7 +113,7 @@ func TestAnInputThatWasAnsweredMayCrashAgain(t *testing.T) {
 }
 
 // Whoever ran next to the input that crashes is not quarantined with it.
-func TestWhatRanBesideAnInputThatCrashesIsNotBlamed(t *testing.T) {
+func TestAnInputThatRanAlongsideOneThatCrashesIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
 	p, err := host.Owner(t.Context(), "A")

@@ -120,7 +120,7 @@ func TestAChangedBinaryEndsAQuarantine(t *testing.T) {
 	host := start(t, nil, e)
 	await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.NoError(t, os.Remove(marker))
-	replace("mended")
+	replace("fixed")
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
 }
 

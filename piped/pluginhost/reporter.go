@@ -28,7 +28,7 @@ type statusReceiver interface {
 	) (*agentv1.ReportPluginsResponse, error)
 }
 
-// Reporter tells the control plane about the plugin processes: at every change, and every 3 s what they
+// Reporter reports the plugin processes to the control plane: at every change, and every 3 s what they
 // use.
 type Reporter struct {
 	host     *Host

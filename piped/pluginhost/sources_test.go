@@ -25,7 +25,7 @@ const (
 	noSources   = deployment.SourceUse_SOURCE_USE_NONE
 )
 
-func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
+func TestPluginsReportWhichSourcesTheyRead(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
 	out, err := exec.CommandContext(
@@ -67,7 +67,7 @@ func TestPluginsTellWhichSourcesTheyLookInto(t *testing.T) {
 	}
 }
 
-func TestAStageIsNotExecutedWithoutSourcesThatANewProcessLooksInto(t *testing.T) {
+func TestAStageIsNotExecutedWithoutSourcesThatANewProcessReads(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")
 	require.NoError(t, os.WriteFile(marker, nil, 0o600))

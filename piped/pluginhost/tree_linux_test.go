@@ -103,7 +103,7 @@ func requireApart(t *testing.T, file string) {
 	attempts, times := beats(t, file)
 	for i := range len(attempts) - 1 {
 		last, next := times[attempts[i]], times[attempts[i+1]][0]
-		require.Less(t, last[len(last)-1], next, "attempt %d beats beside attempt %d", i+1, i+2)
+		require.Less(t, last[len(last)-1], next, "attempt %d beats at the same time as attempt %d", i+1, i+2)
 	}
 }
 
@@ -125,7 +125,7 @@ func runStage(ctx context.Context, p *pluginhost.Plugin, with string) <-chan err
 	return ended
 }
 
-func TestAnAttemptDoesNotRunBesideWhatAKilledPluginHasLeft(t *testing.T) {
+func TestAnAttemptDoesNotRunAlongsideWhatAKilledPluginHasLeft(t *testing.T) {
 	t.Parallel()
 	for name, script := range hearts {
 		t.Run(name, func(t *testing.T) {

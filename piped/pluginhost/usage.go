@@ -13,7 +13,7 @@ const shortestInterval = time.Second
 type usage struct {
 	rss uint64  // bytes
 	cpu float64 // hundredths of one core, over the time since the sample before
-	// files are open descriptors. Both are 0 where the system does not tell.
+	// files are open descriptors. Both are 0 where the system does not report them.
 	files, threads uint32
 
 	pid     int32

@@ -42,7 +42,7 @@ func parseStat(stat []byte) (usage, bool) {
 	}, true
 }
 
-// openFiles is told by the size of the directory since Linux 6.2; before, its entries have to be counted.
+// openFiles is the size of the directory since Linux 6.2; before, its entries have to be counted.
 func openFiles(dir string) uint32 {
 	if info, err := os.Stat(dir); err == nil && info.Size() > 0 {
 		return uint32(info.Size())

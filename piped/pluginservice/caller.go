@@ -45,7 +45,7 @@ type linkConn struct {
 	journal *journal
 }
 
-// identify tells gRPC whose connection it is. Nothing is encrypted: no one else has the sockets of a link,
+// identify reports to gRPC whose connection it is. Nothing is encrypted: no one else has the sockets of a link,
 // and what PipeCD's plugins speak over loopback is plain.
 type identify struct{}
 

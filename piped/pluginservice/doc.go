@@ -15,5 +15,5 @@
 // calls is known for plugins with a private link; those on loopback share what they hold, and on Linux other
 // users are refused there.
 //
-// The agent runs the Server; the scheduler tells the Registry which deployments and stages are alive.
+// The agent runs the Server; the scheduler notifies the Registry which deployments and stages are alive.
 package pluginservice

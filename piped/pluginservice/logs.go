@@ -107,7 +107,7 @@ func temporary(err error) bool {
 	return true
 }
 
-// attempt fills in what PipeCD's SDK never sets, so that a second attempt gets a log of its own.
+// attempt fills in what PipeCD's SDK never sets, so that a second attempt gets a separate log.
 func (s *Server) attempt(deploymentID, stageID string, reported int32) int32 {
 	if reported > 0 {
 		return reported

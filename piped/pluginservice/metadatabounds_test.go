@@ -46,7 +46,7 @@ func TestAPutOfMetadataSendsOnlyItsOwnValues(t *testing.T) {
 	require.Equal(t, map[string]string{"old": "1", "k0": "v", "k1": "v", "k2": "v"}, stages["s"])
 }
 
-func TestMetadataIsBoundedAndThePluginIsToldTheBound(t *testing.T) {
+func TestMetadataIsBoundedAndThePluginLearnsTheBound(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	deployment := &model.Deployment{Id: "d"}

@@ -19,7 +19,7 @@ import (
 )
 
 // guests are the plugins that were started without a link, with the number of their processes. They share
-// the loopback interface and cannot be told apart there.
+// the loopback interface and cannot be distinguished there.
 type guests struct {
 	mu    sync.Mutex
 	count map[string]int

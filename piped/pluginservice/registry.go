@@ -124,7 +124,7 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 	}
 }
 
-// AttemptMetadataKey is the stage metadata that tells a plugin that a stage was interrupted and starts
+// AttemptMetadataKey is the stage metadata that shows a plugin that a stage was interrupted and starts
 // again: the number of attempts before this one, in digits. A first attempt has none.
 const AttemptMetadataKey = "pipedeck/attempt"
 

@@ -69,7 +69,7 @@ type Server struct {
 	stopping chan struct{}
 }
 
-// Listen takes the port, so that the address is known and a port in use is told before anything starts.
+// Listen takes the port, so that the address is known and a port in use is reported before anything starts.
 func Listen(options Options) (*Server, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

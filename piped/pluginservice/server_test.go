@@ -60,7 +60,7 @@ func (u *upstream) SaveStageMetadata(
 	defer u.mu.Unlock()
 	if u.away > 0 {
 		u.away--
-		return nil, status.Error(codes.Unavailable, "nobody there")
+		return nil, status.Error(codes.Unavailable, "no one there")
 	}
 	if u.fail != nil {
 		return nil, u.fail
@@ -224,7 +224,7 @@ func TestMetadataWaitsForAControlPlaneThatIsAway(t *testing.T) {
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err), "no longer than the plugin waits")
 }
 
-func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
+func TestAStageThatStartsAgainLearnsSoAndKeepsWhatItStored(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	defer s.registry.Add(
@@ -247,7 +247,7 @@ func TestAStageThatStartsAgainIsToldSoAndKeepsWhatItStored(t *testing.T) {
 	_, stages := s.registry.Metadata("d")
 	require.Equal(
 		t, map[string]string{"startTime": "7", AttemptMetadataKey: "2"}, stages["s"],
-		"the message with the stage tells the same",
+		"the message with the stage says the same",
 	)
 }
 
@@ -487,7 +487,7 @@ func TestAFailedInstallationLeavesNoProcess(t *testing.T) {
 	require.True(t, err != nil || strings.Contains(string(stat), ") Z "), string(stat))
 }
 
-func TestFailedInstallTellsTheScriptsOutputAndLeavesNothing(t *testing.T) {
+func TestAFailedInstallReturnsTheOutputOfTheScriptAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for script, want := range map[string]string{
@@ -509,7 +509,7 @@ func TestFailedInstallTellsTheScriptsOutputAndLeavesNothing(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestBusyPortIsToldWithTheWayOut(t *testing.T) {
+func TestABusyPortIsReportedWithTheNextStep(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

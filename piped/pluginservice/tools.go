@@ -81,7 +81,7 @@ func install(ctx context.Context, request *pluginservice.InstallToolRequest, tar
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
-	// Beside the target, so that the last step is a rename.
+	// Next to the target, so that the last step is a rename.
 	dir, err := os.MkdirTemp(filepath.Dir(target), ".install-*")
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (c *Controller) cancelKnown(command *model.Command) bool {
 	}
 	for i, d := range c.waiting {
 		if d.GetId() == id && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
-			// It gets a job of its own, which ends it before anything is done.
+			// It gets a separate job, which ends it before anything is done.
 			j := &job{controller: c, deployment: d, commands: []*model.Command{command}}
 			j.cancellation.Cancel(cancelRequest(command))
 			c.waiting = slices.Delete(c.waiting, i, i+1)

@@ -78,11 +78,11 @@ func TestACancelThatArrivesWhileAStageFinishesWins(t *testing.T) {
 		stages []string
 		status string
 	}{
-		"others follow":           {[]string{"with: {}", "with: {}"}, "SUCCESS"},
-		"it is the last one":      {[]string{"with: {}"}, "SUCCESS"},
-		"it ends the deployment":  {[]string{"with: {do: exit}", "with: {}"}, "EXITED"},
-		"it was skipped at once":  {[]string{"with: {do: skip}", "with: {}"}, "SKIPPED"},
-		"another one runs beside": {[]string{"with: {}", "needs: [], with: {do: exit}"}, "SUCCESS"},
+		"others follow":                     {[]string{"with: {}", "with: {}"}, "SUCCESS"},
+		"it is the last one":                {[]string{"with: {}"}, "SUCCESS"},
+		"it ends the deployment":            {[]string{"with: {do: exit}", "with: {}"}, "EXITED"},
+		"it was skipped at once":            {[]string{"with: {do: skip}", "with: {}"}, "SKIPPED"},
+		"another one runs at the same time": {[]string{"with: {}", "needs: [], with: {do: exit}"}, "SUCCESS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -360,7 +360,7 @@ func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 		command(
 			"ended", "d", plan[0].GetId(),
 		), command("runs", "d", plan[1].GetId()), command("over", "old", "A"), command("never", "old", "B"),
-		command("none", "nobody", "A"), command("other", "d", "nothing"),
+		command("none", "absent", "A"), command("other", "d", "nothing"),
 	}
 	a.commands.Replace(commands)
 	a.HandleCommands(t.Context(), commands)
@@ -368,7 +368,7 @@ func TestAnApprovalThatComesTooLateIsAnswered(t *testing.T) {
 	for id, why := range map[string]string{
 		"ended": "stage A has ended already: SUCCESS", "over": "stage A has ended already: SUCCESS",
 		"never": "deployment old has ended already, without stage B",
-		"none":  `no deployment "nobody" of this piped`, "other": `deployment d has no stage "nothing"`,
+		"none":  `no deployment "absent" of this piped`, "other": `deployment d has no stage "nothing"`,
 	} {
 		require.Equal(t, model.CommandStatus_COMMAND_FAILED, a.controlPlane.command(id).GetStatus(), id)
 		require.Contains(t, string(a.controlPlane.command(id).GetOutput()), why, id)

@@ -20,7 +20,7 @@ func chained(id string) *model.Deployment {
 	)
 }
 
-func TestADeploymentOfAChainAsksAgainWhenTheControlPlaneTellsOfChanges(t *testing.T) {
+func TestADeploymentOfAChainAsksAgainWhenTheControlPlaneReportsChanges(t *testing.T) {
 	t.Parallel()
 	cp := startControlPlane(t)
 	mine := false

@@ -39,7 +39,7 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 			[]string{"timeout: 300ms, with: {do: ignore, file: %q}"}, false,
 			"Stage A failed: the stage timed out after 300ms",
 		},
-		"when one beside it fails": {
+		"when one that runs at the same time fails": {
 			[]string{"needs: [], with: {do: ignore, file: %q}", "needs: [], with: {do: await, file: %q, then: error}"},
 			false, "Stage B failed: the moon is missing",
 		},
@@ -81,7 +81,7 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 	}
 }
 
-func TestStagesBesideOneThatDoesNotStopAreRunAgain(t *testing.T) {
+func TestStagesAlongsideOneThatDoesNotStopAreRunAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bystander := filepath.Join(dir, "bystander")

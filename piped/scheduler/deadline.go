@@ -36,7 +36,7 @@ func (c startTimes) left(timeout, chance time.Duration, now time.Time) time.Dura
 }
 
 // timesOf returns the times of a deployment. Its time starts when the deployment is taken up here, or for one that an
-// earlier piped has begun, when that was planned, which its stages tell.
+// earlier piped has begun, when that was planned, which its stages show.
 func timesOf(d *model.Deployment, now time.Time) startTimes {
 	if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_RUNNING {
 		return startTimes{first: now}

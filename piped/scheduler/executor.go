@@ -304,7 +304,7 @@ func (e *executor) stopped(ctx, call context.Context, stage *model.PipelineStage
 }
 
 // stageOptions are the stage's part of the application configuration and its timeout. A quick sync has no
-// options, and that is how plugins tell it from a pipeline (PipeCD v1).
+// options, and that is how plugins distinguish it from a pipeline (PipeCD v1).
 func stageOptions(
 	d *model.Deployment, stage *model.PipelineStage, application *config.Application,
 ) ([]byte, time.Duration) {

@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// controlPlane is a control plane over real gRPC that remembers what it was told.
+// controlPlane is a control plane over real gRPC that remembers what it received.
 type controlPlane struct {
 	pipedservice.UnimplementedPipedServiceServer
 

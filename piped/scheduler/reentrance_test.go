@@ -114,7 +114,7 @@ func TestAStageThatMustRunOnlyOnceIsNotTakenUpByTheNextPiped(t *testing.T) {
 }
 
 // Between the preparation of a stage and its call another version of the plugin may have come.
-func TestAPluginThatIsReplacedByOneThatLooksIntoMoreGetsIt(t *testing.T) {
+func TestAPluginThatIsReplacedByOneThatReadsMoreGetsIt(t *testing.T) {
 	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
 	require.NoError(t, os.WriteFile(none, nil, 0o600))

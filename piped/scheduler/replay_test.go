@@ -123,7 +123,7 @@ func startBundled(t *testing.T, raw string) *agent {
 }
 
 // TestCallsAreThoseOfPipeCDsPiped compares, field by field and in their order, what the control plane is
-// told of a deployment from its plan on. Ids and times are free. So are summaries and reasons: ours are in
+// received of a deployment from its plan on. Ids and times are free. So are summaries and reasons: ours are in
 // our own words, name stages instead of ids, and stages that failed have one too. Stage logs, metadata,
 // sync states and "deploying" are not compared.
 func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
@@ -197,8 +197,8 @@ func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 			id := recorded.deployment.GetId()
 			a.controlPlane.awaitEnd(t, id)
 			a.controlPlane.await(t, "the application to be at rest", func() bool {
-				deploying, told := a.controlPlane.deploying[recorded.deployment.GetApplicationId()]
-				return told && !deploying
+				deploying, known := a.controlPlane.deploying[recorded.deployment.GetApplicationId()]
+				return known && !deploying
 			})
 			a.stop()
 			require.Equal(t, want, callsOf(t, a.controlPlane.requests))

@@ -100,7 +100,7 @@ func TestRollbackStagesRunTogetherWhereNeedsSaysSo(t *testing.T) {
 }
 
 // K8S_ROLLBACK has the index of the first stage of its plugin and undoes all of them.
-func TestARollbackOfSeveralStagesRunsBesideNoneThatOneOfThemNeeds(t *testing.T) {
+func TestARollbackOfSeveralStagesWaitsForEachThatOneOfThemNeeds(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)
 	plugin := func(name string, stages ...string) config.Plugin {

@@ -24,7 +24,7 @@ const (
 	defaultCleanupWait = 15 * time.Second
 	// defaultLastChance is enough to see an approval, and short next to the timeouts that people set.
 	defaultLastChance = 30 * time.Second
-	// defaultParallel is enough for pipelines that people draw; each stage has checkouts of its own.
+	// defaultParallel is enough for pipelines that people draw; each stage has its own checkouts.
 	defaultParallel = 8
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
-// sourcePair is what one stage gets: directories of its own, at the target commit and at the running one
+// sourcePair is what one stage gets: its own directories, at the target commit and at the running one
 // (nil on a first deployment).
 type sourcePair struct {
 	target, running *source.Source

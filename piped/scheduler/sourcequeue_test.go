@@ -54,7 +54,7 @@ func planned() *model.Deployment {
 	}
 }
 
-func TestAStageGetsTheDirectoriesThatItLooksInto(t *testing.T) {
+func TestAStageGetsTheDirectoriesThatItReads(t *testing.T) {
 	t.Parallel()
 	const (
 		all    = deployment.SourceUse_SOURCE_USE_UNSPECIFIED
@@ -73,10 +73,10 @@ func TestAStageGetsTheDirectoriesThatItLooksInto(t *testing.T) {
 		"those that were prepared ahead": {
 			ahead: []deployment.SourceUse{target}, use: target, target: "ahead new", running: "described old",
 		},
-		"more than it looks into": {
+		"more than it reads": {
 			ahead: []deployment.SourceUse{all}, use: target, target: "ahead new", running: "ahead old",
 		},
-		"not less than it looks into": {
+		"not less than it reads": {
 			ahead: []deployment.SourceUse{target}, use: all, target: "prepared new", running: "prepared old",
 		},
 		"what could not be prepared ahead": {

@@ -198,7 +198,7 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 		want       []string
 		reason     string
 	}{
-		"a failure decides and what ran beside it is not run again": {
+		"a failure decides and what ran at the same time is not run again": {
 			taken(
 				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_FAILURE), stage("B", 1, running),
 				stage("ROLLBACK", 0, waiting),
@@ -242,7 +242,7 @@ func TestADeploymentThatAnotherPipedBeganIsBroughtToItsEnd(t *testing.T) {
 			[]string{"Stage A RUNNING 1", "Stage A FAILURE 1", "Completed FAILURE"},
 			"The deployment timed out after 6h0m0s while executing stage A",
 		},
-		"what ran beside an exit is run again": {
+		"what ran at the same time as an exit is run again": {
 			taken(
 				model.SyncStrategy_PIPELINE, stage("A", 0, model.StageStatus_STAGE_EXITED), stage("B", 1, running),
 				stage("C", 2, waiting, "A"),
@@ -400,7 +400,7 @@ func TestAnEndThatDoesNotGetThroughIsReportedUntilItDoes(t *testing.T) {
 	)
 }
 
-func TestAPlanThatTakesLongHoldsUpNobodyElse(t *testing.T) {
+func TestAPlanThatTakesLongDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}"))
 	a.Submit(newDeployment("d1", "slow"), newDeployment("d2", "app"))

@@ -67,7 +67,7 @@ type logID struct {
 }
 
 // stageLog is how far the log of one attempt has come. From a checkpoint on, everything is reported once
-// more as part of the next checkpoint, which therefore has a tail of its own.
+// more as part of the next checkpoint, which therefore has its own tail.
 type stageLog struct {
 	live, checkpoint tail
 	used             uint64

@@ -17,7 +17,7 @@ type reader interface {
 }
 
 // Describe reads the configuration of an application and makes no directory: the source is for those who do not
-// look into one. Where that is not enough to read it, because it is a symbolic link for one, it does what Prepare does.
+// read one. Where that is not enough to read it, because it is a symbolic link for one, it does what Prepare does.
 func (s *Store) Describe(ctx context.Context, request Request) (*Source, error) {
 	if err := request.check(); err != nil {
 		return nil, err

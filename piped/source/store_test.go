@@ -166,7 +166,7 @@ func TestPathsThatLeadOutAreRefused(t *testing.T) {
 	require.Zero(t, repository.checkouts)
 }
 
-func TestMissingAndBrokenConfigurationsAreTold(t *testing.T) {
+func TestMissingAndBrokenConfigurationsAreReported(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
 	repository := &files{content: map[string]string{"web/app.pipecd.yaml": "apiVersion: x\n"}}

@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// Calls records the calls to a plugin that belong to a trace, and tells the plugin of it.
+// Calls records the calls to a plugin that belong to a trace, and passes the trace to the plugin.
 func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption) error {
@@ -34,7 +34,7 @@ func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
 				name, attribute.String("rpc.system", "grpc"), attribute.String("rpc.method", path.Base(method)),
 			))
 		defer span.End()
-		ctx = tell(ctx)
+		ctx = propagate(ctx)
 		err := invoke(ctx, method, request, reply, conn, opts...)
 		span.SetAttributes(attribute.Int("rpc.grpc.status_code", int(status.Code(err))))
 		if err != nil {
@@ -44,8 +44,8 @@ func (t *Tracer) Calls(plugin string) grpc.UnaryClientInterceptor {
 	}
 }
 
-// tell puts the trace into the metadata of a call, as W3C Trace Context.
-func tell(ctx context.Context) context.Context {
+// propagate puts the trace into the metadata of a call, as W3C Trace Context.
+func propagate(ctx context.Context) context.Context {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	for key, value := range carrier {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tracing tells in OpenTelemetry traces what becomes of deployments and how long each part takes.
+// Package tracing records in OpenTelemetry traces what becomes of deployments and how long each part takes.
 //
 // A deployment is one trace, whose id follows from the deployment's: spans Trigger, Plan, Deploy and one for each
 // attempt at a stage (PipeCD v1 has the same, but for Trigger), below them the sources that were prepared and the

@@ -91,7 +91,7 @@ func (t *Tracer) Part(
 	return ctx, func(err error) { t.end(ctx, span, err) }
 }
 
-// PluginStarted records the start of a plugin's process, a trace of its own.
+// PluginStarted records the start of a plugin's process, a separate trace.
 func (t *Tracer) PluginStarted(plugin string, began time.Time, err error) {
 	if !t.enabled() {
 		return

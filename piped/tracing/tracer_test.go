@@ -211,7 +211,7 @@ func TestADeploymentIsOneTrace(t *testing.T) {
 	require.Zero(t, failed)
 }
 
-func TestPluginsAreToldOfTheTrace(t *testing.T) {
+func TestPluginsGetTheTrace(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, true)
 	plugin := newReceiver(t, true) // any service does

@@ -100,8 +100,8 @@ func TestCommandsThatCannotBeCarriedOutAreRefusedWithTheReason(t *testing.T) {
 		{syncCommand("disabled", appID("web"), model.SyncStrategy_AUTO), "trigger.onCommand.disabled is true"},
 		{chainCommand("unchained", appID("web")), "set trigger.onChain.disabled to false"},
 		{
-			syncCommand("unknown", "nobody", model.SyncStrategy_AUTO),
-			`application "nobody" is unknown to this piped or disabled`,
+			syncCommand("unknown", "absent", model.SyncStrategy_AUTO),
+			`application "absent" is unknown to this piped or disabled`,
 		},
 		{syncCommand("broken", appID("bad"), model.SyncStrategy_AUTO), "bad/app.pipecd.yaml:5:12"},
 		{

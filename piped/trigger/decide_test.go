@@ -51,7 +51,7 @@ func TestACommitCallsForADeploymentWhenItTouchesTheApplication(t *testing.T) {
 		"only ignored files": {
 			rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web", files: []string{"apps/web/README.md"},
 		},
-		"an ignored file beside one that counts": {
+		"an ignored file next to one that counts": {
 			rule: config.OnCommit{Ignores: []string{"**/*.md"}}, dir: "apps/web",
 			files: []string{"apps/web/README.md", "apps/web/x"}, want: "apps/web/x was changed",
 		},

@@ -47,12 +47,12 @@ func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
 	require.Equal(t, 1, w.settle())
 
 	w.application("web", "  name: web\n  timeout: 5m\n")
-	head := w.commit("Mend it")
+	head := w.commit("Fix it")
 	require.Equal(t, head, w.awaitDeployment(2).GetTrigger().GetCommit().GetHash())
-	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment tells the state") })
+	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment reports the state") })
 }
 
-func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
+func TestABrokenConfigurationIsReportedOnceForEachChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.application("web", "  name: web\n")
@@ -66,7 +66,7 @@ func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
 	w.commit("Change something else")
 	w.report("web", outOfSync, "drifted") // which does not stand, for the configuration is still broken
 	require.Equal(t, 1, w.settle())
-	told := func(want ...string) {
+	reported := func(want ...string) {
 		t.Helper()
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -75,12 +75,12 @@ func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
 			require.Contains(t, w.broken[i], begins)
 		}
 	}
-	told("web Break it: web/app.pipecd.yaml:5:12: spec.timeout")
+	reported("web Break it: web/app.pipecd.yaml:5:12: spec.timeout")
 
 	w.stop()
-	w.start() // another piped knows what was told
+	w.start() // another piped knows what was reported
 	require.Equal(t, 1, w.settle())
-	told("web Break it")
+	reported("web Break it")
 
 	w.application("web", "  name: web\n  timeout: later\n")
 	w.commit("Break it in another way")
@@ -90,7 +90,7 @@ func TestABrokenConfigurationIsToldOnceForEachChange(t *testing.T) {
 		return len(w.broken) == 2
 	})
 	require.Equal(t, 1, w.settle())
-	told("web Break it", "web Break it in another way")
+	reported("web Break it", "web Break it in another way")
 }
 
 func TestAConfigurationThatIsTakenBackGetsItsStateBack(t *testing.T) {
@@ -158,7 +158,7 @@ func TestABrokenConfigurationOfANewApplicationIsShownToo(t *testing.T) {
 	w.plane.read(func() { require.Equal(t, "the web", w.plane.applications[0].GetName()) })
 	require.Equal(t, 0, w.settle())
 	w.application("web", "  name: web\n")
-	w.commit("Mend it")
+	w.commit("Fix it")
 	require.Equal(t, "web", w.awaitDeployment(1).GetApplicationName())
 }
 

@@ -145,7 +145,7 @@ func TestOneCommitIsDeployedOnceAcrossRestarts(t *testing.T) {
 	// As if piped was killed between creating the deployment and reporting it.
 	w.plane.read(func() { delete(w.plane.triggered, appID("web")) })
 	w.start()
-	require.Equal(t, 1, w.settle(), "the open deployment tells")
+	require.Equal(t, 1, w.settle(), "the open deployment shows it")
 	w.plane.read(func() { require.NotNil(t, w.plane.triggered[appID("web")], "and is reported") })
 	w.stop()
 

@@ -157,11 +157,11 @@ func (w *world) settle() int {
 		)
 	})
 	answer := w.send(&model.Command{Id: "settle " + head, Type: model.Command_SYNC_APPLICATION, Commander: "test",
-		SyncApplication: &model.Command_SyncApplication{ApplicationId: "nobody"}})
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: "absent"}})
 	require.Equal(w.t, model.CommandStatus_COMMAND_FAILED, answer.status)
 	// The refusal comes before the commits of its pass; the next pass begins after that one has ended.
 	answer = w.send(&model.Command{Id: "settled " + head, Type: model.Command_SYNC_APPLICATION, Commander: "test",
-		SyncApplication: &model.Command_SyncApplication{ApplicationId: "nobody"}})
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: "absent"}})
 	require.Equal(w.t, model.CommandStatus_COMMAND_FAILED, answer.status)
 	var count int
 	w.plane.read(func() { count = len(w.plane.order) })
@@ -253,7 +253,7 @@ func (c *clock) advance(t *testing.T, d time.Duration) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.alarms, func(a alarm) bool { return !a.at.After(c.now.Add(d)) })
-	}, 10*time.Second, time.Millisecond, "nobody waits for the clock")
+	}, 10*time.Second, time.Millisecond, "nothing waits for the clock")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)

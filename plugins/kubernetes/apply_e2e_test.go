@@ -217,7 +217,7 @@ func (a *app) begin(stage, options string, target, running *commit) <-chan model
 	return ended
 }
 
-func TestANamespaceThatIsBeingDeletedIsWaitedForAndMadeAnew(t *testing.T) {
+func TestANamespaceThatIsBeingDeletedIsAwaitedAndCreatedAgain(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()
@@ -233,7 +233,7 @@ func TestANamespaceThatIsBeingDeletedIsWaitedForAndMadeAnew(t *testing.T) {
 	require.NotEqual(t, first, now.GetUID())
 }
 
-func TestANamespaceThatIsBeingDeletedIsAnErrorWhereNobodyMakesItAnew(t *testing.T) {
+func TestANamespaceThatIsBeingDeletedIsAnErrorWhereItIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings = "autoCreateNamespace: false"
@@ -265,7 +265,7 @@ func (a *app) release() {
 	require.NoError(a.t, err)
 }
 
-func TestAnObjectThatIsBeingDeletedIsMadeAnewWhenItIsGone(t *testing.T) {
+func TestAnObjectThatIsBeingDeletedIsCreatedAgainWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()
@@ -284,7 +284,7 @@ func TestAnObjectThatIsBeingDeletedIsMadeAnewWhenItIsGone(t *testing.T) {
 	require.Nil(t, live.GetDeletionTimestamp())
 }
 
-func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessItIsToldNotTo(t *testing.T) {
+func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessTurnedOff(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.makeNamespace()

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestACanaryRunsBesideThePrimaryAndGoesAgain(t *testing.T) {
+func TestACanaryRunsNextToThePrimaryAndGoesAgain(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	files := func(image, value string) map[string]string {

@@ -192,7 +192,7 @@ spec:
 	require.Contains(t, log, "last exit code 1: simulated: exit code 1; its last output: This pod is simulated")
 }
 
-func TestPodsThatTheAPIRefusesAreToldWithItsWords(t *testing.T) {
+func TestPodsThatTheAPIRefusesAreReportedWithItsWords(t *testing.T) {
 	t.Parallel()
 	const restricted = "violates PodSecurity \"restricted:latest\""
 	tests := map[string]struct{ manifest, want string }{

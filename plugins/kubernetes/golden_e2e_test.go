@@ -14,7 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden files anew")
+var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
 // looked are the kinds that golden looks at, in the order of the files.
 var looked = []schema.GroupVersionResource{configMaps, secrets, services, deployments, statefulSets}

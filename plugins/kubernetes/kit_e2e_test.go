@@ -39,7 +39,7 @@ var (
 	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 )
 
-// app is an application with commits, and a plugin that deploys it to a namespace of its own.
+// app is an application with commits, and a plugin that deploys it to a separate namespace.
 type app struct {
 	t         *testing.T
 	h         *sdktest.Harness

@@ -44,9 +44,9 @@ func (a *app) becomes(c *commit, what string,
 	position := &livestate.AwaitChangesRequest{}
 	var answer *livestate.GetLivestateResponse
 	for {
-		told, err := changes.AwaitChanges(ctx, position)
+		change, err := changes.AwaitChanges(ctx, position)
 		require.NoError(a.t, err, "%s: %s", what, answer)
-		position.Instance, position.Position = told.GetInstance(), told.GetPosition()
+		position.Instance, position.Position = change.GetInstance(), change.GetPosition()
 		if answer = a.livestate(c); is(answer) {
 			return answer
 		}
@@ -67,9 +67,9 @@ func healthy(answer *livestate.GetLivestateResponse) bool {
 }
 
 // someone changes an object as a user would, through its own manager.
-func (a *app) somebody(gvr schema.GroupVersionResource, name, patch string, subresource ...string) {
+func (a *app) edit(gvr schema.GroupVersionResource, name, patch string, subresource ...string) {
 	a.t.Helper()
-	manager := "somebody"
+	manager := "editor"
 	if len(subresource) > 1 {
 		manager, subresource = subresource[1], subresource[:1]
 	}
@@ -117,28 +117,28 @@ func TestWhatWasDeployedIsHealthyAndInSync(t *testing.T) {
 	}
 }
 
-func TestChangesBySomebodyElseAreDrift(t *testing.T) {
+func TestChangesByOthersAreDrift(t *testing.T) {
 	t.Parallel()
 	a, c := newApp(t), webCommit()
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
 
-	a.somebody(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kubectl")
+	a.edit(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kubectl")
 	state := a.becomes(c, "scaled", outOfSync).GetSyncState()
 	require.Equal(t, "Deployment "+a.namespace+"/web: spec.replicas: 2 in Git, 3 live", state.GetShortReason())
 	require.True(t, strings.HasPrefix(state.GetReason(), "Diff between the defined state in Git at commit aaaaaaa"),
 		state.GetReason())
 	require.Contains(t, state.GetReason(), "  spec.replicas: 2 in Git, 3 live (written by kubectl)")
-	a.somebody(deployments, "web", `{"spec":{"replicas":2}}`, "scale", "kubectl")
+	a.edit(deployments, "web", `{"spec":{"replicas":2}}`, "scale", "kubectl")
 	a.becomes(c, "scaled back", inSync)
 
-	a.somebody(configMaps, "conf",
+	a.edit(configMaps, "conf",
 		`{"data":{"color":"red","theirs":"1"},"metadata":{"annotations":{"example.com/theirs":"1"}}}`)
 	state = a.becomes(c, "edited", outOfSync).GetSyncState()
 	require.Equal(t, "ConfigMap "+a.namespace+`/conf: data.color: "blue" in Git, "red" live`, state.GetShortReason())
-	require.NotContains(t, state.GetReason(), "theirs", "what Git does not mention is somebody else's")
+	require.NotContains(t, state.GetReason(), "theirs", "what Git does not mention belongs to others")
 
-	a.somebody(secrets, "keys", `{"stringData":{"password":"battery staple"}}`)
+	a.edit(secrets, "keys", `{"stringData":{"password":"battery staple"}}`)
 	state = a.becomes(c, "secret", func(r *livestate.GetLivestateResponse) bool {
 		return strings.Contains(r.GetSyncState().GetReason(), "Secret")
 	}).GetSyncState()
@@ -154,7 +154,7 @@ func TestChangesBySomebodyElseAreDrift(t *testing.T) {
 	})
 
 	a.succeeds("K8S_SYNC", "", c, nil)
-	a.becomes(c, "mended", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
+	a.becomes(c, "fixed", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
 }
 
 func TestWhatLeftGitIsDriftUntilItIsGone(t *testing.T) {
@@ -177,7 +177,7 @@ func TestAnAutoscalersReplicasAreNoDrift(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
 	// As Kubernetes' own autoscaler writes: someone else's, outside of the application.
-	a.somebody(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kube-controller-manager")
+	a.edit(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "kube-controller-manager")
 	scaled := func(r *livestate.GetLivestateResponse) bool {
 		pods := 0
 		for _, each := range r.GetApplicationLiveState().GetResources() {
@@ -201,7 +201,7 @@ spec:
 `
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync again", inSync)
-	a.somebody(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "keda")
+	a.edit(deployments, "web", `{"spec":{"replicas":3}}`, "scale", "keda")
 	require.True(t, inSync(a.becomes(c, "scaled again", scaled)))
 }
 
@@ -212,19 +212,19 @@ func TestIgnoredFieldsAndObjectsAreNoDrift(t *testing.T) {
 		":web#spec.template.spec.containers.0.image\n"
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
-	a.somebody(deployments, "web", `{"spec":{"replicas":3,"paused":true}}`)
+	a.edit(deployments, "web", `{"spec":{"replicas":3,"paused":true}}`)
 	state := a.becomes(c, "replicas are not ignored", outOfSync).GetSyncState()
 	require.NotContains(t, state.GetReason(), "paused", "Git does not mention it")
-	a.somebody(deployments, "web", `{"spec":{"replicas":2}}`)
-	a.becomes(c, "mended", inSync)
+	a.edit(deployments, "web", `{"spec":{"replicas":2}}`)
+	a.becomes(c, "fixed", inSync)
 	patch := `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"example.com/web:9"}]`
 	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web",
-		types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: "somebody"})
+		types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: "editor"})
 	require.NoError(t, err)
-	a.somebody(configMaps, "conf",
+	a.edit(configMaps, "conf",
 		`{"data":{"color":"red"},"metadata":{"annotations":{"pipecd.dev/ignore-drift-detection":"true"}}}`)
 	// A change that counts shows that the ones before it have been seen.
-	a.somebody(services, "web", `{"spec":{"selector":{"app":"other"}}}`)
+	a.edit(services, "web", `{"spec":{"selector":{"app":"other"}}}`)
 	state = a.becomes(c, "service", outOfSync).GetSyncState()
 	require.Equal(t, "Service "+a.namespace+`/web: spec.selector.app: "web" in Git, "other" live`,
 		state.GetShortReason(), state.GetReason())
@@ -240,7 +240,7 @@ func TestApplicationsDoNotSeeEachOther(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", ofA, nil)
 	b.succeeds("K8S_SYNC", "", ofB, nil)
 	b.becomes(ofB, "in sync", inSync)
-	a.somebody(configMaps, "a", `{"data":{"x":"z"}}`)
+	a.edit(configMaps, "a", `{"data":{"x":"z"}}`)
 	a.becomes(ofA, "drift", outOfSync)
 	answer := b.livestate(ofB)
 	require.True(t, inSync(answer), answer.GetSyncState())

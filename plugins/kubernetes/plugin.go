@@ -33,7 +33,7 @@ func newPlugin(e *engine.Engine) engine.Plugin {
 }
 
 // DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline
-// that is certain to fail is told here.
+// that is certain to fail is reported here.
 func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]*model.ArtifactVersion, error) {
 	if err := stage.CheckPlan(req.Deployment, req.Target); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest)
 	return s, nil
 }
 
-// firstOnly tells who reads a plan that not all deploy targets are deployed to (PipeCD v1).
+// firstOnly shows readers of a plan that not all deploy targets are deployed to (PipeCD v1).
 func firstOnly(targets []stage.Target) string {
 	if len(targets) < 2 {
 		return ""

@@ -102,7 +102,7 @@ func TestTheStrategyIsAsRecorded(t *testing.T) {
 	require.False(t, resp.GetUnsupported())
 }
 
-func TestThePlanAndTheLogTellThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
+func TestThePlanAndTheLogSayThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
 	t.Parallel()
 	away := json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "connectTimeout": "1ms"}`)
 	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
@@ -349,7 +349,7 @@ func TestAPipelineThatCannotWorkIsNotPlanned(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestOptionsThatNobodyReadsAreToldInTheLog(t *testing.T) {
+func TestUnreadOptionsAreReportedInTheLog(t *testing.T) {
 	t.Parallel()
 	h := start(t)
 	req := h.Request("K8S_TRAFFIC_ROUTING", `{"all": "canary", "green": 1}`)

@@ -41,7 +41,7 @@ func (a *app) previews(target, running *commit) (summary, details string) {
 
 const secretYAML = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {user: ann, password: "
 
-func TestAPlanPreviewTellsWhatTheClusterWouldMakeOfACommit(t *testing.T) {
+func TestAPlanPreviewShowsWhatACommitWouldChangeInTheCluster(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	before := &commit{hash: "aaaaaaa1", files: map[string]string{
@@ -94,7 +94,7 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 	a.succeeds("K8S_SYNC", "", c, nil)
 	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web",
 		types.MergePatchType,
-		[]byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{FieldManager: "somebody"})
+		[]byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{FieldManager: "editor"})
 	require.NoError(t, err)
 	_, details := a.previews(c, c)
 	require.Contains(t, details, "-  replicas: 2\n+  replicas: 1\n")

@@ -177,7 +177,7 @@ func TestRecordedLiveStatesAreSeen(t *testing.T) {
 	source := kd.request.(*deployment.ExecuteStageRequest).GetInput().GetTargetDeploymentSource()
 	source.CommitHash = drifted[0].request.(*livestate.GetLivestateRequest).GetDeploySource().GetCommitHash()
 	r.execute(kd)
-	r.somebody(configMaps, "kd-conf", `{"data":{"v":"edited"}}`)
+	r.edit(configMaps, "kd-conf", `{"data":{"v":"edited"}}`)
 	for _, c := range drifted {
 		r.sees(c)
 	}
@@ -196,11 +196,11 @@ func (r *replay) sees(c recordedCall) {
 	changes, position := livestate.NewLivestateChangeServiceClient(r.h.Conn), &livestate.AwaitChangesRequest{}
 	var got []string
 	for !slices.Equal(want, got) {
-		told, err := changes.AwaitChanges(ctx, position)
+		change, err := changes.AwaitChanges(ctx, position)
 		if err != nil {
 			require.Equal(r.t, want, got, "%v", err)
 		}
-		position.Instance, position.Position = told.GetInstance(), told.GetPosition()
+		position.Instance, position.Position = change.GetInstance(), change.GetPosition()
 		answer := &livestate.GetLivestateResponse{}
 		err = r.h.Conn.Invoke(r.t.Context(), c.path, request, answer)
 		require.Equal(r.t, c.code, status.Code(err).String(), "%v", err)

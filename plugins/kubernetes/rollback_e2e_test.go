@@ -137,7 +137,7 @@ func TestARollbackRemovesWhatTheFailedDeploymentCreatedInTheWholeCluster(t *test
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
-func TestARollbackMakesAnewWhatWasReplacedByForce(t *testing.T) {
+func TestARollbackCreatesAgainWhatWasReplacedByForce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	with := func(hash, annotation, label string) *commit {

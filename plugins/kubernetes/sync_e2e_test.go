@@ -40,7 +40,7 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 	t.Logf("nothing to change: %s", time.Since(start))
 }
 
-func TestASyncRemovesWhatLeftGitOnlyWhenItIsToldToPrune(t *testing.T) {
+func TestASyncRemovesWhatLeftGitOnlyWithPrune(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	before := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("kept"),

@@ -56,7 +56,7 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	require.Contains(t, state.GetSyncState().GetReason(), "The live state at atlantis is not known")
 }
 
-func TestARollbackTellsOfEachTarget(t *testing.T) {
+func TestARollbackReportsEachTarget(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", leaves: true})
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
@@ -100,12 +100,12 @@ func TestARollbackLeavesTheFieldsForWhichATargetRefused(t *testing.T) {
 
 func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", user: "nobody-in-particular"})
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", user: "stranger"})
 	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
 	log, _ := f.fails("K8S_MULTI_SYNC", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
 	require.Contains(t, log, "Deploy target london: failed: ")
-	require.Contains(t, log, "nobody-in-particular")
+	require.Contains(t, log, "stranger")
 	require.Contains(t, log, f.namespace("london"))
 	f.has("tokyo", configMaps, "conf")
 	f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": "any"}`, one, nil)

@@ -127,7 +127,7 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	at := loaded.Contexts[loaded.CurrentContext]
 	at.Namespace = f.namespace(target.name)
 	if target.away {
-		loaded.Clusters[at.Cluster].Server = f.nobodyAt()
+		loaded.Clusters[at.Cluster].Server = f.unusedAddress()
 	}
 	if target.user != "" {
 		loaded.AuthInfos[at.AuthInfo].Impersonate = target.user
@@ -138,8 +138,8 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	return path
 }
 
-// nobodyAt is an address where no one listens.
-func (f *fleet) nobodyAt() string {
+// unusedAddress is an address where no one listens.
+func (f *fleet) unusedAddress() string {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(f.t, err)
@@ -152,7 +152,7 @@ func (f *fleet) leaves(target string) {
 	f.t.Helper()
 	loaded, err := clientcmd.LoadFromFile(f.kubeconfigs[target])
 	require.NoError(f.t, err)
-	loaded.Clusters[loaded.Contexts[loaded.CurrentContext].Cluster].Server = f.nobodyAt()
+	loaded.Clusters[loaded.Contexts[loaded.CurrentContext].Cluster].Server = f.unusedAddress()
 	require.NoError(f.t, clientcmd.WriteToFile(*loaded, f.kubeconfigs[target]))
 }
 
@@ -217,7 +217,7 @@ func results(t *testing.T, metadata map[string]string) map[string]sdk.TargetResu
 	return found
 }
 
-var updateGolden = flag.Bool("update", false, "write the golden files anew")
+var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
 // golden compares the application's objects at targets with testdata/golden/<name>.yaml.
 func (f *fleet) golden(name string, targets ...string) {

@@ -87,15 +87,15 @@ func summary(all []place, decisions []strategy.Decision) string {
 	if len(reasons) == 1 && len(targets[reasons[0]]) == len(all) {
 		return reasons[0]
 	}
-	var told []string
+	var texts []string
 	for i, reason := range reasons {
 		if i == maxReasons {
-			told = append(told, fmt.Sprintf("and %d more reasons", len(reasons)-i))
+			texts = append(texts, fmt.Sprintf("and %d more reasons", len(reasons)-i))
 			break
 		}
-		told = append(told, fmt.Sprintf("%s (at %s)", reason, strings.Join(targets[reason], ", ")))
+		texts = append(texts, fmt.Sprintf("%s (at %s)", reason, strings.Join(targets[reason], ", ")))
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(texts, "; ")
 }
 
 // plannedPlaces gives the places of a deployment that is being planned. In a plan preview the targets are not known

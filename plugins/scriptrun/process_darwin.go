@@ -5,7 +5,7 @@ package main
 
 import "syscall"
 
-// processAttributes put the shell into a group of its own.
+// processAttributes put the shell into its own process group.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

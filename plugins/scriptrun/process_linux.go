@@ -5,7 +5,7 @@ package main
 
 import "syscall"
 
-// processAttributes put the shell into a group of its own and end it with the plugin.
+// processAttributes put the shell into its own process group and end it with the plugin.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -92,7 +92,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.Non
 	if err != nil {
 		return sdk.Failure, err
 	}
-	// PipeCD v1: this key and value tell the rollback stage that its stage had started.
+	// PipeCD v1: this key and value show the rollback stage that its stage had started.
 	startedKey := fmt.Sprintf("started-%d", req.Stage.GetIndex())
 	switch req.Stage.GetName() {
 	case stageScriptRun:

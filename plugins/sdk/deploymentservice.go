@@ -169,7 +169,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 	return resp, err
 }
 
-// outcome turns what the plugin returned into the answer, and tells the user of an error.
+// outcome turns what the plugin returned into the answer, and shows the user an error.
 func outcome(ctx context.Context, result Result, err error, log *StageLog) (*deployment.ExecuteStageResponse, error) {
 	if err == nil {
 		var wire model.StageStatus
@@ -189,7 +189,7 @@ func outcome(ctx context.Context, result Result, err error, log *StageLog) (*dep
 	return &deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_FAILURE, Message: headline(err)}, nil
 }
 
-// cancelled tells errors of a context that ended, and of calls to piped that ended with it.
+// cancelled recognises errors of a context that ended, and of calls to piped that ended with it.
 func cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled
 }

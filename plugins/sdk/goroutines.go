@@ -14,11 +14,11 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// goroutinesTrailer tells piped the number of goroutines next to an answer about the plugin's health. Whoever does not
-// know it sees nothing of it.
+// goroutinesTrailer reports to piped the number of goroutines next to an answer about the plugin's health. Whoever does
+// not know it sees nothing of it.
 const goroutinesTrailer = "pipedeck-goroutines"
 
-// counting is a health server that tells it.
+// counting is a health server that reports it.
 type counting struct{ *health.Server }
 
 func (c counting) Check(ctx context.Context,

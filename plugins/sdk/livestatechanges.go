@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxChanged bounds the applications that are remembered one by one; the oldest are then told as "any".
+	// maxChanged bounds the applications that are remembered one by one; the oldest are then reported as "any".
 	maxChanged = 4096
 	// changesWait is how long a question without an answer is held. Far below the idle limits of connections.
 	changesWait = time.Minute

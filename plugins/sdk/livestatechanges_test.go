@@ -61,7 +61,7 @@ func TestTheWaitForAChangeEnds(t *testing.T) {
 	require.Empty(t, c.await(ctx, &livestate.AwaitChangesRequest{Instance: first.GetInstance()}).GetApplicationIds())
 }
 
-func TestForgottenChangesAreToldAsAny(t *testing.T) {
+func TestForgottenChangesAreReportedAsAny(t *testing.T) {
 	t.Parallel()
 	c := NewLivestateChanges()
 	first := next(t, c, nil)

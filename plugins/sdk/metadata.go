@@ -41,7 +41,7 @@ func (k DeploymentKey[T]) Put(ctx context.Context, client *StageClient, value T)
 }
 
 // Display shows users a short text next to the stage; the last one stays. Each is a call to the control plane, so a
-// stage should not make many in a second. Progress has a method of its own.
+// stage should not make many in a second. Progress has a separate method.
 func (c *StageClient) Display(ctx context.Context, text string) error {
 	c.reports.own()
 	return c.PutStageMetadata(ctx, DisplayMetadataKey, text)

@@ -25,7 +25,7 @@ type StagePlugin[Config any] interface {
 	BuildPipelineStages(ctx context.Context, req *PipelineRequest[Config]) ([]Stage, error)
 	// ExecuteStage runs one stage to its end. When ctx ends it has to stop and return soon; StopCause
 	// reports why. An error is written to the stage log and fails the stage whatever the Result says.
-	// It must bear being called again for the same stage, after a crash of the agent.
+	// It must tolerate being called again for the same stage, after a crash of the agent.
 	ExecuteStage(ctx context.Context, req *StageRequest[Config]) (Result, error)
 }
 
@@ -59,7 +59,7 @@ type PlanPreviewPlugin[Config, Target, App any] interface {
 }
 
 // Starter is an optional part of any plugin, called once before the first request is served. ctx ends
-// when the plugin is told to stop. It should return at once and do long work in goroutines that Close
+// when the plugin gets the request to stop. It should return at once and do long work in goroutines that Close
 // (io.Closer, called after the last request has ended) waits for. An error ends the process.
 type Starter[Config, Target any] interface {
 	Start(ctx context.Context, env *Env[Config, Target]) error

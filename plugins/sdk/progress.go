@@ -68,8 +68,9 @@ type TargetResult struct {
 }
 
 // Progress shows users how far the stage is, next to its name: as a text everywhere, in pipedeck's UIs with the
-// numbers. It may be called as often as there is something to tell: it never waits, and of many calls in a short time
-// only the last is sent. What was told last is sent before the stage ends. It does nothing once the stage has ended.
+// numbers. It may be called as often as there is something to report: it never waits, and of many calls in a short time
+// only the last is sent. What was reported last is sent before the stage ends. It does nothing once the stage has
+// ended.
 func (c *StageClient) Progress(p Progress) {
 	p.Text = clip(p.Text)
 	c.reports.put(ProgressMetadataKey, p, p.String())
@@ -103,7 +104,7 @@ type reports struct {
 
 	mu      sync.Mutex
 	pending map[string]string
-	// displayed is set when the plugin shows a text of its own, which progress must not replace.
+	// displayed is set when the plugin shows its own text, which progress must not replace.
 	displayed bool
 	closed    bool
 	wake      chan struct{}

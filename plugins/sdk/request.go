@@ -100,7 +100,7 @@ type LivestateRequest[Config, Target, App any] struct {
 // unhealthy, else healthy).
 type Livestate struct {
 	Resources []*model.ResourceState
-	// Sync is nil when the plugin cannot tell.
+	// Sync is nil when the plugin does not know.
 	Sync *model.ApplicationSyncState
 }
 

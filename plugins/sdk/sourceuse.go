@@ -21,7 +21,7 @@ const (
 	NoSources
 )
 
-// SourceUser is an optional part of any plugin. Directories that a stage does not look into are not made for it,
+// SourceUser is an optional part of any plugin. Directories that a stage does not read are not created for it,
 // which spares much where many applications are deployed together; Source.Dir is empty then. A piped that
 // does not ask (PipeCD v1) makes all of them.
 type SourceUser interface {
@@ -29,14 +29,14 @@ type SourceUser interface {
 }
 
 // OnceOnly is an optional part of any plugin. A stage that runs while its plugin, or piped, ends is executed again,
-// as the next attempt (PipeCD v1 asks plugins to bear that); one for which Once is true fails instead, with that
-// reason. It is for work that nothing can tell to have been done already. A piped that does not ask (PipeCD v1)
+// as the next attempt (PipeCD v1 asks plugins to tolerate that); one for which Once is true fails instead, with that
+// reason. It is for work that nothing can show to have been done already. A piped that does not ask (PipeCD v1)
 // executes it again.
 type OnceOnly interface {
 	Once(stage string) bool
 }
 
-// sourceUseService tells piped.
+// sourceUseService reports it to piped.
 type sourceUseService struct {
 	deployment.UnimplementedSourceUseServiceServer
 	handlers *handlers

@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-func TestPluginsTellWhichDirectoriesTheyLookInto(t *testing.T) {
+func TestPluginsReportWhichDirectoriesTheyRead(t *testing.T) {
 	t.Parallel()
 	stages := func() []string { return []string{"A", "B", "C"} }
 	uses := map[string]Sources{"A": NoSources, "B": TargetSource, "C": AllSources}
@@ -33,7 +33,7 @@ func TestPluginsTellWhichDirectoriesTheyLookInto(t *testing.T) {
 				once: func(stage string) bool { return stage == "B" }},
 			&deployment.GetSourceUseResponse{Once: []string{"B"}},
 		},
-		"all of them unless told": {
+		"all of them by default": {
 			handlers{stages: stages, plans: true, sources: func(string) Sources { return AllSources }},
 			&deployment.GetSourceUseResponse{},
 		},

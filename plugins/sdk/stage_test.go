@@ -94,7 +94,7 @@ func TestTheEndOfAStagesContextHasACause(t *testing.T) {
 	require.True(t, h.Piped.Completed("other"), "the last lines are not lost")
 }
 
-func TestACancelledCallOfAStageIsToldAsTheCancel(t *testing.T) {
+func TestACancelledCallOfAStageIsReportedAsTheCancel(t *testing.T) {
 	t.Parallel()
 	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		req.Log.Info("running")
@@ -172,7 +172,7 @@ func TestClientReachesWhatPipedKeeps(t *testing.T) {
 func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		told   string
+		stored string
 		reason error
 		says   string
 	}{
@@ -197,8 +197,8 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := h.Go(ctx, t, "TEST", "{}")
 			h.Piped.WaitLog(t, "test", "running")
-			if c.told != "" {
-				h.Piped.SetStageMetadata("test", "pipedeck/stop", c.told)
+			if c.stored != "" {
+				h.Piped.SetStageMetadata("test", "pipedeck/stop", c.stored)
 			}
 			cancel()
 			cause := <-causes

@@ -76,7 +76,7 @@ func (l *StageLog) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(form
 // Write takes the output of a program; see LineWriter. It never fails.
 func (l *StageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
 
-// Lines makes a writer of its own for one stream of output, so that the lines of two programs do not
+// Lines creates a separate writer for one stream of output, so that the lines of two programs do not
 // mix. Close it to pass on a last line without a line end.
 func (l *StageLog) Lines() *LineWriter {
 	return &LineWriter{queue: l.queue, prefix: l.prefix, number: l.queue.newWriter()}

@@ -26,7 +26,7 @@ var (
 )
 
 // StopCause reports why the context of a stage ended; nil while it has not. Its text is for users: it says who
-// cancelled and what timed out where piped tells.
+// cancelled and what timed out where piped reports it.
 func StopCause(ctx context.Context) error { return context.Cause(ctx) }
 
 // stopError is a reason in piped's words.

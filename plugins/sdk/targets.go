@@ -73,7 +73,7 @@ type targetResults struct {
 	list []TargetResult
 }
 
-// set tells all results, with a new one.
+// set reports all results, with a new one.
 func (t *targetResults) set(i int, result TargetResult) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

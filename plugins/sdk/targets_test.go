@@ -100,7 +100,7 @@ func TestTargetsAreNotBegunAfterTheEndOfTheStage(t *testing.T) {
 	require.Empty(t, begun, "the other")
 }
 
-func TestTheLogOfATargetTellsItsName(t *testing.T) {
+func TestTheLogOfATargetShowsItsName(t *testing.T) {
 	t.Parallel()
 	h := sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&apart{newFleet()}), fleetOptions())
 	h.Execute(t, "FLEET_SYNC", "{}")

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// joinTrace gives the context of a request the trace of the deployment, where piped tells it: spans that the plugin
+// joinTrace gives the context of a request the trace of the deployment, where piped sends it: spans that the plugin
 // makes with OpenTelemetry become parts of it, and so do calls of libraries that know OpenTelemetry. Without a tracer
 // provider, which is the author's to set up, nothing is recorded and nothing is sent.
 func joinTrace(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-func TestAStageBelongsToTheTraceThatPipedTells(t *testing.T) {
+func TestAStageBelongsToTheTraceOfPiped(t *testing.T) {
 	t.Parallel()
 	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		span := trace.SpanContextFromContext(ctx)

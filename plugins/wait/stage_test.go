@@ -68,7 +68,7 @@ func start(t *testing.T, c *manualClock, opts sdktest.Options) *sdktest.Harness 
 	return sdktest.Start(t, sdk.ForStages(&plugin{clock: c.clock()}), opts)
 }
 
-func TestWaitTellsItsProgressAndEndsInTime(t *testing.T) {
+func TestWaitReportsItsProgressAndEndsInTime(t *testing.T) {
 	t.Parallel()
 	c := newManualClock()
 	h := start(t, c, sdktest.Options{})

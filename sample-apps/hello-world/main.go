@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command hello-world is the smallest web server worth deploying: it greets, says which version,
-// build and pod answered, and tells its health.
+// build and pod answered, and reports its health.
 package main
 
 import (

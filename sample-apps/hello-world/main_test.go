@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheServerGreetsAndTellsItsVersion(t *testing.T) {
+func TestTheServerGreetsAndReportsItsVersion(t *testing.T) {
 	t.Setenv("GREETING", "Good morning")
 	t.Setenv("VERSION", "v7")
 	server := httptest.NewServer(routes())

@@ -65,7 +65,7 @@ func TestADirectoryIsClaimedOnceAndKnownAfterwards(t *testing.T) {
 	}
 }
 
-func TestADirectoryOfSomebodysDocumentsIsLeftAsItIs(t *testing.T) {
+func TestADirectoryOfAUsersDocumentsIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))

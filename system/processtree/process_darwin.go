@@ -37,7 +37,7 @@ func read(info *unix.KinfoProc) Process {
 	}
 }
 
-// carries reports whether the environment of a process names the tree. The system hides the environment of its own
+// carries reports whether the environment of a process names the tree. The system hides the environment of its
 // programs and of other users' processes.
 func carries(pid int, token string) (marked, known bool) {
 	data, err := unix.SysctlRaw("kern.procargs2", pid)

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app is the terminal UI. It is a client of the deck API and keeps no truth of its own.
+// Package app is the terminal UI. It is a client of the deck API and keeps no truth.
 //
 // There is one model of Bubble Tea. It hands each message to the part that the message is for; the parts are plain
 // structs that know nothing of Bubble Tea's loop: link (what the deck API has sent), selection (what the user looks

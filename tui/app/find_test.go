@@ -34,7 +34,7 @@ func shop() []proto.Message {
 func TestTheListOfApplicationsIsFilteredByWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(shop()...)
+	server.Publish(shop()...)
 	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve", "payments-eu", "catalog")
 	s.types("1/pay us")
@@ -74,11 +74,11 @@ func TestEveryOtherListIsFilteredByWhatIsTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := decktest.Start(t)
-			server.Tell(decktest.Running()...)
+			server.Publish(decktest.Running()...)
 			older := decktest.Failed()
 			older.Id, older.CreatedAt, older.CompletedAt = "dep-0", decktest.At(-4000), decktest.At(-3960)
 			older.Commit.Message = "Try the next image"
-			server.Tell(older)
+			server.Publish(older)
 			server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true})
 			s := play(t, dial(t, server), 120, 40, seams{})
 			s.seesText("press a to approve")
@@ -103,7 +103,7 @@ func TestEveryOtherListIsFilteredByWhatIsTyped(t *testing.T) {
 func TestAStageIsFoundInTheGraph(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve", "3 Log · WAIT_APPROVAL")
 	s.types("2/primary")
@@ -130,7 +130,7 @@ func TestAStageIsFoundInTheGraph(t *testing.T) {
 func TestPastedTextNeverActs(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("\x1b[200~sy\nSy\naqy\x1b[201~")
@@ -149,7 +149,7 @@ func TestPastedTextNeverActs(t *testing.T) {
 func TestAKeyWithoutEffectSaysSo(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("x")

@@ -75,7 +75,7 @@ type toast struct {
 	text string
 	// bad: an action failed. remark: it is not the outcome of an action.
 	bad, remark bool
-	// number tells an old timer from the present one.
+	// number distinguishes an old timer from the present one.
 	number int
 }
 

@@ -19,7 +19,7 @@ import (
 func TestThePaletteRunsTheChosenAction(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve")
 	s.types(":approve")
@@ -86,7 +86,7 @@ func TestThePaletteHasEveryActionWithItsKeyOrTheWholeReason(t *testing.T) {
 func TestTheHelpBeginsWithThePaneAndScrollsToItsEnd(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("3?")
@@ -149,7 +149,7 @@ func TestTheSafeAnswerIsPreselected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := decktest.Start(t)
-			server.Tell(decktest.Running()...)
+			server.Publish(decktest.Running()...)
 			s := play(t, dial(t, server), 80, 24, seams{})
 			s.seesText("press a to approve")
 			for _, no := range []string{"\r", "n", "\x1b", "q"} {
@@ -171,7 +171,7 @@ func TestTheSafeAnswerIsPreselected(t *testing.T) {
 func TestAnAnswerIsForWhatWasAskedAbout(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("S")
@@ -180,7 +180,7 @@ func TestAnAnswerIsForWhatWasAskedAbout(t *testing.T) {
 	next.Stages[2].Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
 	next.Stages[3].Status, next.Stages[3].CanSkip = deckv1.StageStatus_STAGE_STATUS_RUNNING, true
 	server.Log("s4", deckv1.Severity_SEVERITY_INFO, "now the primary")
-	server.Tell(next)
+	server.Publish(next)
 	s.seesText("3/5")
 	s.types("y")
 	require.Equal(t, "s3", call(t, server).(*deckv1.SkipStageRequest).GetStageId())

@@ -19,7 +19,7 @@ import (
 func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve")
 	s.types("t")
@@ -30,9 +30,9 @@ func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
 	s.types("n")
 	s.seesText("Deployment default/hello-world", "not as in Git: spec.replicas: 1 in Git, 2 live")
 
-	mended := decktest.Resources()[0]
-	mended.Health, mended.HealthReason, mended.Drift = deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, "", ""
-	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{mended},
+	fixed := decktest.Resources()[0]
+	fixed.Health, fixed.HealthReason, fixed.Drift = deckv1.HealthStatus_HEALTH_STATUS_HEALTHY, "", ""
+	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{fixed},
 		Removed: []string{"missing"}, Complete: true})
 	s.losesText("is missing in the cluster")
 	s.seesText("Deployment default/hello-world", "healthy  at kubernetes/local")

@@ -43,11 +43,11 @@ func still(t *testing.T, environ ...string) *model {
 
 func (m *model) see(objects ...proto.Message) {
 	m.Update(connectedMsg{deckv1.NewDeckServiceClient(nil)})
-	m.told(append(objects, &deckv1.Synced{})...)
+	m.receive(append(objects, &deckv1.Synced{})...)
 }
 
-// told takes events as the feed passes them on.
-func (m *model) told(objects ...proto.Message) {
+// receive takes events as the feed passes them on.
+func (m *model) receive(objects ...proto.Message) {
 	events := decktest.Events(objects...)
 	for _, event := range events {
 		text.CleanMessage(event)
@@ -269,7 +269,7 @@ func filtered(t *testing.T, width, height int) *model {
 		app := decktest.Application()
 		app.Id, app.Name, app.Deploying, app.LatestDeploymentId = name, name, false, ""
 		app.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
-		m.told(app)
+		m.receive(app)
 	}
 	m.key("1", "/", "p", "a", "y", " ", "u", "s")
 	return m
@@ -280,11 +280,11 @@ func degraded(t *testing.T, width, height int, environ ...string) *model {
 	t.Helper()
 	m := waiting(t, width, height, environ...)
 	for _, p := range decktest.Problems() {
-		m.told(p)
+		m.receive(p)
 	}
 	cluster := decktest.Component(2, "Kubernetes", decktest.Problems()[0].GetReason())
 	cluster.State, cluster.Hint = deckv1.Component_STATE_DEGRADED, decktest.Problems()[0].GetNextStep()
-	m.told(cluster)
+	m.receive(cluster)
 	return m
 }
 
@@ -297,9 +297,9 @@ func TestTheHeaderIsNotGreenWhileAnythingIsDegraded(t *testing.T) {
 	warning, _, _ := strings.Cut(m.host.theme.Warn.Render("x"), "x")
 	require.Contains(t, header, warning+"! degraded", "it has the colour of a warning")
 	for _, p := range decktest.Problems() {
-		m.told(&deckv1.Removed{ProblemId: p.GetId()})
+		m.receive(&deckv1.Removed{ProblemId: p.GetId()})
 	}
-	m.told(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
+	m.receive(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
 	require.Contains(t, m.View().Content, m.host.theme.Good.Render("✓ 5 parts ready"))
 }
 
@@ -310,7 +310,7 @@ func failedPlugin(t *testing.T) *model {
 	crashed.Detail = "exited with status 2 three times within a minute and is not started again"
 	crashed.LastOutput = []string{"panic: runtime error: invalid memory address or nil pointer dereference", "",
 		"goroutine 1 [running]:", "main.main()", "\t/src/main.go:12 +0x1d", "exit status 2"}
-	m.told(crashed)
+	m.receive(crashed)
 	m.key("4", "down")
 	return m
 }
@@ -319,7 +319,7 @@ func withResources(t *testing.T, width, height int, environ ...string) *model {
 	m := waiting(t, width, height, environ...)
 	app := decktest.Application()
 	app.Resources = &deckv1.ResourceCounts{Total: 6, Unhealthy: 3, Drifted: 2}
-	m.told(app)
+	m.receive(app)
 	m.key("t")
 	m.Update(resourcesMsg{watch: m.panes.resources.watch,
 		response: &deckv1.WatchResourcesResponse{Resources: decktest.Resources(), Complete: true}})
@@ -332,7 +332,7 @@ func withHistory(t *testing.T) *model {
 	older := decktest.Failed()
 	older.Id, older.CreatedAt, older.CompletedAt = "dep-0", decktest.At(-4000), decktest.At(-3960)
 	older.Commit.Hash, older.Commit.Message = "77aa11bb22cc", "Try the next image"
-	m.told(older)
+	m.receive(older)
 	m.key("d", "down")
 	return m
 }
@@ -366,7 +366,7 @@ func parallel(t *testing.T) *model {
 	d.Stages[0].StartedAt, d.Stages[0].CompletedAt = decktest.At(30), decktest.At(33)
 	d.Stages[3].Status, d.Stages[3].CompletedAt = deckv1.StageStatus_STAGE_STATUS_SKIPPED, decktest.At(33.2)
 	d.Stages[4].Requires = []string{"TEST_UNIT", "TEST_BROWSER", "LINT"}
-	m.told(d)
+	m.receive(d)
 	return m
 }
 

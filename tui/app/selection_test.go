@@ -22,16 +22,16 @@ func TestTheSelectionFollowsWhatMattersMost(t *testing.T) {
 	d := decktest.Failed()
 	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
 	d.Stages[5].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
-	m.told(d)
+	m.receive(d)
 	require.Equal(t, "K8S_ROLLBACK", m.chosen.stage().GetName(), "what runs comes before what failed")
-	m.told(decktest.Failed())
+	m.receive(decktest.Failed())
 	require.Equal(t, "K8S_PRIMARY_ROLLOUT", m.chosen.stage().GetName(), "what failed comes before what ended well")
 
 	for _, s := range d.Stages {
 		s.Status, s.StartedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(1)
 	}
 	d.Stages[5].Status, d.Stages[5].StartedAt = deckv1.StageStatus_STAGE_STATUS_NOT_STARTED, nil
-	m.told(d)
+	m.receive(d)
 	require.Equal(t, "K8S_CANARY_CLEAN", m.chosen.stage().GetName(), "the last that ran")
 }
 
@@ -40,7 +40,7 @@ func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
 	m := waiting(t, 80, 24)
 	m.key("up")
 	require.Equal(t, "WAIT", m.chosen.stage().GetName())
-	m.told(decktest.Canary())
+	m.receive(decktest.Canary())
 	require.Equal(t, "WAIT", m.chosen.stage().GetName())
 	m.key("esc")
 	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
@@ -48,7 +48,7 @@ func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
 	m.key("up")
 	next := decktest.Canary()
 	next.Id, next.CreatedAt = "dep-2", decktest.At(40)
-	m.told(next)
+	m.receive(next)
 	require.Equal(t, "dep-2", m.chosen.deployment().GetId())
 	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
 }
@@ -57,14 +57,14 @@ func TestANewDeploymentOfAnotherApplicationIsShownUnlessOneWasChosen(t *testing.
 	t.Parallel()
 	for _, chosen := range []bool{false, true} {
 		m := waiting(t, 80, 24)
-		m.told(decktest.Failed())
+		m.receive(decktest.Failed())
 		if chosen {
 			m.key("1", "up")
 		}
 		app, d := decktest.Application(), decktest.Canary()
 		app.Id, app.Name = "app-2", "other"
 		d.Id, d.ApplicationId, d.ApplicationName, d.CreatedAt = "dep-9", "app-2", "other", decktest.At(41)
-		m.told(app, d)
+		m.receive(app, d)
 		want := "other"
 		if chosen {
 			want = "hello-world"
@@ -106,7 +106,7 @@ func TestAStageThatRunsAgainHasItsLogReadAgain(t *testing.T) {
 	m.Update(logMsg{log: former, complete: true})
 	again := decktest.Canary()
 	again.Stages[2].Retries = 1
-	m.told(again)
+	m.receive(again)
 	require.NotSame(t, former, m.panes.log.reader)
 }
 
@@ -120,11 +120,11 @@ func TestTheClockTicksOnlyAsOftenAsSomethingGrows(t *testing.T) {
 	m = waiting(t, 80, 24)
 	require.Equal(t, time.Second, m.pace())
 	require.Nil(t, m.ticker.keep(m.pace()), "one tick is under way already")
-	m.told(decktest.Failed())
+	m.receive(decktest.Failed())
 	require.Equal(t, time.Minute, m.pace())
 	m.Update(tickMsg{number: m.ticker.number})
 	require.Equal(t, time.Minute, m.ticker.pace)
-	m.told(decktest.Canary())
+	m.receive(decktest.Canary())
 	require.Equal(t, time.Second, m.ticker.pace, "a faster tick does not wait for a slower one")
 	number := m.ticker.number
 	m.Update(tickMsg{number: number - 1})

@@ -41,10 +41,10 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("Starting default", "connecting")
 
-	server.Tell(starting()...)
+	server.Publish(starting()...)
 	s.seesText("Kubernetes", "55%", "compiling the embedded server")
 
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "Waiting for approval by ada\nor grace")
 	s.seesText("1 Applications", "hello-world", "press a to approve", "or grace", "simulated: no container runs")
 
@@ -58,7 +58,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	d := decktest.Failed()
 	server.Log("s4", deckv1.Severity_SEVERITY_ERROR, "ImagePullBackOff")
 	server.CompleteLog("s4")
-	server.Tell(d)
+	server.Publish(d)
 	s.seesText("FAILURE", "exceeded its progress", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff", "complete")
 
 	s.types("q")
@@ -74,7 +74,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	server.Refuse(status.Error(codes.FailedPrecondition, "the stage \x1b[2Jhas ended"))
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
@@ -125,10 +125,10 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := decktest.Start(t)
-			server.Tell(decktest.Running()...)
+			server.Publish(decktest.Running()...)
 			d := decktest.Canary()
 			c.change(d)
-			server.Tell(d)
+			server.Publish(d)
 			s := play(t, dial(t, server), 80, 24, seams{})
 			s.seesText("press a to approve")
 			s.types("c")
@@ -141,10 +141,10 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 	t.Run("one that cannot be", func(t *testing.T) {
 		t.Parallel()
 		server := decktest.Start(t)
-		server.Tell(decktest.Running()...)
+		server.Publish(decktest.Running()...)
 		d := decktest.Canary()
 		d.Stages = d.Stages[:5]
-		server.Tell(d)
+		server.Publish(d)
 		s := play(t, dial(t, server), 80, 24, seams{})
 		s.seesText("press a to approve")
 		s.types("c")
@@ -158,7 +158,7 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 func TestAnApplicationIsOpenedWhereItsContainersRun(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("o")
@@ -167,7 +167,7 @@ func TestAnApplicationIsOpenedWhereItsContainersRun(t *testing.T) {
 
 	real := decktest.Environment()
 	real.Simulated, real.Clusters[0].Simulated = false, false
-	server.Tell(real)
+	server.Publish(real)
 	s.seesText("o open")
 	s.types("o")
 	require.Equal(t, "app-1", call(t, server).(*deckv1.OpenApplicationRequest).GetApplicationId())
@@ -183,12 +183,12 @@ func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
 	m := waiting(t, 80, 24)
 	environment := decktest.Environment()
 	environment.Clusters = []*deckv1.Cluster{{Name: "dev", Simulated: true}, {Name: "prod"}}
-	m.told(environment)
+	m.receive(environment)
 	app := decktest.Application()
 	for target, simulated := range map[string]bool{"kubernetes/dev": true, "kubernetes/prod": false,
 		"elsewhere/x": true} {
 		app.DeployTargets = []string{target, "kubernetes/dev"}
-		m.told(app)
+		m.receive(app)
 		require.Equal(t, simulated, m.actions.reasons()[keymap.Reach] != "", target)
 	}
 }
@@ -196,12 +196,12 @@ func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
 func TestAnEnvironmentThatStopsBeforeTheConnectionBreaksEndsTheUI(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	stopped := decktest.Component(4, "piped", "stopped")
 	stopped.State = deckv1.Component_STATE_STOPPED
-	server.Tell(stopped)
+	server.Publish(stopped)
 	s.seesText("4 of 5 parts ready")
 	server.Break()
 	outcome, err := s.ends()
@@ -230,7 +230,7 @@ func TestTheQuitDialog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := decktest.Start(t)
-			server.Tell(decktest.Running()...)
+			server.Publish(decktest.Running()...)
 			s := play(t, dial(t, server), 80, 24, seams{})
 			s.seesText("press a to approve")
 			for _, key := range c.keys {
@@ -246,7 +246,7 @@ func TestTheQuitDialog(t *testing.T) {
 func TestResizingAndATerminalThatIsTooSmall(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 60, 10, seams{})
 	s.seesText("terminal too small (60x10), needs 80x24")
 	s.resize(120, 40)
@@ -266,7 +266,7 @@ func TestResizingAndATerminalThatIsTooSmall(t *testing.T) {
 func TestNoColorInTheTerminal(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{}, "NO_COLOR=yes")
 	s.seesText("press a to approve")
 	s.mu.Lock()
@@ -284,7 +284,7 @@ func TestNoColorInTheTerminal(t *testing.T) {
 func TestALongLogCanBeScrolledAndSearched(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	var all []string
 	for i := range 5000 {
 		all = append(all, fmt.Sprintf("number %04d", i))
@@ -310,7 +310,7 @@ func TestALongLogCanBeScrolledAndSearched(t *testing.T) {
 func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "before")
 	client := server.Dial(t)
 	attempts := make(chan error, 8)
@@ -325,11 +325,11 @@ func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
 	}, 80, 24, seams{})
 	s.seesText("press a to approve", "before")
 
-	attempts <- errors.New("nobody listens")
+	attempts <- errors.New("no process listens")
 	server.Break()
 	s.seesText("not answering, reconnecting", "hello-world")
 	s.types("a")
-	s.seesText("nobody listens")
+	s.seesText("no process listens")
 
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "after")
 	attempts <- nil
@@ -340,7 +340,7 @@ func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {
 func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	client := server.Dial(t)
 	attempts := make(chan error, 8)
 	attempts <- nil
@@ -356,7 +356,7 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	s.types("u")
 	s.seesText("cannot start the environment again: it is running")
 
-	stopped := fmt.Errorf("nobody holds its lock: %w", ErrEnvironmentStopped)
+	stopped := fmt.Errorf("no process holds its lock:  %w", ErrEnvironmentStopped)
 	attempts <- stopped
 	server.Break()
 	s.seesText("The environment has stopped: its process was killed. Press u", "hello-world")
@@ -376,7 +376,7 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "first line")
 	retry := make(chan time.Time)
 	s := play(t, dial(t, server), 80, 24, seams{clock: clock{now: time.Now,
@@ -401,7 +401,7 @@ func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {
 func TestAnEnvironmentThatIsShutDownEndsTheUI(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	server.End()
@@ -413,7 +413,7 @@ func TestAnEnvironmentThatIsShutDownEndsTheUI(t *testing.T) {
 func TestAnInterruptRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := session{client: dial(t, server), width: 80, height: 24}.start(t, ctx)
 	s.seesText("press a to approve")
@@ -426,7 +426,7 @@ func TestAnInterruptRestoresTheTerminal(t *testing.T) {
 func TestAPanicRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, panicOn("x"))
 	s.seesText("press a to approve")
 	s.types("x")
@@ -468,6 +468,6 @@ func TestAPanicWhileDrawingEndsTheUI(t *testing.T) {
 	case msg := <-sent:
 		require.ErrorContains(t, msg.(crashMsg).err, "panicked")
 	case <-time.After(patience):
-		t.Fatal("nobody was told")
+		t.Fatal("no notification came")
 	}
 }

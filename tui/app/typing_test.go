@@ -30,7 +30,7 @@ func TestNoKeyActsAfterASlashWhereverItIsTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := decktest.Start(t)
-			server.Tell(decktest.Running()...)
+			server.Publish(decktest.Running()...)
 			s := play(t, dial(t, server), 80, 24, seams{})
 			s.seesText("press a to approve")
 			s.types(c.keys)
@@ -57,12 +57,12 @@ func TestNoKeyActsAfterASlashWhereverItIsTyped(t *testing.T) {
 func TestNoKeyActsAfterASlashWhileTheEnvironmentStarts(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(starting()...)
+	server.Publish(starting()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("Kubernetes", "55%")
 	s.types("/quity")
 	s.seesText("/quity", "No match for", "You are typing")
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s.seesText("1 Applications", "/quity", "You are typing")
 	s.types("s\r")
 	s.losesText("You are typing")
@@ -73,7 +73,7 @@ func TestNoKeyActsAfterASlashWhileTheEnvironmentStarts(t *testing.T) {
 func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("/sea")
@@ -83,7 +83,7 @@ func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
 	next.Stages[2].CanApprove, next.Stages[2].CanSkip = false, false
 	next.Stages[3].Status, next.Stages[3].StartedAt = deckv1.StageStatus_STAGE_STATUS_RUNNING, decktest.At(20)
 	server.Log("s4", deckv1.Severity_SEVERITY_INFO, "now the primary")
-	server.Tell(next)
+	server.Publish(next)
 	s.seesText("now the primary", "/sea")
 	s.types("rch")
 	s.seesText("/search")
@@ -96,10 +96,10 @@ func TestASearchThatIsTypedGoesOnWhenTheNextStageBegins(t *testing.T) {
 func TestAStageWithNamedApproversIsApprovedAsOneOfThem(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	d := decktest.Canary()
 	d.Stages[2].Approvers = []string{"alice", "bob"}
-	server.Tell(d)
+	server.Publish(d)
 	s := play(t, dial(t, server), 100, 24, seams{})
 	s.seesText("press a as alice or")
 	s.types("a")
@@ -118,7 +118,7 @@ func TestAStageWithNamedApproversIsApprovedAsOneOfThem(t *testing.T) {
 	require.Equal(t, "alice", call(t, server).(*deckv1.ApproveStageRequest).GetCommander())
 
 	d.Stages[2].Approvers = []string{"alice", "ada"}
-	server.Tell(d)
+	server.Publish(d)
 	s.seesText("press a as alice or ada")
 	s.types("a")
 	require.Equal(t, "ada", call(t, server).(*deckv1.ApproveStageRequest).GetCommander(), "the user is an approver")

@@ -15,7 +15,7 @@ import (
 type work struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	// crashed is told of panics.
+	// crashed gets panics.
 	crashed func(error)
 
 	mu      sync.Mutex

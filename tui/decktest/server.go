@@ -32,7 +32,7 @@ type Server struct {
 	mu sync.Mutex
 	// changed is closed and replaced at every change.
 	changed chan struct{}
-	// history is all that was told; a stream sends it from its beginning.
+	// history is all that was published; a stream sends it from its beginning.
 	history []*deckv1.Event
 	logs    map[string]*stageLog
 	// resources are responses about an application, in their order.
@@ -78,8 +78,8 @@ func (s *Server) Dial(t testing.TB) deckv1.DeckServiceClient {
 	return deckv1.NewDeckServiceClient(connection)
 }
 
-// Tell publishes objects: Environment, Component, Application, Deployment, Plugin, Removed, LogBlock, Synced or Reset.
-func (s *Server) Tell(objects ...proto.Message) {
+// Publish sends objects: Environment, Component, Application, Deployment, Plugin, Removed, LogBlock, Synced or Reset.
+func (s *Server) Publish(objects ...proto.Message) {
 	s.change(func() {
 		for _, object := range objects {
 			s.history = append(s.history, event(proto.Clone(object)))
@@ -157,7 +157,7 @@ func event(object proto.Message) *deckv1.Event {
 	return e
 }
 
-// Watch sends what has been told so far, Synced, and then what is told.
+// Watch sends what has been published so far, Synced, and then what follows.
 func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer[deckv1.WatchResponse]) error {
 	sent, synced := 0, false
 	s.mu.Lock()
@@ -229,12 +229,12 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
 	}
 }
 
-// Resources reports what lives of an application, as a change of what was told before.
+// Resources reports what lives of an application, as a change of what was published before.
 func (s *Server) Resources(application string, response *deckv1.WatchResourcesResponse) {
 	s.change(func() { s.resources[application] = append(s.resources[application], response) })
 }
 
-// WatchResources sends what was told by Resources, and then what is told.
+// WatchResources sends what Resources has published, and then what follows.
 func (s *Server) WatchResources(request *deckv1.WatchResourcesRequest,
 	stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse]) error {
 	sent := 0

@@ -76,7 +76,7 @@ func TestTheFooterLeavesOutWhatDoesNothing(t *testing.T) {
 		return false
 	}
 	require.True(t, has(nil))
-	require.False(t, has(keymap.Reasons{keymap.Approve: "the stage waits for nobody"}))
+	require.False(t, has(keymap.Reasons{keymap.Approve: "the stage waits for no one"}))
 	require.Equal(t, keymap.Help, keymap.Default().Footer(keymap.Log, nil)[0].Action)
 }
 

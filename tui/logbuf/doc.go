@@ -6,5 +6,5 @@
 // Newer lines stay in memory; older ones go to a temporary file that no one else can read and that Close
 // removes; past the file's bound the oldest lines are dropped and counted. A Buffer is safe for
 // concurrent use: the stream of a log appends, the screen reads. When the file cannot be written
-// (disk full) the oldest lines are dropped instead, and Err tells.
+// (disk full) the oldest lines are dropped instead, and Err says so.
 package logbuf

@@ -70,8 +70,8 @@ func Name(value fmt.Stringer) string {
 // Differ turns events into changes. Not safe for concurrent use.
 type Differ struct {
 	deck *state.Deck
-	// told is what was last said about each object.
-	told map[string]saying
+	// said is what was last reported about each object.
+	said map[string]saying
 	// heard is the index of the last log block of each stage; it matters while the state is repeated.
 	heard     map[string]int64
 	repeating bool
@@ -84,14 +84,14 @@ type saying struct{ facts, name string }
 
 // NewDiffer returns a Differ that knows nothing.
 func NewDiffer() *Differ {
-	return &Differ{deck: state.New(), told: map[string]saying{}, heard: map[string]int64{},
+	return &Differ{deck: state.New(), said: map[string]saying{}, heard: map[string]int64{},
 		problems: map[string]*deckv1.Problem{}}
 }
 
 // Deck is the state after the events applied so far.
 func (d *Differ) Deck() *state.Deck { return d.deck }
 
-// Apply takes over an event and returns what it changed, in the order in which to tell it.
+// Apply takes over an event and returns what it changed, in the order in which to report it.
 func (d *Differ) Apply(event *deckv1.Event) []Change {
 	d.deck.Apply(event)
 	at := time.Now()
@@ -114,8 +114,8 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 	case *deckv1.Event_Problem:
 		return d.problem(at, kind.Problem)
 	case *deckv1.Event_Removed:
-		delete(d.told, "application "+kind.Removed.GetApplicationId())
-		delete(d.told, pluginSaying(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
+		delete(d.said, "application "+kind.Removed.GetApplicationId())
+		delete(d.said, pluginSaying(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
 		return d.cleared(at, kind.Removed.GetProblemId())
 	case *deckv1.Event_Reset_:
 		d.repeating = true
@@ -126,11 +126,11 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 	return nil
 }
 
-// news reports whether facts differ from what was told about key, and notes them.
+// news reports whether facts differ from what was reported about key, and notes them.
 func (d *Differ) news(key, name string, facts ...any) (was string, changed bool) {
 	now := saying{facts: fmt.Sprint(facts...), name: name}
-	before := d.told[key]
-	d.told[key] = now
+	before := d.said[key]
+	d.said[key] = now
 	return before.name, before != now
 }
 
@@ -223,19 +223,19 @@ func (d *Differ) log(at time.Time, block *deckv1.LogBlock) []Change {
 	return []Change{change}
 }
 
-// maxTold bounds what is remembered; it is many times what an environment has at once.
-const maxTold = 20_000
+// maxSaid bounds what is remembered; it is many times what an environment has at once.
+const maxSaid = 20_000
 
-// forget drops what was told of deployments that the deck has forgotten, when there is too much.
+// forget drops what was reported about deployments that the deck has forgotten, when there is too much.
 func (d *Differ) forget() {
-	if len(d.told)+len(d.heard) <= maxTold {
+	if len(d.said)+len(d.heard) <= maxSaid {
 		return
 	}
-	for key := range d.told {
+	for key := range d.said {
 		fields := strings.Fields(strings.TrimPrefix(key, "approval "))
 		if (fields[0] == "stage" || fields[0] == "deployment") && len(fields) > 1 &&
 			d.deck.Deployment(fields[1]) == nil {
-			delete(d.told, key)
+			delete(d.said, key)
 		}
 	}
 	for key := range d.heard {

@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
-// Options tell a reader when to stop and what to leave out. The zero value reads everything until ctx ends.
+// Options say when a reader stops and what to leave out. The zero value reads everything until ctx ends.
 type Options struct {
 	// Until is asked whenever the state is complete and something has happened; true ends the reader.
 	// See state.Deck.SettledAt for "everything at this commit has been deployed".
@@ -37,9 +37,9 @@ const maxMessage = 64 << 20
 // ErrEnded says that the environment closed the stream before Until was satisfied: it has stopped.
 var ErrEnded = errors.New("the environment has stopped")
 
-// Follow reads changes and passes them to tell, until one of: Until holds (nil), ctx ends (its error),
-// the environment stops (ErrEnded), the stream or tell fails.
-func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, tell func(Change) error) error {
+// Follow reads changes and passes them to report, until one of: Until holds (nil), ctx ends (its error),
+// the environment stops (ErrEnded), the stream or report fails.
+func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, report func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := client.Watch(ctx, &deckv1.WatchRequest{Logs: !opts.WithoutLogs}, grpc.MaxCallRecvMsgSize(maxMessage))
@@ -59,7 +59,7 @@ func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, 
 		}
 		for _, event := range response.GetEvents() {
 			for _, change := range differ.Apply(event) {
-				if err := tell(change); err != nil {
+				if err := report(change); err != nil {
 					return fmt.Errorf("write an event: %w", err)
 				}
 				if opts.OnChange != nil {

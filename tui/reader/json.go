@@ -56,7 +56,7 @@ type (
 		Reason     string   `json:"reason,omitempty"`
 		Attempt    int32    `json:"attempt"`
 		Rollback   bool     `json:"rollback"`
-		// Progress and Targets are left out where the plugin tells none.
+		// Progress and Targets are left out where the plugin reports none.
 		Progress *jsonProgress `json:"progress,omitempty"`
 		Targets  []jsonTarget  `json:"targets,omitempty"`
 	}

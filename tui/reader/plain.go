@@ -18,7 +18,7 @@ import (
 //
 //	12:00:01.123  stage        hello-world K8S_SYNC  RUNNING
 //
-// A block of a log is one line for each of its own. See Follow for how it ends.
+// Each line of a block of a log becomes one line. See Follow for how it ends.
 func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
 	return Follow(ctx, client, opts, func(c Change) error {
 		for _, line := range plainLines(c, opts.Flags) {
@@ -37,7 +37,7 @@ func plainLines(c Change, flags string) []string {
 		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e)))
 	case Component:
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
-			return nil // its problem has a line of its own
+			return nil // its problem has a separate line
 		}
 		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(),
 			arrow(c.Component.GetHint()))

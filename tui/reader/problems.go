@@ -33,7 +33,7 @@ func (d *Differ) cleared(at time.Time, id string) []Change {
 		return nil
 	}
 	delete(d.problems, id)
-	delete(d.told, "problem "+id)
+	delete(d.said, "problem "+id)
 	return []Change{{Kind: ProblemCleared, Time: at, Was: problemPresent, Problem: p}}
 }
 

@@ -34,7 +34,7 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 
 	d.Apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
 	changes = d.Apply(&deckv1.Event{Kind: &deckv1.Event_Synced{Synced: &deckv1.Synced{}}})
-	require.Len(t, changes, 1, "it went while nobody listened")
+	require.Len(t, changes, 1, "it went while no one listened")
 	require.Equal(t, []string{"problem      plugin wait  CLEARED"}, plainLines(changes[0], ""))
 	require.Equal(t, []string{"The problem with plugin wait is over."}, sentences(changes[0], ""))
 
@@ -44,7 +44,7 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	require.Empty(t, d.Apply(removed))
 }
 
-func TestTheFailureOfAComponentIsToldOnce(t *testing.T) {
+func TestTheFailureOfAComponentIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	d := NewDiffer()
 	failed := decktest.Component(0, "kubernetes", "port in use")

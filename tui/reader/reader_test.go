@@ -23,17 +23,17 @@ import (
 
 type read func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Options) error
 
-// story tells a server the way of a deployment that fails, and returns what was written about it.
+// story publishes the course of a deployment that fails, and returns what was written about it.
 func story(t *testing.T, to read, opts reader.Options) string {
 	t.Helper()
 	server := decktest.Start(t)
-	server.Tell(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(),
+	server.Publish(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(),
 		decktest.Canary())
-	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n",
+	server.Publish(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n",
 		Severity: deckv1.Severity_SEVERITY_INFO})
-	server.Tell(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image",
+	server.Publish(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image",
 		Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
-	server.Tell(decktest.Failed())
+	server.Publish(decktest.Failed())
 	opts.Until = func(d *state.Deck) bool {
 		settled, failed, _ := d.SettledAt("8b21f00cafe5")
 		return settled && len(failed) == 1
@@ -133,37 +133,37 @@ func TestResultIsTheLastLine(t *testing.T) {
 		`^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`, out.String())
 }
 
-func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
+func TestRepeatedFactsAreNotReportedAgain(t *testing.T) {
 	t.Parallel()
 	d := reader.NewDiffer()
-	tell := func(objects ...proto.Message) (changes []reader.Change) {
+	publish := func(objects ...proto.Message) (changes []reader.Change) {
 		for _, event := range decktest.Events(objects...) {
 			changes = append(changes, d.Apply(event)...)
 		}
 		return changes
 	}
 	block := &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "a", Index: 0}
-	require.NotEmpty(t, tell(decktest.Running()...))
-	require.Len(t, tell(block, &deckv1.Synced{}), 1)
-	require.Empty(t, tell(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), block,
+	require.NotEmpty(t, publish(decktest.Running()...))
+	require.Len(t, publish(block, &deckv1.Synced{}), 1)
+	require.Empty(t, publish(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), block,
 		&deckv1.Synced{})...))
 
 	busy := decktest.Plugins()[0]
 	busy.CpuPercent, busy.RssBytes = 99, 1<<30
-	require.Empty(t, tell(busy), "figures alone are no event")
+	require.Empty(t, publish(busy), "figures alone are no event")
 	busy.Restarts = 1
-	require.Len(t, tell(busy), 1)
+	require.Len(t, publish(busy), 1)
 	busy.Detail = "its changed binary does not start"
-	require.Len(t, tell(busy), 1, "what a running plugin has to tell")
+	require.Len(t, publish(busy), 1, "what a running plugin has to report")
 
 	part := decktest.Component(2, "Kubernetes", "compiling 1 of 820")
-	require.Len(t, tell(part), 0+1)
+	require.Len(t, publish(part), 0+1)
 	part.Detail = "compiling 2 of 820"
-	require.Empty(t, tell(part), "progress alone is no event")
+	require.Empty(t, publish(part), "progress alone is no event")
 
 	again := decktest.Canary()
 	again.Stages[2].Retries = 1
-	changes := tell(again)
+	changes := publish(again)
 	require.Len(t, changes, 1)
 	require.Equal(t, reader.Stage, changes[0].Kind)
 }
@@ -171,7 +171,7 @@ func TestWhatIsRepeatedIsNotToldAgain(t *testing.T) {
 func TestReadingEndsWithTheEnvironment(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Environment())
+	server.Publish(decktest.Environment())
 	server.End()
 	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), io.Discard, reader.Options{}),
 		reader.ErrEnded)
@@ -180,7 +180,7 @@ func TestReadingEndsWithTheEnvironment(t *testing.T) {
 func TestReadingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Environment())
+	server.Publish(decktest.Environment())
 	ctx, cancel := context.WithCancel(context.Background())
 	err := reader.Plain(ctx, server.Dial(t), io.Discard, reader.Options{OnChange: func(reader.Change) { cancel() }})
 	require.ErrorIs(t, err, context.Canceled)
@@ -189,7 +189,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 func TestAWriterThatFailsEndsReading(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Environment())
+	server.Publish(decktest.Environment())
 	_, closed := io.Pipe()
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, reader.Plain(context.Background(), server.Dial(t), closed, reader.Options{}), io.ErrClosedPipe)
@@ -204,7 +204,7 @@ func TestNamesCannotSteerTheTerminal(t *testing.T) {
 			d := decktest.Failed()
 			d.ApplicationName, d.Stages[2].Name, d.StatusReason = "a\x1b[2Jpp", "S\x1b]0;x\x07TAGE", "because\r\x1b[1A"
 			d.Commit.Message = "\x1bcmessage"
-			server.Tell(d, &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "x\x1b[31my"})
+			server.Publish(d, &deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "x\x1b[31my"})
 			var out bytes.Buffer
 			err := to(context.Background(), server.Dial(t), &out,
 				reader.Options{Until: func(*state.Deck) bool { return true }})
@@ -225,9 +225,9 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 	stage.Progress = &deckv1.StageProgress{Done: 3, Total: 10, Text: "pods"}
 	stage.Targets = []*deckv1.StageTarget{{Name: "east", Status: deckv1.StageStatus_STAGE_STATUS_FAILURE,
 		Detail: "no route"}}
-	server.Tell(decktest.Environment(), decktest.Application(), canary)
-	server.Tell(running)
-	server.Tell(decktest.Failed())
+	server.Publish(decktest.Environment(), decktest.Application(), canary)
+	server.Publish(running)
+	server.Publish(decktest.Failed())
 	var out bytes.Buffer
 	require.NoError(t, reader.JSON(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
 		settled, _, _ := d.SettledAt("8b21f00cafe5")
@@ -250,7 +250,7 @@ func TestTheNamedApproversAreSaidWithTheCommand(t *testing.T) {
 	server := decktest.Start(t)
 	d := decktest.Canary()
 	d.Stages[2].Approvers = []string{"alice", "bob"}
-	server.Tell(decktest.Environment(), decktest.Application(), d)
+	server.Publish(decktest.Environment(), decktest.Application(), d)
 	for want, follow := range map[string]func(context.Context, deckv1.DeckServiceClient, io.Writer,
 		reader.Options) error{
 		"stage        hello-world WAIT_APPROVAL  WAITS FOR APPROVAL by alice or bob  -> pipedeck approve " +

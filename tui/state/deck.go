@@ -81,7 +81,7 @@ func (d *Deck) Apply(event *deckv1.Event) {
 	}
 }
 
-// Restart says that the whole state will be told again, as after a new connection. Before the first
+// Restart says that the whole state will be sent again, as after a new connection. Before the first
 // complete state there is nothing worth keeping on the screen, so objects count at once.
 func (d *Deck) Restart() {
 	if !d.synced {

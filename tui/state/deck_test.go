@@ -16,13 +16,13 @@ import (
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
-func told(objects ...proto.Message) *state.Deck {
+func deckOf(objects ...proto.Message) *state.Deck {
 	d := state.New()
-	tell(d, objects...)
+	apply(d, objects...)
 	return d
 }
 
-func tell(d *state.Deck, objects ...proto.Message) {
+func apply(d *state.Deck, objects ...proto.Message) {
 	for _, event := range decktest.Events(objects...) {
 		d.Apply(event)
 	}
@@ -30,14 +30,14 @@ func tell(d *state.Deck, objects ...proto.Message) {
 
 func TestALaterObjectReplacesAnEarlierOne(t *testing.T) {
 	t.Parallel()
-	d := told(append(decktest.Running(), decktest.Failed(), &deckv1.Synced{})...)
+	d := deckOf(append(decktest.Running(), decktest.Failed(), &deckv1.Synced{})...)
 	require.True(t, d.Synced())
 	require.Len(t, d.Deployments("app-1"), 1)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, d.Deployment("dep-1").GetStatus())
 	require.Equal(t, "Preflight", d.Components()[0].GetName())
 	require.Equal(t, "kubernetes", d.Plugins()[0].GetName())
 
-	tell(d, &deckv1.Removed{ApplicationId: "app-1"}, &deckv1.Removed{PluginName: "wait"})
+	apply(d, &deckv1.Removed{ApplicationId: "app-1"}, &deckv1.Removed{PluginName: "wait"})
 	require.Empty(t, d.Applications())
 	for _, p := range d.Plugins() {
 		require.NotEqual(t, "wait", p.GetName())
@@ -46,7 +46,7 @@ func TestALaterObjectReplacesAnEarlierOne(t *testing.T) {
 
 func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {
 	t.Parallel()
-	d := told(
+	d := deckOf(
 		&deckv1.Piped{Id: "p2", Name: "legacy"}, &deckv1.Piped{Id: "p1", Name: "work", Own: true},
 		&deckv1.Plugin{Name: "wait", PipedId: "p2", Pid: 2}, &deckv1.Plugin{Name: "wait", PipedId: "p1", Pid: 1},
 		&deckv1.Plugin{Name: "ecs", PipedId: "p2"},
@@ -58,7 +58,7 @@ func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {
 		require.Same(t, p, d.Plugin(state.PluginKey(p)))
 	}
 	require.Equal(t, []string{"ecs", "wait of work", "wait of legacy"}, names)
-	tell(d, &deckv1.Removed{PluginName: "wait", PipedId: "p1"})
+	apply(d, &deckv1.Removed{PluginName: "wait", PipedId: "p1"})
 	require.Len(t, d.Plugins(), 2)
 	require.EqualValues(t, 2, d.Plugins()[1].GetPid())
 	require.Equal(t, "wait", d.PluginName(d.Plugins()[1]))
@@ -66,12 +66,12 @@ func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {
 
 func TestAfterAResetTheOldStateStaysUntilTheNewOneIsComplete(t *testing.T) {
 	t.Parallel()
-	d := told(append(decktest.Running(), &deckv1.Synced{})...)
+	d := deckOf(append(decktest.Running(), &deckv1.Synced{})...)
 	app := decktest.Application()
 	app.Id, app.Name = "app-2", "other"
-	tell(d, &deckv1.Reset{}, app)
+	apply(d, &deckv1.Reset{}, app)
 	require.Equal(t, "hello-world", d.Applications()[0].GetName())
-	tell(d, &deckv1.Synced{})
+	apply(d, &deckv1.Synced{})
 	require.Len(t, d.Applications(), 1)
 	require.Equal(t, "other", d.Applications()[0].GetName())
 	require.Empty(t, d.Plugins())
@@ -79,7 +79,7 @@ func TestAfterAResetTheOldStateStaysUntilTheNewOneIsComplete(t *testing.T) {
 
 func TestBeforeTheFirstCompleteStateEverythingShowsAtOnce(t *testing.T) {
 	t.Parallel()
-	d := told(decktest.Environment(), &deckv1.Reset{}, decktest.Application())
+	d := deckOf(decktest.Environment(), &deckv1.Reset{}, decktest.Application())
 	require.False(t, d.Synced())
 	require.Len(t, d.Applications(), 1)
 	require.Nil(t, d.Environment())
@@ -91,7 +91,7 @@ func TestOnlySoManyDeploymentsAreKept(t *testing.T) {
 	for i := range 250 {
 		deployment := decktest.Canary()
 		deployment.Id, deployment.CreatedAt = fmt.Sprintf("dep-%03d", i), decktest.At(float64(i))
-		tell(d, deployment)
+		apply(d, deployment)
 	}
 	list := d.Deployments("app-1")
 	require.Len(t, list, 100)
@@ -121,7 +121,7 @@ func TestReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, told(c.objects...).Ready())
+			require.Equal(t, c.want, deckOf(c.objects...).Ready())
 		})
 	}
 }
@@ -130,10 +130,10 @@ func TestStopping(t *testing.T) {
 	t.Parallel()
 	part := decktest.Component(0, "Kubernetes", "")
 	part.State = deckv1.Component_STATE_STOPPED
-	require.False(t, told(part).Stopping())
+	require.False(t, deckOf(part).Stopping())
 	agent := decktest.Component(0, "piped", "")
 	agent.State = deckv1.Component_STATE_STOPPED
-	require.True(t, told(part, agent).Stopping())
+	require.True(t, deckOf(part, agent).Stopping())
 }
 
 func TestSettledAt(t *testing.T) {
@@ -163,14 +163,14 @@ func TestSettledAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := told(append(c.objects, &deckv1.Synced{})...)
+			d := deckOf(append(c.objects, &deckv1.Synced{})...)
 			settled, failed, broken := d.SettledAt(head)
 			require.Equal(t, c.settled, settled)
 			require.Len(t, failed, c.failed)
 			require.Len(t, broken, c.broken)
 		})
 	}
-	settled, _, _ := told(synced, succeeded).SettledAt(head)
+	settled, _, _ := deckOf(synced, succeeded).SettledAt(head)
 	require.False(t, settled, "the state is not complete")
 }
 

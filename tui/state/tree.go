@@ -22,7 +22,7 @@ type Tree struct {
 // TreeRow is one line of the tree.
 type TreeRow struct {
 	*deckv1.Resource
-	// Rails tells for each level above whether more follows there; its length is the depth.
+	// Rails says for each level above whether more follows there; its length is the depth.
 	Rails []bool
 	// Last: nothing follows on its own level.
 	Last bool

@@ -46,7 +46,7 @@ func TestResourcesAreATreeByOwner(t *testing.T) {
 		"pod-1 of set-1")})
 	require.Empty(t, tree.Rows(), "half a report is not shown")
 	require.False(t, tree.Known())
-	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources("deployment", "pod-3 of nobody"), Complete: true})
+	tree.Apply(&deckv1.WatchResourcesResponse{Resources: resources("deployment", "pod-3 of no owner"), Complete: true})
 	require.True(t, tree.Known())
 	require.Equal(t, []string{"- deployment", "| \\ set-1", "|   - pod-1", "|   \\ pod-2", "- pod-3", "\\ service"},
 		drawn(tree))

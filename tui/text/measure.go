@@ -27,7 +27,7 @@ func Cut(s string, width int, tail string) string {
 }
 
 // CutLeft returns the end of s in at most width columns; head marks that something is missing. For
-// paths, whose end tells more than their start.
+// paths, whose end says more than their start.
 func CutLeft(s string, width int, head string) string {
 	w := Width(s)
 	if w <= width {

@@ -35,7 +35,7 @@ func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
 	require.Contains(t, drawn, "cannot be pulled)")
 }
 
-func TestSeveralClustersAreToldApart(t *testing.T) {
+func TestSeveralClustersAreDistinguished(t *testing.T) {
 	t.Parallel()
 	two := []*deckv1.Cluster{
 		{Name: "dev", Kind: "kind", Kubeconfig: "/state/kubeconfig-dev"},

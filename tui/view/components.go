@@ -74,7 +74,7 @@ func (v Components) Draw(width, height int) string {
 	return frame.draw(lines, width, height)
 }
 
-// steps draws one line for each component, and more where there is more to tell; active is the line
+// steps draws one line for each component, and more where there is more to show; active is the line
 // that matters most.
 func (v Components) steps(width int) (lines []string, active int) {
 	th := v.Theme

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view draws the parts of the screen. A view is a plain struct that is told what to show; its
+// Package view draws the parts of the screen. A view is a plain struct that gets what to show; its
 // Draw(width, height) returns exactly that many columns and lines, whatever it is given.
 //
 // Views do no I/O and know nothing of keys or messages. Strings in them have been cleaned

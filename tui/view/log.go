@@ -27,7 +27,7 @@ type Search struct {
 // Log shows the log of one stage. It keeps the place of the reader in it.
 type Log struct {
 	Theme theme.Theme
-	// Zone is where times are told; nil means local.
+	// Zone is the zone of the times that are shown; nil means local.
 	Zone *time.Location
 	// Stage is the name of the stage; empty when none is selected.
 	Stage string
@@ -50,7 +50,7 @@ type Log struct {
 
 	// top is the first line shown and sub the row within it, when not following.
 	top, sub int
-	// width and height are those of the text, as last told.
+	// width and height are those of the text, as last set.
 	width, height int
 }
 
@@ -62,7 +62,7 @@ const (
 	iconWidth = 2
 )
 
-// Resize tells the size in which Draw will be called; scrolling depends on it.
+// Resize sets the size in which Draw will be called; scrolling depends on it.
 func (v *Log) Resize(width, height int) {
 	v.width, v.height = max(1, width-2), max(1, height-2)
 	if v.Search.Line != nil || v.notice() != "" {

@@ -150,7 +150,7 @@ func (v PluginTable) table(width, height int) string {
 	return box{theme: th, title: "Plugins", total: len(v.List), top: from, shown: to - from}.draw(lines, width, height)
 }
 
-// pluginHolds lists what a process has of the system, as far as it is told.
+// pluginHolds lists what a process has of the system, as far as it is known.
 func pluginHolds(plugin *deckv1.Plugin) string {
 	var held []string
 	for _, count := range []struct {

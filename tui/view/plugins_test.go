@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-func TestARunningPluginWithSomethingToTellIsMarked(t *testing.T) {
+func TestARunningPluginWithANoticeIsMarked(t *testing.T) {
 	t.Parallel()
 	th := theme.Theme{Glyphs: theme.Glyphs{Done: "ok", Wait: "see"}}
 	quiet := &deckv1.Plugin{Name: "mine", State: deckv1.Plugin_STATE_RUNNING}

@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-func TestProgressStandsBesideARunningStage(t *testing.T) {
+func TestProgressStandsNextToARunningStage(t *testing.T) {
 	t.Parallel()
 	th := theme.Theme{}
 	th.Full, th.Empty, th.Dot = "#", "-", "|"
@@ -56,7 +56,7 @@ func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
 	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done  west: a long reason",
 		strings.ReplaceAll(ansi.Strip(stageList{}.note(graph{}, dag.Row{}, stage)), " · ", "  "))
 	stage.Display = "1 of 4 deploy targets, failed: west"
-	require.NotEmpty(t, targetSummary(theme.Theme{}, stage), "beside a failed stage stands its reason instead")
+	require.NotEmpty(t, targetSummary(theme.Theme{}, stage), "a failed stage has its reason instead")
 	stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
 	require.Empty(t, targetSummary(theme.Theme{}, stage), "it is said already")
 	stage.Display = "primary 90%, canary 10%"

@@ -135,7 +135,7 @@ func (v Resources) details(width, height int) string {
 		name = r.GetNamespace() + "/" + name
 	}
 	where := "at " + r.GetDeployTarget()
-	// What is missing has no health of its own, so its plugin gives the drift as the reason; the time is that of the
+	// What is missing has no health, so its plugin gives the drift as the reason; the time is that of the
 	// report.
 	missing := r.GetDrift() != "" && r.GetHealthReason() == r.GetDrift()
 	if r.GetCreatedAt().IsValid() && !missing {

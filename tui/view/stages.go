@@ -127,7 +127,7 @@ func (l stageList) rollbackRule(rollback graph, width int) string {
 const (
 	// durationWidth fits the longest that Duration returns.
 	durationWidth = 6
-	// minNote is the least room in which a note still tells something.
+	// minNote is the least room in which a note still says something.
 	minNote = 8
 )
 

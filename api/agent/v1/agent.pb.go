@@ -820,7 +820,7 @@ type Plugin struct {
 	LastOutput []string `protobuf:"bytes,10,rep,name=last_output,json=lastOutput,proto3" json:"last_output,omitempty"`
 	// Names of the deploy targets configured for the plugin.
 	DeployTargets []string `protobuf:"bytes,11,rep,name=deploy_targets,json=deployTargets,proto3" json:"deploy_targets,omitempty"`
-	// Open file descriptors; 0 when the system does not tell.
+	// Open file descriptors; 0 when the system does not report them.
 	OpenFiles uint32 `protobuf:"varint,12,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
 	Threads   uint32 `protobuf:"varint,13,opt,name=threads,proto3" json:"threads,omitempty"`
 	// The plugin talks over a private link, not over loopback.
@@ -829,7 +829,7 @@ type Plugin struct {
 	MemoryLimitBytes uint64  `protobuf:"varint,15,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
 	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
 	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
-	// Goroutines, as plugins of our SDK tell them; 0 for others.
+	// Goroutines, as plugins of our SDK report them; 0 for others.
 	Goroutines    uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -37,9 +37,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Served by the control plane beside PipedService, with the same credentials.
+// Served by the control plane next to PipedService, with the same credentials.
 type AgentServiceClient interface {
-	// Watch tells the calling piped what to fetch again. The first answer comes at once and names
+	// Watch sends the calling piped what to fetch again. The first answer comes at once and names
 	// everything; later ones come when something for this piped has changed. Answers may be merged,
 	// never lost: fetching what they name always yields the newest state.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
@@ -138,9 +138,9 @@ func (c *agentServiceClient) ReportHealth(ctx context.Context, in *ReportHealthR
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
 //
-// Served by the control plane beside PipedService, with the same credentials.
+// Served by the control plane next to PipedService, with the same credentials.
 type AgentServiceServer interface {
-	// Watch tells the calling piped what to fetch again. The first answer comes at once and names
+	// Watch sends the calling piped what to fetch again. The first answer comes at once and names
 	// everything; later ones come when something for this piped has changed. Answers may be merged,
 	// never lost: fetching what they name always yields the newest state.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
@@ -352,7 +352,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Served by piped beside PluginService.
+// Served by piped next to PluginService.
 type StageCommandServiceClient interface {
 	// WatchStageCommands sends the approvals and skips that wait for a stage: those that are there
 	// at once, later ones as they arrive. It ends with the stage.
@@ -390,7 +390,7 @@ type StageCommandService_WatchStageCommandsClient = grpc.ServerStreamingClient[W
 // All implementations must embed UnimplementedStageCommandServiceServer
 // for forward compatibility.
 //
-// Served by piped beside PluginService.
+// Served by piped next to PluginService.
 type StageCommandServiceServer interface {
 	// WatchStageCommands sends the approvals and skips that wait for a stage: those that are there
 	// at once, later ones as they arrive. It ends with the stage.

@@ -1126,7 +1126,7 @@ type Environment struct {
 	Address   string                 `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
 	StateDir  string                 `protobuf:"bytes,10,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"`
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	// Every cluster, in the order of the command line; the first is also told by the fields above.
+	// Every cluster, in the order of the command line; the first is also described by the fields above.
 	Clusters []*Cluster `protobuf:"bytes,12,rep,name=clusters,proto3" json:"clusters,omitempty"`
 	// Saved files are deployed without a commit.
 	Live bool `protobuf:"varint,13,opt,name=live,proto3" json:"live,omitempty"`
@@ -1449,7 +1449,7 @@ func (x *Component) GetOrder() int32 {
 	return 0
 }
 
-// An agent that deploys. Each has applications and plugins of its own.
+// An agent that deploys. Each has its own applications and plugins.
 type Piped struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2360,9 +2360,9 @@ type Stage struct {
 	Display     string                 `protobuf:"bytes,12,opt,name=display,proto3" json:"display,omitempty"`
 	StartedAt   *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	CompletedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"`
-	// How far the work is, where the plugin tells.
+	// How far the work is, where the plugin reports it.
 	Progress *StageProgress `protobuf:"bytes,15,opt,name=progress,proto3" json:"progress,omitempty"`
-	// How it went at each deploy target, where the plugin tells; in the plugin's order.
+	// How it went at each deploy target, where the plugin reports it; in the plugin's order.
 	Targets []*StageTarget `protobuf:"bytes,16,rep,name=targets,proto3" json:"targets,omitempty"`
 	// The users of whom the stage still needs an approval, while it waits for named ones; empty where anyone may approve.
 	Approvers     []string `protobuf:"bytes,17,rep,name=approvers,proto3" json:"approvers,omitempty"`
@@ -2659,7 +2659,7 @@ type Plugin struct {
 	// The last lines that the process wrote, oldest first.
 	LastOutput    []string `protobuf:"bytes,10,rep,name=last_output,json=lastOutput,proto3" json:"last_output,omitempty"`
 	DeployTargets []string `protobuf:"bytes,11,rep,name=deploy_targets,json=deployTargets,proto3" json:"deploy_targets,omitempty"`
-	// Open file descriptors; 0 when the system does not tell.
+	// Open file descriptors; 0 when the system does not report them.
 	OpenFiles uint32 `protobuf:"varint,12,opt,name=open_files,json=openFiles,proto3" json:"open_files,omitempty"`
 	Threads   uint32 `protobuf:"varint,13,opt,name=threads,proto3" json:"threads,omitempty"`
 	// The plugin talks over a private link, not over loopback.
@@ -2668,7 +2668,7 @@ type Plugin struct {
 	MemoryLimitBytes uint64  `protobuf:"varint,15,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
 	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
 	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
-	// Goroutines, as plugins of our SDK tell them; 0 for others.
+	// Goroutines, as plugins of our SDK report them; 0 for others.
 	Goroutines uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
 	// The piped that runs it. Names of plugins are unique for each piped only.
 	PipedId       string `protobuf:"bytes,19,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`

@@ -134,7 +134,7 @@ func (x *ResolveResponse) GetReferences() map[string]string {
 type ProvideRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Directory string                 `protobuf:"bytes,1,opt,name=directory,proto3" json:"directory,omitempty"`
-	// As for Resolve; images that are built elsewhere are passed over.
+	// As for Resolve; images that are built elsewhere are ignored.
 	Images []string `protobuf:"bytes,2,rep,name=images,proto3" json:"images,omitempty"`
 	// The name of the deploy target whose cluster gets the images.
 	Target        string `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`

@@ -34,7 +34,7 @@ type DeploymentSource struct {
 	CommitHash           string `protobuf:"bytes,2,opt,name=commit_hash,json=commitHash,proto3" json:"commit_hash,omitempty"`
 	// The bytes of the configuration file as they are in Git.
 	ApplicationConfig []byte `protobuf:"bytes,3,opt,name=application_config,json=applicationConfig,proto3" json:"application_config,omitempty"`
-	// Base name of the configuration file, so that manifests can be told from it.
+	// Base name of the configuration file, so that manifests can be distinguished from it.
 	ApplicationConfigFilename string `protobuf:"bytes,4,opt,name=application_config_filename,json=applicationConfigFilename,proto3" json:"application_config_filename,omitempty"`
 	// <repository root>/.pipe, given even when it does not exist.
 	SharedConfigDirectory string `protobuf:"bytes,5,opt,name=shared_config_directory,json=sharedConfigDirectory,proto3" json:"shared_config_directory,omitempty"`

@@ -649,7 +649,7 @@ type ExecutePluginInput struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Deployment *model.Deployment      `protobuf:"bytes,1,opt,name=deployment,proto3" json:"deployment,omitempty"`
 	Stage      *model.PipelineStage   `protobuf:"bytes,2,opt,name=stage,proto3" json:"stage,omitempty"`
-	// JSON of the stage's "with"; empty for a quick sync, and that is how a plugin tells the two apart.
+	// JSON of the stage's "with"; empty for a quick sync, and that is how a plugin distinguishes the two.
 	StageConfig             []byte                   `protobuf:"bytes,3,opt,name=stage_config,json=stageConfig,proto3" json:"stage_config,omitempty"`
 	RunningDeploymentSource *common.DeploymentSource `protobuf:"bytes,4,opt,name=running_deployment_source,json=runningDeploymentSource,proto3" json:"running_deployment_source,omitempty"`
 	TargetDeploymentSource  *common.DeploymentSource `protobuf:"bytes,5,opt,name=target_deployment_source,json=targetDeploymentSource,proto3" json:"target_deployment_source,omitempty"`

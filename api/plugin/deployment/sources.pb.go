@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An addition to PipeCD v1: a plugin tells which directories it looks into, so that none is made in vain, and which of
+// An addition to PipeCD v1: a plugin reports which directories it reads, so that none is created in vain, and which of
 // its stages must not be executed twice. A peer that does not know the service answers Unimplemented, and gets all of
 // them; its stages may be executed again, as PipeCD v1 asks of all.
 

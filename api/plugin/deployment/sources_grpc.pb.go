@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An addition to PipeCD v1: a plugin tells which directories it looks into, so that none is made in vain, and which of
+// An addition to PipeCD v1: a plugin reports which directories it reads, so that none is created in vain, and which of
 // its stages must not be executed twice. A peer that does not know the service answers Unimplemented, and gets all of
 // them; its stages may be executed again, as PipeCD v1 asks of all.
 
@@ -33,7 +33,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Served by plugins beside DeploymentService.
+// Served by plugins next to DeploymentService.
 type SourceUseServiceClient interface {
 	// Asked once for each process of the plugin; the answer holds for its life.
 	GetSourceUse(ctx context.Context, in *GetSourceUseRequest, opts ...grpc.CallOption) (*GetSourceUseResponse, error)
@@ -61,7 +61,7 @@ func (c *sourceUseServiceClient) GetSourceUse(ctx context.Context, in *GetSource
 // All implementations must embed UnimplementedSourceUseServiceServer
 // for forward compatibility.
 //
-// Served by plugins beside DeploymentService.
+// Served by plugins next to DeploymentService.
 type SourceUseServiceServer interface {
 	// Asked once for each process of the plugin; the answer holds for its life.
 	GetSourceUse(context.Context, *GetSourceUseRequest) (*GetSourceUseResponse, error)

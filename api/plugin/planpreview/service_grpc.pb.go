@@ -32,7 +32,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Served by plugins that can tell what a change would do.
+// Served by plugins that know what a change would do.
 type PlanPreviewServiceClient interface {
 	GetPlanPreview(ctx context.Context, in *GetPlanPreviewRequest, opts ...grpc.CallOption) (*GetPlanPreviewResponse, error)
 }
@@ -59,7 +59,7 @@ func (c *planPreviewServiceClient) GetPlanPreview(ctx context.Context, in *GetPl
 // All implementations must embed UnimplementedPlanPreviewServiceServer
 // for forward compatibility.
 //
-// Served by plugins that can tell what a change would do.
+// Served by plugins that know what a change would do.
 type PlanPreviewServiceServer interface {
 	GetPlanPreview(context.Context, *GetPlanPreviewRequest) (*GetPlanPreviewResponse, error)
 	mustEmbedUnimplementedPlanPreviewServiceServer()

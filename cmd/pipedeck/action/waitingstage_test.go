@@ -119,17 +119,17 @@ func approve(t *testing.T, server *decktest.Server, as string, args ...string) e
 func TestAStageWithNamedApproversIsApprovedInTheNameOfOne(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Running()...)
+	server.Publish(decktest.Running()...)
 	d := decktest.Canary()
-	d.Stages[2].Approvers = []string{"somebody else", "alice"}
-	server.Tell(d)
+	d.Stages[2].Approvers = []string{"the on-call team", "alice"}
+	server.Publish(d)
 	err := approve(t, server, "", "hello-world")
 	failure := (*exit.Error)(nil)
 	require.True(t, errors.As(err, &failure))
 	require.Equal(t, exit.WrongUsage, failure.Code)
-	require.ErrorContains(t, err, "stage WAIT_APPROVAL of hello-world needs an approval of somebody else or "+
+	require.ErrorContains(t, err, "stage WAIT_APPROVAL of hello-world needs an approval of the on-call team or "+
 		"alice, not of ")
-	require.Equal(t, "pipedeck approve hello-world WAIT_APPROVAL --as 'somebody else'", failure.Hint)
+	require.Equal(t, "pipedeck approve hello-world WAIT_APPROVAL --as 'the on-call team'", failure.Hint)
 	require.Empty(t, server.Calls)
 
 	require.NoError(t, approve(t, server, "alice", "hello-world", "WAIT_APPROVAL"))

@@ -62,7 +62,7 @@ start. up and ci first run the checks that concern their clusters.`,
 	return cmd
 }
 
-// rows puts all that is told about a failing check into its last, unaligned cell.
+// rows puts all details of a failing check into its last, unaligned cell.
 func rows(checks []doctor.Check) [][]string {
 	var body [][]string
 	for _, c := range checks {

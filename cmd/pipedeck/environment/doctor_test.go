@@ -63,7 +63,7 @@ func TestAFailingLineCarriesItsRemedy(t *testing.T) {
 	}, rows(checks))
 }
 
-// machineWith has an engine that answers as told, and lacks nothing else.
+// machineWith has an engine that gives the set answers, and lacks nothing else.
 func machineWith(t *testing.T, answer error) *doctor.Doctor {
 	t.Helper()
 	system := doctor.ThisMachine()

@@ -156,7 +156,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	return nil
 }
 
-// notDeleted says that the directory stays: it alone tells the next attempt what is left.
+// notDeleted says that the directory stays: it alone shows the next attempt what is left.
 func notDeleted(w *workspace.Workspace, err error) error {
 	hint := "run pipedeck down again"
 	var known *cluster.HintError

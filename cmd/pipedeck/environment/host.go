@@ -27,7 +27,7 @@ import (
 // terminal starts one and is its first user interface. Without a terminal `up` and `ci` are their
 // own host.
 
-// announceFD is the pipe on which a host tells its starter how it fares.
+// announceFD is the pipe on which a host reports its progress to the process that started it.
 const announceFD = 3
 
 // errShutDown is the reason of a host that has ended because a user asked for it.
@@ -124,7 +124,7 @@ func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error
 	cmd.Dir = command.Directory
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{write}
-	// A session of its own: closing the terminal or Ctrl-C in it does not reach the host.
+	// Its own session: closing the terminal or Ctrl-C in it does not reach the host.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())

@@ -23,6 +23,6 @@ func TestLiveIsAskedForWhenTheEnvironmentIsStarted(t *testing.T) {
 	require.NoError(t, (&Flags{}).checkSameMode(w))
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Live: true}))
 	require.NoError(t, live.checkSameMode(w))
-	require.Contains(t, live.arguments(), "--live", "the host is told")
+	require.Contains(t, live.arguments(), "--live", "the host gets the flag")
 	require.NotContains(t, (&Flags{}).arguments(), "--live")
 }

@@ -27,7 +27,7 @@ func (r registrar) RegisterPiped(context.Context, *apiservice.RegisterPipedReque
 	return &apiservice.RegisterPipedResponse{Id: "id", Key: "the key"}, r.err
 }
 
-func TestTheKeyOfANewPipedGoesIntoAFileOfItsOwn(t *testing.T) {
+func TestTheKeyOfANewPipedGoesIntoASeparateFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "legacy.key")
 	_, err := registerPiped(t.Context(), registrar{err: errors.New("too many")}, "legacy", "", path)

@@ -21,12 +21,12 @@ func (f *Flags) configure(plugins []workspace.Plugin) error {
 		if plugins[i].Source == "" {
 			continue
 		}
-		beside := filepath.Join(plugins[i].Source, pluginflag.ConfigName)
-		switch there, err := pluginflag.IsFile(beside); {
+		adjacent := filepath.Join(plugins[i].Source, pluginflag.ConfigName)
+		switch there, err := pluginflag.IsFile(adjacent); {
 		case err != nil:
 			return exit.Usage(err, "make the file readable")
 		case there:
-			files[plugins[i].Name] = beside
+			files[plugins[i].Name] = adjacent
 		}
 	}
 	for _, given := range f.pluginConfigs {
@@ -61,13 +61,13 @@ func (f *Flags) configure(plugins []workspace.Plugin) error {
 // ConfigureBeside has a plugin that is recorded get the configuration that stands next to its sources.
 func (f *Flags) ConfigureBeside(plugin workspace.Plugin) error {
 	given := slices.ContainsFunc(f.pluginConfigs, func(c string) bool { return strings.HasPrefix(c, plugin.Name+"=") })
-	beside := filepath.Join(plugin.Source, pluginflag.ConfigName)
-	there, err := pluginflag.IsFile(beside)
+	adjacent := filepath.Join(plugin.Source, pluginflag.ConfigName)
+	there, err := pluginflag.IsFile(adjacent)
 	if err != nil {
 		return exit.Usage(err, "make the file readable")
 	}
 	if there && !given {
-		f.pluginConfigs = append(f.pluginConfigs, plugin.Name+"="+beside)
+		f.pluginConfigs = append(f.pluginConfigs, plugin.Name+"="+adjacent)
 	}
 	return nil
 }

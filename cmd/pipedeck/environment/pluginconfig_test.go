@@ -26,7 +26,7 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 		return path
 	}
 	write(filepath.Join(source, pluginflag.ConfigName),
-		"config: {greeting: Beside}\ndeployTargets:\n"+
+		"config: {greeting: Adjacent}\ndeployTargets:\n"+
 			"  - {name: east, labels: {env: dev}, config: {address: a}}\nlimits: {memory: 1Gi}\n")
 	given := write(filepath.Join(dir, "given.yaml"), "config: {greeting: Given}\n")
 	find := func(f *Flags, name string) workspace.Plugin {
@@ -42,11 +42,11 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 		return workspace.Plugin{}
 	}
 
-	beside := find(&Flags{plugins: []string{"greeter=" + source}}, "greeter")
-	require.Equal(t, map[string]any{"greeting": "Beside"}, beside.Config)
+	adjacent := find(&Flags{plugins: []string{"greeter=" + source}}, "greeter")
+	require.Equal(t, map[string]any{"greeting": "Adjacent"}, adjacent.Config)
 	require.Equal(t, []config.DeployTarget{{Name: "east", Labels: map[string]string{"env": "dev"},
-		Config: []byte(`{"address":"a"}`)}}, beside.DeployTargets)
-	require.Equal(t, "1Gi", beside.Limits.Memory)
+		Config: []byte(`{"address":"a"}`)}}, adjacent.DeployTargets)
+	require.Equal(t, "1Gi", adjacent.Limits.Memory)
 
 	explicit := &Flags{plugins: []string{"greeter=" + source},
 		pluginConfigs: []string{"greeter=" + given, "wait=" + given}}
@@ -61,19 +61,19 @@ func TestPluginsGetTheirConfiguration(t *testing.T) {
 	require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{
 		Address: "localhost:1", Repository: &workspace.Repository{Root: dir,
 			Branch: "main"}, Plugins: []workspace.Plugin{{
-			Name: "greeter", URL: "file:///greeter", Config: beside.Config, DeployTargets: beside.DeployTargets,
-			Limits: beside.Limits,
+			Name: "greeter", URL: "file:///greeter", Config: adjacent.Config, DeployTargets: adjacent.DeployTargets,
+			Limits: adjacent.Limits,
 		}},
 	}))
 	require.NoError(t, w.Keys().EnsureKeyPair())
 	written, err := os.ReadFile(w.PipedConfig())
 	require.NoError(t, err)
-	require.Contains(t, string(written), "greeting: Beside")
+	require.Contains(t, string(written), "greeting: Adjacent")
 	require.Contains(t, string(written), "address: a")
 
 	for flag, says := range map[string]string{
 		"greeter":               "is not NAME=FILE",
-		"nobody=" + given:       `no plugin is named "nobody"`,
+		"absent=" + given:       `no plugin is named "absent"`,
 		"greeter=/no/such/file": "read the configuration of a plugin",
 		"greeter=" + write(filepath.Join(dir, "bad.yaml"), "limits: {memory: much}"): "limits.memory",
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/app"
 )
 
-func TestAKilledEnvironmentIsToldFromOneThatEndedAndOneThatRuns(t *testing.T) {
+func TestAKilledEnvironmentIsDistinguishedFromOneThatEndedAndOneThatRuns(t *testing.T) {
 	t.Parallel()
 	w := environment(t, t.TempDir(), "demo")
 	require.ErrorIs(t, checkRunning(w), app.ErrEnvironmentGone, "it never ran")

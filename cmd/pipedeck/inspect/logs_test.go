@@ -44,7 +44,7 @@ func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
 			server := decktest.Start(t)
 			d := decktest.Canary()
 			c.change(d)
-			server.Tell(decktest.Application(), d)
+			server.Publish(decktest.Application(), d)
 			deck := server.Dial(t)
 			s, err := session.ReadState(t.Context(), deck)
 			require.NoError(t, err)
@@ -58,12 +58,12 @@ func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
 func TestAllKeptDeploymentsAreListedAndForgottenOnesAreSaid(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
-	server.Tell(decktest.Application())
+	server.Publish(decktest.Application())
 	add := func(from, to int) {
 		for i := from; i < to; i++ {
 			d := decktest.Canary()
 			d.Id, d.CreatedAt = fmt.Sprintf("dep-%03d", i), decktest.At(float64(i))
-			server.Tell(d)
+			server.Publish(d)
 		}
 	}
 	add(0, 150)

@@ -69,7 +69,7 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 		"the log is ignored, and ours shows until when it waits")
 }
 
-func TestWrongUseOfAPluginsToolsIsTold(t *testing.T) {
+func TestWrongUseOfAPluginsToolsIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"empty.jsonl": "", "piped-plugin.yaml": "confg: {}\n",
@@ -84,10 +84,10 @@ func TestWrongUseOfAPluginsToolsIsTold(t *testing.T) {
 	}{
 		"no plugin": {[]string{"test", "/no/such/plugin"},
 			"give the program of a plugin or the directory"},
-		"no program":               {[]string{"test", filepath.Join(dir, "empty.jsonl")}, "is not executable"},
-		"options that are no JSON": {[]string{"test", program, "--with", "a: b"}, "--with is not JSON"},
-		"no application":           {[]string{"test", program, "--source", dir}, "with its app.pipecd.yaml"},
-		"a misspelt key beside it": {[]string{"test", dir}, `unknown field "confg"`},
+		"no program":                {[]string{"test", filepath.Join(dir, "empty.jsonl")}, "is not executable"},
+		"options that are no JSON":  {[]string{"test", program, "--with", "a: b"}, "--with is not JSON"},
+		"no application":            {[]string{"test", program, "--source", dir}, "with its app.pipecd.yaml"},
+		"a misspelt key next to it": {[]string{"test", dir}, `unknown field "confg"`},
 		"a target without a name": {[]string{"test", program, "--config", filepath.Join(dir, "list.yaml")},
 			"deployTargets[0] has no name"},
 		"no recording": {[]string{"replay", filepath.Join(dir, "none"), program},

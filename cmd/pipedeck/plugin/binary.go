@@ -204,7 +204,7 @@ func binariesTable(w io.Writer, found []pluginBinary) error {
 	return format.Table(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
 }
 
-// signature tells the policy before a check, and the outcome after it.
+// signature prints the policy before a check, and the outcome after it.
 func (b *pluginBinary) signature() string {
 	if b.Signed {
 		return "right"

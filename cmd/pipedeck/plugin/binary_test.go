@@ -109,9 +109,9 @@ func TestPluginsAreInstalledAndVerified(t *testing.T) {
 	require.Equal(t, key.String(), found["remote"].SignedBy)
 	require.Equal(t, server.URL+"/p.minisig?…", found["remote"].SignatureURL)
 
-	code, _, stderr = binaries(t, work, plugins, "list", "nobody")
+	code, _, stderr = binaries(t, work, plugins, "list", "absent")
 	require.Equal(t, exit.WrongUsage, code)
-	require.Contains(t, stderr, `is named "nobody"`)
+	require.Contains(t, stderr, `is named "absent"`)
 }
 
 func TestPluginIsPushedAndInstalledByItsDigest(t *testing.T) {

@@ -139,7 +139,7 @@ func (s *scaffold) write(dir string) error {
 			return err
 		}
 		name := strings.TrimSuffix(path, ".tmpl")
-		if name == "gitignore" { // embed passes over names with a dot
+		if name == "gitignore" { // embed skips names with a dot
 			name = ".gitignore"
 		}
 		return s.fill(filepath.Join(dir, filepath.FromSlash(name)), string(text))

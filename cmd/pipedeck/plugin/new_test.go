@@ -62,7 +62,7 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 		"a name out of the folder": {[]string{"../greeter"}, "is no name for a plugin"},
 		"a module that cannot be":  {[]string{"greeter", "--module", "a b"}, "give a module path"},
 		"an SDK that is not there": {[]string{"greeter", "--sdk", t.TempDir()}, "is not a clone of pipedeck"},
-		"an SDK that nobody knows": {[]string{"greeter"}, "--sdk DIR"},
+		"an unknown SDK":           {[]string{"greeter"}, "--sdk DIR"},
 		"no name":                  {nil, "accepts between 1 and 2"},
 	} {
 		t.Run(name, func(t *testing.T) {

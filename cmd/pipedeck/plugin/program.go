@@ -55,13 +55,13 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 	}
 	var configured pluginflag.Config
 	file := f.configFile
-	if beside := filepath.Join(place, pluginflag.ConfigName); file == "" && info.IsDir() {
-		there, err := pluginflag.IsFile(beside)
+	if adjacent := filepath.Join(place, pluginflag.ConfigName); file == "" && info.IsDir() {
+		there, err := pluginflag.IsFile(adjacent)
 		if err != nil {
 			return nil, exit.Usage(err, "make the file readable")
 		}
 		if there {
-			file = beside
+			file = adjacent
 		}
 	}
 	if file != "" {

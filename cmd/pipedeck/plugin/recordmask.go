@@ -24,7 +24,7 @@ var secretKey = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token
 
 var placeKey = regexp.MustCompile(`(?i)(file|path|name|ref|url|dir)$`)
 
-// plainSecret finds secrets that are told by their form: passwords in addresses and private keys.
+// plainSecret finds secrets that are known by their form: passwords in addresses and private keys.
 var plainSecret = []*regexp.Regexp{
 	regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+(@)`),
 	regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----)`),

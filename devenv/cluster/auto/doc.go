@@ -5,5 +5,5 @@
 // answers, the embedded Kubernetes otherwise, and also when kind fails.
 //
 // What became ready is recorded in the cluster's directory, so that an environment that is kept
-// does not change its kind. Which kind it is and why is part of the line that tells it is ready.
+// does not change its kind. Which kind it is and why is part of the line that reports that it is ready.
 package auto

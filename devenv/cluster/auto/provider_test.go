@@ -186,7 +186,7 @@ func TestWhatKindLeavesBehindIsNotForgotten(t *testing.T) {
 	require.ErrorIs(t, err, s.kind.deleteErr)
 	require.Zero(t, s.embedded.deleted)
 	require.ErrorIs(t, s.provider.Delete(t.Context()), s.kind.deleteErr)
-	require.FileExists(t, s.kind.record(), "it tells the next attempt what to remove")
+	require.FileExists(t, s.kind.record(), "it shows the next attempt what to remove")
 }
 
 func TestAClusterThatIsLostIsNotReplaced(t *testing.T) {

@@ -86,7 +86,7 @@ func build(ctx context.Context, source, output string, total int64, progress clu
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		// With -v the go command prints the import path of each package it compiles; anything
-		// with a blank is a complaint or a note of its own.
+		// with a blank is a separate complaint or note.
 		if line := lines.Text(); strings.ContainsAny(line, " \t") {
 			if complaints.Len() < 4<<10 {
 				fmt.Fprintln(&complaints, line)

@@ -66,7 +66,7 @@ func TestOnlyTheSourcesThatThisProgramWasBuiltFromAreCompiled(t *testing.T) {
 	require.Contains(t, hint.Hint, "make build")
 }
 
-func TestNothingBesideTheSourcesGetsIntoTheProgram(t *testing.T) {
+func TestNothingBesidesTheSourcesGetsIntoTheProgram(t *testing.T) {
 	p := checkout(t)
 	files, err := sources.Read(p.Source)
 	require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestWithoutSourcesTheErrorSaysWhatToDo(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoProgram)
 }
 
-func TestAProgramBesideOursIsUsedAsItIs(t *testing.T) {
+func TestAProgramNextToOursIsUsedAsItIs(t *testing.T) {
 	p := checkout(t)
 	installed := filepath.Join(p.Installed, programName)
 	write(t, installed, "#!/bin/sh\n")

@@ -29,7 +29,7 @@ type Config struct {
 	// Kubeconfig is the file that the server writes.
 	Kubeconfig string
 	LogFile    string
-	// Started is told the process id at every start; may be nil.
+	// Started gets the process id at every start; may be nil.
 	Started func(pid int)
 	Logger  *slog.Logger
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// outputLimit bounds what a program may tell; the answers that are read here are a few KiB.
+	// outputLimit bounds what a program may print; the answers that are read here are a few KiB.
 	outputLimit = 1 << 20
 	// pipeGrace is how long a program that left its group may hold the output of a killed command open.
 	pipeGrace = 200 * time.Millisecond

@@ -44,7 +44,7 @@ type Engine struct {
 	Name string
 	// Version is the server's.
 	Version string
-	// CgroupVersion is 1 or 2, or 0 when the engine does not tell.
+	// CgroupVersion is 1 or 2, or 0 when the engine does not report it.
 	CgroupVersion int
 	// Root is the directory with its images, on the engine's own machine.
 	Root string
@@ -132,7 +132,7 @@ func ask(ctx context.Context, run Command, name string) (*Engine, error) {
 	if name == "podman" {
 		return askPodman(ctx, run)
 	}
-	// Docker ends with an error when its server does not answer, but tells the reason in its output.
+	// Docker ends with an error when its server does not answer, but prints the reason in its output.
 	out, runErr := run(ctx, name, "info", "--format", "{{json .}}")
 	var info struct {
 		ServerVersion   string
@@ -189,8 +189,8 @@ func askPodman(ctx context.Context, run Command) (*Engine, error) {
 	}, nil
 }
 
-func cgroupVersion(told string) int {
-	switch strings.TrimPrefix(told, "v") {
+func cgroupVersion(reported string) int {
+	switch strings.TrimPrefix(reported, "v") {
 	case "1":
 		return 1
 	case "2":

@@ -69,7 +69,7 @@ func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {
 			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2,
 				Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
-		"an engine that tells little": {
+		"an engine that reports little": {
 			map[string]string{"nerdctl -v": "nerdctl version 2.1.0", "nerdctl info": `{"ServerVersion":"2.1.3"}`}, "",
 			Engine{Name: "nerdctl", Version: "2.1.3"},
 		},

@@ -79,7 +79,7 @@ func TestWhatTheKubeconfigLacksIsSaidWithTheNextStep(t *testing.T) {
 		"no current one": {file("undecided", "contexts: [{name: a, context: {cluster: x}}]"), "",
 			"no current context", "--context: a"},
 		"no API server":     {sample, "kind-nowhere", "names no API server", "kubectl config view"},
-		"a user is missing": {sample, "kind-dangling", "nobody", "kubectl config view"},
+		"a user is missing": {sample, "kind-dangling", "absent", "kubectl config view"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -97,15 +97,15 @@ func (p *Provider) ask(ctx context.Context, api discovery.DiscoveryInterface) (s
 	if err := api.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
 		return "", err
 	}
-	var told version.Info
+	var server version.Info
 	data, err := api.RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
 		return "", err
 	}
-	if err := json.Unmarshal(data, &told); err != nil {
+	if err := json.Unmarshal(data, &server); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("context %s, %s, Kubernetes %s", p.context.Name, p.context.Server, told.GitVersion), nil
+	return fmt.Sprintf("context %s, %s, Kubernetes %s", p.context.Name, p.context.Server, server.GitVersion), nil
 }
 
 func (p *Provider) client() (discovery.DiscoveryInterface, error) {

@@ -74,7 +74,7 @@ func (p *Provider) configuration() (*v1alpha4.Cluster, error) {
 
 // promptly are patches for both forms of kubeadm's configuration, so that pods start seconds earlier:
 // the only controller manager and the only scheduler of a cluster need not be elected, and the
-// controllers, each of which makes an account of its own at its start, are not held to the few requests
+// controllers, each of which creates its own account at its start, are not held to the few requests
 // a second that spare a shared API server.
 func promptly() []v1alpha4.PatchJSON6902 {
 	patches := map[string]string{

@@ -44,7 +44,7 @@ func TestTheFileIsMergedAndPortsStayOnThisMachineUnlessItSaysOtherwise(t *testin
 	}, nodeNames(c))
 }
 
-func TestWhatContradictsIsToldAtOnceWithItsLine(t *testing.T) {
+func TestContradictionsAreReportedAtOnceWithTheirLine(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		file, image string

@@ -118,7 +118,7 @@ func (e *engineCommand) run(ctx context.Context, args ...string) (string, error)
 	return e.runLong(ctx, args...)
 }
 
-// runLong is run without a deadline of its own.
+// runLong is run without a separate deadline.
 func (e *engineCommand) runLong(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.name, args...)
 	separate(cmd)
@@ -137,7 +137,7 @@ func (e *engineCommand) runLong(ctx context.Context, args ...string) (string, er
 func separate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	// A child in a group of its own may hold the pipes.
+	// A child in its own process group may hold the pipes.
 	cmd.WaitDelay = time.Second
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 )
 
-// place returns a provider with a directory of its own.
+// place returns a provider with its own directory.
 func place(t *testing.T) *Provider {
 	t.Helper()
 	root := t.TempDir()
@@ -31,7 +31,7 @@ func place(t *testing.T) *Provider {
 
 func silent(string, int64, int64) {}
 
-func TestWithoutAnEngineNothingIsMadeAndTheNextStepIsTold(t *testing.T) {
+func TestWithoutAnEngineNothingIsCreatedAndTheNextStepIsShown(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(engine.Variable, "")
 	p := place(t)
@@ -72,7 +72,7 @@ func TestACommandEndsWithItsContextAndWithAllThatItStarted(t *testing.T) {
 	require.ErrorContains(t, err, "enough")
 }
 
-func TestAFailedCommandIsToldByItsLastWords(t *testing.T) {
+func TestAFailedCommandIsReportedWithItsLastOutput(t *testing.T) {
 	t.Parallel()
 	_, err := (&engineCommand{"sh"}).run(t.Context(), "-c", "echo first >&2; echo last >&2; exit 3")
 	require.EqualError(t, err, "first\nlast")

@@ -30,7 +30,7 @@ func (e *foreignError) Error() string {
 		"environment", e.name)
 }
 
-func foreign(engine *engineCommand, name string, nodes []string) error {
+func notOurs(engine *engineCommand, name string, nodes []string) error {
 	return &cluster.HintError{
 		Err: &foreignError{name},
 		Hint: fmt.Sprintf("if it is not needed, remove it with %s rm -f -v %s; or choose another --name",

@@ -54,8 +54,8 @@ func requireNothing(t *testing.T, engine *engineCommand, p *Provider) {
 	require.NoFileExists(t, p.Kubeconfig)
 }
 
-// someoneElses makes a container that looks like a node of a cluster.
-func someoneElses(t *testing.T, engine *engineCommand, p *Provider) string {
+// foreign makes a container that looks like a node of a cluster.
+func foreign(t *testing.T, engine *engineCommand, p *Provider) string {
 	t.Helper()
 	node := p.name + "-control-plane"
 	_, err := engine.run(t.Context(), "create", "--pull", "never", "--name", node, "--label", clusterLabel+"="+p.name,
@@ -71,7 +71,7 @@ func TestAClusterOfThatNameBySomeoneElseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	engine := requireEngine(t)
 	p := realPlace(t)
-	node := someoneElses(t, engine, p)
+	node := foreign(t, engine, p)
 	err := p.Run(t.Context(), silent, func(string) {})
 	var taken *foreignError
 	require.ErrorAs(t, err, &taken)
@@ -94,7 +94,7 @@ func TestWhatAKilledCreationLeftIsDeletedFromItsRecordAlone(t *testing.T) {
 	require.NoError(t, w.Create())
 	for _, name := range []string{"dev", "prod"} {
 		p := providerAt(clustertest.Place{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)})
-		node := someoneElses(t, engine, p)
+		node := foreign(t, engine, p)
 		made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: "of the user",
 			Nodes: []string{node}, Image: nodeImage(p)}
 		require.NoError(t, made.write(p.Dir))
@@ -107,7 +107,7 @@ func TestWhatAKilledCreationLeftIsDeletedFromItsRecordAlone(t *testing.T) {
 	require.NoError(t, DeleteRecorded(t.Context(), w), "there may be nothing to delete")
 }
 
-func TestAMissingImageIsToldBeforeAnythingIsMade(t *testing.T) {
+func TestAMissingImageIsReportedBeforeAnythingIsCreated(t *testing.T) {
 	t.Parallel()
 	engine := requireEngine(t)
 	p := realPlace(t)
@@ -121,7 +121,7 @@ func TestAMissingImageIsToldBeforeAnythingIsMade(t *testing.T) {
 	requireNothing(t, engine, p)
 }
 
-func TestAPortInUseIsToldAndNothingIsLeft(t *testing.T) {
+func TestAPortInUseIsReportedAndNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	engine := requireEngine(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -140,7 +140,7 @@ func TestAPortInUseIsToldAndNothingIsLeft(t *testing.T) {
 	requireNothing(t, engine, p)
 }
 
-func TestANodeThatEndsIsStartedAgainAndARemovedOneIsTold(t *testing.T) {
+func TestANodeThatEndsIsStartedAgainAndARemovedOneIsReported(t *testing.T) {
 	engine := requireEngine(t)
 	p := realPlace(t)
 	p.Export = true

@@ -47,7 +47,7 @@ func (p *Provider) up(ctx context.Context, progress cluster.Progress, ready func
 	}
 	switch {
 	case known == nil && len(nodes) > 0:
-		return nil, foreign(engine, p.name, nodes)
+		return nil, notOurs(engine, p.name, nodes)
 	case known != nil && known.State == stateReady && len(nodes) > 0:
 		p.name = known.Cluster
 		return engine, p.adopt(ctx, engine, nodes, progress, ready)

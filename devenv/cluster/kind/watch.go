@@ -102,9 +102,9 @@ func (e *engineCommand) start(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// awaitEnd returns the name of the first container that ends. The engine tells: nothing is polled.
+// awaitEnd returns the name of the first container that ends. The engine reports the end: nothing is polled.
 func (e *engineCommand) awaitEnd(ctx context.Context, nodes []string) (string, error) {
-	// The command waits for all of its containers, so each gets one of its own.
+	// The command waits for all of its containers, so each gets its own command.
 	ctx, cancel := context.WithCancel(ctx)
 	type end struct {
 		node string

@@ -62,7 +62,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 	return out
 }
 
-// onRequest tells a stage that only a user who cancels can have run, until it runs. Our piped marks it so.
+// onRequest reports whether only a user who cancels can have run, until it runs. Our piped marks it so.
 func onRequest(s *model.PipelineStage) bool {
 	return s.GetRollback() && s.GetMetadata()["pipedeck/rollback"] == "on-request" &&
 		s.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET

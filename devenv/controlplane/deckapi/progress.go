@@ -24,30 +24,30 @@ const (
 	maxText    = 512
 )
 
-// progress is nil when the plugin tells none.
+// progress is nil when the plugin reports none.
 func progress(text string) *deckv1.StageProgress {
-	var told struct {
+	var reported struct {
 		Done, Total int64
 		Text        string
 	}
-	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil || told.Done < 0 ||
-		told.Total < 0 {
+	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &reported) != nil || reported.Done < 0 ||
+		reported.Total < 0 {
 		return nil
 	}
-	if told.Total > 0 {
-		told.Done = min(told.Done, told.Total)
+	if reported.Total > 0 {
+		reported.Done = min(reported.Done, reported.Total)
 	}
-	return &deckv1.StageProgress{Done: told.Done, Total: told.Total, Text: oneLine(told.Text)}
+	return &deckv1.StageProgress{Done: reported.Done, Total: reported.Total, Text: oneLine(reported.Text)}
 }
 
-// targetResults is nil when the plugin tells none.
+// targetResults is nil when the plugin reports none.
 func targetResults(text string) []*deckv1.StageTarget {
-	var told []struct{ Name, Status, Detail string }
-	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &told) != nil {
+	var reported []struct{ Name, Status, Detail string }
+	if text == "" || len(text) > maxReport || json.Unmarshal([]byte(text), &reported) != nil {
 		return nil
 	}
 	var list []*deckv1.StageTarget
-	for _, t := range told[:min(len(told), maxTargets)] {
+	for _, t := range reported[:min(len(reported), maxTargets)] {
 		status := deckv1.StageStatus(deckv1.StageStatus_value["STAGE_STATUS_"+t.Status])
 		list = append(list, &deckv1.StageTarget{Name: oneLine(t.Name), Status: status, Detail: oneLine(t.Detail)})
 	}

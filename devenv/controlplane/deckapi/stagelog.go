@@ -16,15 +16,15 @@ func (s *Server) WatchStageLog(
 	r *deckv1.WatchStageLogRequest, stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse],
 ) error {
 	ctx := stream.Context()
-	position, truncated, told := 0, false, false
+	position, truncated, sent := 0, false, false
 	for {
 		page, err := s.store.Deployments.ReadLog(r.GetDeploymentId(), r.GetStageId(), position)
 		if err != nil {
 			return err
 		}
 		position = page.Next
-		if len(page.Blocks) > 0 || page.Completed || page.Truncated != truncated || !told {
-			truncated, told = page.Truncated, true
+		if len(page.Blocks) > 0 || page.Completed || page.Truncated != truncated || !sent {
+			truncated, sent = page.Truncated, true
 			response := &deckv1.WatchStageLogResponse{Completed: page.Completed, Truncated: truncated, Last: page.Last}
 			for _, b := range page.Blocks {
 				response.Blocks = append(response.Blocks, logBlock(r.GetDeploymentId(), r.GetStageId(), b))

@@ -127,7 +127,7 @@ func (j *Journal) restoreRecord(body []byte) bool {
 // maxNames bounds how many lost objects are named to users; the log names all.
 const maxNames = 5
 
-// missing tells the state which objects are lost, and says it for users.
+// missing gives the state the objects that are lost, and says it for users.
 func (j *Journal) missing(s *scan) string {
 	identities, unknown, replaced := s.lost()
 	var names []string

@@ -32,7 +32,7 @@ func info(name string) *model.ApplicationInfo {
 		PipedId: piped}
 }
 
-func TestDeployTargetsFollowThePipedUntilSomebodySetsThem(t *testing.T) {
+func TestDeployTargetsFollowThePipedUntilAUserSetsThem(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	kubernetes := &model.Piped_Plugin{Name: "kubernetes", DeployTargets: []string{"local"}}

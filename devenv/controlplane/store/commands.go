@@ -85,7 +85,7 @@ func (c *Commands) Add(command *model.Command) (string, error) {
 }
 
 // Only actions on a stage or deployment are the same when asked for twice; each sync and each plan
-// preview is one of its own.
+// preview is a separate command.
 func sameRequest(a, b *model.Command) bool {
 	switch a.GetType() {
 	case model.Command_CANCEL_DEPLOYMENT:

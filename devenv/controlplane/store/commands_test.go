@@ -18,7 +18,7 @@ func syncCommand() *model.Command {
 	return &model.Command{PipedId: piped, Type: model.Command_SYNC_APPLICATION, ApplicationId: "a"}
 }
 
-func TestCommandsThatNobodyWillAnswerTimeOut(t *testing.T) {
+func TestCommandsWithoutAnswerTimeOut(t *testing.T) {
 	t.Parallel()
 	s, c := newStore(store.Limits{})
 	importApplication(s, "a", nil)

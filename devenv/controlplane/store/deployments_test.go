@@ -46,7 +46,7 @@ func TestStageTimesAreThoseOfTheReports(t *testing.T) {
 	require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 1)))
 	d, err = s.Deployments.Get("d")
 	require.NoError(t, err)
-	require.Equal(t, store.StageTimes{Started: c.now()}, d.Stages[stage], "a new attempt has times of its own")
+	require.Equal(t, store.StageTimes{Started: c.now()}, d.Stages[stage], "a new attempt has its own times")
 }
 
 func TestStatusesDoNotGoBack(t *testing.T) {

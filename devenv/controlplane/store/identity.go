@@ -45,7 +45,7 @@ func (s *Store) watching(repository string) {
 	s.ledger.keepAll()
 }
 
-// Recognise says which cluster the deploy targets of that name lead to, by an identity of its own. When it
+// Recognise says which cluster the deploy targets of that name lead to, by the cluster's own identity. When it
 // is another one than the last time, what is known to run there runs no more: the applications that are
 // deployed there are as if they had never been, and are synced. It returns their number, which is 0 when the history
 // cannot be read yet.

@@ -85,7 +85,7 @@ func TestAttemptsHaveLogsOfTheirOwn(t *testing.T) {
 	select {
 	case <-page.Changed:
 	default:
-		t.Fatal("the watcher was not told")
+		t.Fatal("the watcher was not notified")
 	}
 	page, err = s.Deployments.ReadLog("d", stage, page.Next)
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-// shownPlugins are the names of the plugins that a new watcher is told of.
+// shownPlugins are the names of the plugins that a new watcher gets.
 func shownPlugins(s *store.Store) (names []string) {
 	sub, state := s.Subscribe(false)
 	defer sub.Close()
@@ -33,7 +33,7 @@ func TestPluginsAreShownByNameOnlyForAPipedThatCannotReportThem(t *testing.T) {
 	watch, err := s.Pipeds.Watch(piped)
 	require.NoError(t, err)
 	s.Commands.Waiting(piped)
-	require.Empty(t, shownPlugins(s), "it is told of commands, so it is one of ours")
+	require.Empty(t, shownPlugins(s), "it is notified of commands, so it is one of ours")
 	watch.Close()
 
 	s.Commands.Waiting(piped)

@@ -35,7 +35,7 @@ const (
 	maxPart     = 200
 )
 
-// noNextStep is shown for a problem that brings no next step of its own.
+// noNextStep is shown for a problem that brings no next step.
 const noNextStep = "read the logs below the environment's state directory"
 
 // SetProblem marks the environment as degraded, until ClearProblem. The same part set again keeps its time.

@@ -192,7 +192,7 @@ func TestARefusedPipedIsAProblem(t *testing.T) {
 		clock.advance(time.Second)
 		s.Pipeds.Check()
 	}
-	require.Empty(t, s.Environment.Problems(), "somebody tried once and was never let in")
+	require.Empty(t, s.Environment.Problems(), "an unknown piped tried once and was never let in")
 
 	s.Pipeds.Saw(piped)
 	clock.advance(time.Second)

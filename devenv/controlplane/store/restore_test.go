@@ -179,7 +179,7 @@ func TestTheNextControlPlaneKnowsWhatTheKilledOneDid(t *testing.T) {
 	require.Empty(t, openOf(fifth, piped))
 }
 
-func TestAnotherRepositoryBeginsAnew(t *testing.T) {
+func TestAnotherRepositoryBeginsFromScratch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
 	first, j := reopen(t, path, store.Limits{})
@@ -192,7 +192,7 @@ func TestAnotherRepositoryBeginsAnew(t *testing.T) {
 	require.Zero(t, second.Recognise("local", "uid-1")) // the cluster may be ready before the repository is found
 	second.Watching("/two")
 	_, err := sub.Next(t.Context())
-	require.ErrorIs(t, err, store.ErrFellBehind, "those who watch are told to look again")
+	require.ErrorIs(t, err, store.ErrFellBehind, "watchers have to read again")
 	require.Empty(t, withoutPipeds(sub.Resync()))
 	importApplication(second, "a", nil)
 	kept(t, j)

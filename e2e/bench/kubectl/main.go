@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command kubectl is Kubernetes' own kubectl, compiled here so that figures can be compared with it on any machine. It
-// is a module of its own: nothing that is shipped depends on it.
+// is a separate module: nothing that is shipped depends on it.
 package main
 
 import (

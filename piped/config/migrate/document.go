@@ -127,7 +127,7 @@ func (p *parser) sequence(n *yaml.Node, indent, from, to int, path []any) *seque
 				end = p.leadOf(next, at+1, indent)
 			}
 		}
-		if at < 0 || at < from || end <= at { // Dashes that cannot be told apart: keep the lines as they are.
+		if at < 0 || at < from || end <= at { // Dashes that cannot be distinguished: keep the lines as they are.
 			return &sequence{indent: indent, items: []*item{{lead: nil, rest: p.lines[from:to], indent: indent, node: n,
 				path: path}}}
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden compares with a file below testdata.
 func golden(t *testing.T, name, got string) {

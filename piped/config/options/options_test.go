@@ -83,7 +83,7 @@ spec:
       - name: K8S_CANARY_ROLLOUT
         with: {replicas: 10 percent, sufix: x, ours: 1}
       - name: K8S_MULTI_TRAFFIC_ROUTING
-        with: {all: nobody, primary: 50, canary: "50%"}
+        with: {all: none, primary: 50, canary: "50%"}
       - name: WAIT
       - name: WAIT
         with: {}
@@ -98,7 +98,7 @@ spec:
 app.pipecd.yaml:8:26: spec.pipeline.stages[0].with.replicas: "10 percent" is not allowed here: want a whole number or a percentage such as "50%"
 app.pipecd.yaml:8:38: spec.pipeline.stages[0].with.sufix: unknown key "sufix" is not read; did you mean "suffix"?
 app.pipecd.yaml:8:48: spec.pipeline.stages[0].with.ours: unknown key "ours" is not read; known keys are createService, patches, replicas, suffix
-app.pipecd.yaml:10:21: spec.pipeline.stages[1].with.all: "nobody" is not allowed here: want primary or canary or baseline
+app.pipecd.yaml:10:21: spec.pipeline.stages[1].with.all: "none" is not allowed here: want primary or canary or baseline
 app.pipecd.yaml:11:9: spec.pipeline.stages[2].with.duration: is required and must not be empty
 app.pipecd.yaml:13:15: spec.pipeline.stages[3].with.duration: is required and must not be empty
 app.pipecd.yaml:15:67: spec.pipeline.stages[4].with.metrics[0].expected.min: "low" is not allowed here: want a number

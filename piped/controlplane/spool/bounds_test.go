@@ -99,7 +99,7 @@ func TestALogThatNeverFitsIsALine(t *testing.T) {
 	require.Equal(t, leftOut, w.logs[1].GetBlocks()[0].GetLog())
 	require.False(t, w.logs[1].GetCompleted())
 	require.Equal(t, leftOut, w.logs[2].GetBlocks()[0].GetLog())
-	require.True(t, w.logs[2].GetCompleted(), "the end of a log is always told")
+	require.True(t, w.logs[2].GetCompleted(), "the end of a log is always reported")
 }
 
 func TestCallersWaitWhenNoLogIsLeftToDrop(t *testing.T) {
@@ -114,7 +114,7 @@ func TestCallersWaitWhenNoLogIsLeftToDrop(t *testing.T) {
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.keepStage(impatient, "lost")
-	require.Equal(t, codes.Canceled, status.Code(err), "the caller is told that it is not kept")
+	require.Equal(t, codes.Canceled, status.Code(err), "the caller learns that it is not kept")
 	waiting.await(t)
 
 	kept := make(chan error, 1)

@@ -22,7 +22,7 @@ const (
 	// maxFailures bounds the tries of a report that the control plane takes but fails at: it may well fail
 	// always, and the others wait behind it.
 	maxFailures = 10
-	// triesToWarn is the number of tries over a connection that stands after which a user is told of it.
+	// triesToWarn is the number of tries over a connection that stands after which a user is notified.
 	triesToWarn = 10
 )
 

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Each report is a file of its own, named for its number, so that one is dropped or delivered without
+// Each report is a separate file, named for its number, so that one is dropped or delivered without
 // writing the others again.
 const (
 	suffix = ".report"

@@ -25,7 +25,7 @@ import (
 type Owner struct{ Address, ProjectID, PipedID string }
 
 const (
-	// ownerFile tells people whose reports a directory holds.
+	// ownerFile shows people whose reports a directory holds.
 	ownerFile = "for.txt"
 	// maxOthers bounds the directories with reports for others.
 	maxOthers = 8
@@ -35,14 +35,14 @@ var ownerFolder = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // Directory makes the directory below root for the reports of an owner, and returns it. Reports that were kept
 // for others stay where they are, so that they are delivered when piped works for those again; the logger is
-// told of them. Beyond a few owners the reports of those that were not there for longest are removed.
+// notified of them. Beyond a few owners the reports of those that were not there for longest are removed.
 func Directory(root string, owner Owner, logger *slog.Logger) (string, error) {
 	dir, err := directory(root, owner)
 	if err != nil {
 		return "", fmt.Errorf("make the directory for reports that wait for the control plane: %w; see that the "+
 			"work directory can be written", err)
 	}
-	if err := tellOthers(root, dir, logger); err != nil {
+	if err := notifyOthers(root, dir, logger); err != nil {
 		return "", fmt.Errorf("look at the reports for other control planes in %s: %w", root, err)
 	}
 	return dir, nil
@@ -71,7 +71,7 @@ type other struct {
 	newest      time.Time
 }
 
-func tellOthers(root, mine string, logger *slog.Logger) error {
+func notifyOthers(root, mine string, logger *slog.Logger) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func (s *Spool) append(name string, request proto.Message, record []byte) error 
 	s.number++
 	s.bytes += e.size
 	s.queue = append(s.queue, e)
-	s.tell()
+	s.wake()
 	return nil
 }
 
@@ -160,5 +160,5 @@ func (s *Spool) forget(i int) {
 	}
 	s.queue = slices.Delete(s.queue, i, i+1)
 	s.bytes -= e.size
-	s.tell()
+	s.wake()
 }

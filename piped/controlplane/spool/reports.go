@@ -118,7 +118,7 @@ func shorten(r *ps.ReportStageLogsFromLastCheckpointRequest) *ps.ReportStageLogs
 	}
 }
 
-// isShortened tells a shortened checkpoint from others, also after a restart.
+// isShortened distinguishes a shortened checkpoint from others, also after a restart.
 func isShortened(request proto.Message) bool {
 	r, ok := request.(*ps.ReportStageLogsFromLastCheckpointRequest)
 	return ok && len(r.GetBlocks()) == 1 && r.GetBlocks()[0].GetLog() == leftOut

@@ -218,8 +218,8 @@ func (s *Spool) wait(ctx context.Context) error {
 	}
 }
 
-// tell wakes those that wait. It is called with the lock held.
-func (s *Spool) tell() {
+// wake wakes those that wait. It is called with the lock held.
+func (s *Spool) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

@@ -28,7 +28,7 @@ func TestReportsGoStraightThroughWhileNothingWaits(t *testing.T) {
 	s := w.open(t, dir)
 	run(t, s)
 	stage(t, s, "a")
-	require.Equal(t, []string{"ReportStageStatusChanged a"}, w.heard(), "told when the call returns")
+	require.Equal(t, []string{"ReportStageStatusChanged a"}, w.heard(), "reported when the call returns")
 	require.Empty(t, files(t, dir))
 }
 
@@ -163,7 +163,7 @@ func TestAQuestionWaitsWithTheReportsThatAreKeptWhileItIsAsked(t *testing.T) {
 	require.Equal(t, []string{"ReportStageStatusChanged a", "ListNotCompletedDeployments"}, w.heard()[12:])
 }
 
-func TestAFileThatIsNotWholeIsPassedOver(t *testing.T) {
+func TestAnIncompleteFileIsSkipped(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(t), t.TempDir()
 	w.stop()

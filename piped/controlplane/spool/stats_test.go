@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-func TestStatsTellWhatWaitsSinceWhenAndWhatWasLost(t *testing.T) {
+func TestStatsShowWhatWaitsSinceWhenAndWhatWasLost(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(t), t.TempDir()
 	s := w.open(t, dir)
@@ -46,7 +46,7 @@ func TestStatsTellWhatWaitsSinceWhenAndWhatWasLost(t *testing.T) {
 	require.Equal(t, Stats{Dropped: Dropped{Unreadable: 1, Refused: 1}}, s.Stats())
 }
 
-func TestStatsTellThatReportsWaitForRoom(t *testing.T) {
+func TestStatsShowThatReportsWaitForRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stop()

@@ -25,7 +25,7 @@ import (
 
 const wait = 30 * time.Second
 
-// world is a control plane that comes and goes, and what it was told.
+// world is a control plane that comes and goes, and the calls it received.
 type world struct {
 	ps.UnimplementedPipedServiceServer
 	address string
@@ -135,7 +135,7 @@ func (w *world) await(t *testing.T, n int) []string {
 		select {
 		case <-changed:
 		case <-deadline:
-			require.Failf(t, "the control plane was told too little", "%d of %d calls: %q", len(calls), n, calls)
+			require.Failf(t, "the control plane received too few calls", "%d of %d calls: %q", len(calls), n, calls)
 		}
 	}
 }

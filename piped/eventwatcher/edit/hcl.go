@@ -17,7 +17,7 @@ import (
 )
 
 // replaceHCL follows a path of block types, labels, an attribute and, in its value, keys and numbers, as in
-// module.shop.image or resource.aws_instance.web.tags.version. Blocks of the same type and labels are told
+// module.shop.image or resource.aws_instance.web.tags.version. Blocks of the same type and labels are distinguished
 // apart by a number: ingress[1].port.
 func replaceHCL(content []byte, path, value string) ([]byte, error) {
 	steps, err := parsePath(path, true)
@@ -57,7 +57,7 @@ func parseHCL(content []byte) (*hclsyntax.Body, error) {
 }
 
 // depthOf is an upper bound of the nesting: the parser recurses for each bracket and for the operators of a
-// line, without a bound of its own.
+// line, without a separate bound.
 func depthOf(content []byte) int {
 	deepest, brackets, operators := 0, 0, 0
 	for _, c := range content {

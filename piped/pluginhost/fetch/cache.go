@@ -60,7 +60,7 @@ func (c cache) prepare() error {
 
 func (c cache) path(digest string) string { return filepath.Join(c.dir, "content", digest) }
 
-// entryPath is made from the whole URL, with its secrets, of which the hash tells nothing.
+// entryPath is made from the whole URL, with its secrets, of which the hash shows nothing.
 func (c cache) entryPath(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return filepath.Join(c.dir, "urls", hex.EncodeToString(sum[:])+".json")

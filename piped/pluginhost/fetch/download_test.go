@@ -50,7 +50,7 @@ func TestADownloadGoesOnWhereItBrokeOff(t *testing.T) {
 			require.Empty(t, <-ranges)
 			require.Regexp(t, `^bytes=[1-9]\d*-$`, <-ranges)
 			if changes {
-				require.Empty(t, <-ranges, "it begins anew")
+				require.Empty(t, <-ranges, "it begins again")
 			}
 			require.Empty(t, ranges)
 		})

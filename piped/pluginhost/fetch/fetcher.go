@@ -76,7 +76,7 @@ type Request struct {
 	MaxSize int64
 	// Strict refuses what was fetched before when the server says that it is not there any more or not for us.
 	Strict bool
-	// Progress is told the bytes that have come, and those in all or -1; nil for no one.
+	// Progress gets the bytes that have come, and those in all or -1; nil for no one.
 	Progress func(done, total int64)
 }
 
@@ -214,7 +214,7 @@ type source interface {
 // answer is what a source answers.
 type answer struct {
 	body io.ReadCloser // nil when the content is the known one
-	size int64         // -1 when the source does not tell
+	size int64         // -1 when the source does not report it
 	// again asks for the rest of the same content, from a byte on; nil when the source cannot.
 	again func(ctx context.Context, from int64) (io.ReadCloser, error)
 	entry

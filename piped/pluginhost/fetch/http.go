@@ -90,7 +90,7 @@ func (s *httpSource) open(ctx context.Context, known entry, _ func(string) bool)
 	return nil, statusFailure(response.StatusCode)
 }
 
-// rest asks for the rest of a content that its server can tell from another one; nil when it cannot.
+// rest asks for the rest of a content that its server can distinguish from another one; nil when it cannot.
 func (s *httpSource) rest(of *http.Response) func(context.Context, int64) (io.ReadCloser, error) {
 	tag, size := of.Header.Get("ETag"), of.ContentLength
 	if !strings.HasPrefix(tag, `"`) || size <= 0 { // W/"…" is the same for contents that differ a little
@@ -118,7 +118,7 @@ func (s *httpSource) rest(of *http.Response) func(context.Context, int64) (io.Re
 	}
 }
 
-// lastModified is empty when the content may change once more within the second that the header tells (RFC 9110,
+// lastModified is empty when the content may change once more within the second that the header gives (RFC 9110,
 // 8.8.2.2).
 func lastModified(header http.Header) string {
 	changed, err := http.ParseTime(header.Get("Last-Modified"))

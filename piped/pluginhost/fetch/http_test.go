@@ -168,7 +168,7 @@ func TestPassingErrorsAreTriedAgain(t *testing.T) {
 	require.EqualValues(t, 4, s.asked.Load())
 }
 
-func TestLastingErrorsAreToldAtOnceWithTheNextStep(t *testing.T) {
+func TestLastingErrorsAreReportedAtOnceWithTheNextStep(t *testing.T) {
 	t.Parallel()
 	secure, plain := newSite(t, true, "one"), newSite(t, false, "one")
 	status := func(code int) string {
@@ -273,7 +273,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false, strings.Repeat("x", 3<<20))
 	var seen []int64
@@ -334,7 +334,7 @@ func TestAPinnedDigestIsWantedAndNeedsNoServerTwice(t *testing.T) {
 	require.Equal(t, "two", content(t, file))
 }
 
-func TestAQueryIsNotToldToWhereTheServerRedirects(t *testing.T) {
+func TestAQueryIsNotSentToWhereTheServerRedirects(t *testing.T) {
 	t.Parallel()
 	referer := make(chan string, 1)
 	elsewhere := newSite(t, false, "plugin")

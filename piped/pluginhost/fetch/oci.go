@@ -233,7 +233,7 @@ func checkDescriptor(d ocispec.Descriptor) error {
 
 const logIn = "log in with docker login, oras login or podman login"
 
-// registryFailure tells passing errors of a registry from the others.
+// registryFailure distinguishes passing errors of a registry from the others.
 func registryFailure(err error) error {
 	var response *errcode.ErrorResponse
 	switch {

@@ -144,10 +144,10 @@ func (s *ociSource) signatures(
 	return texts, nil
 }
 
-// maySign reports whether a referrer may be a signature: registries from before OCI 1.1 tell the type of its
-// configuration in place of its own.
-func maySign(told string, form signature.Form) bool {
-	return told == artifactType(form) || told == "" || told == ocispec.MediaTypeEmptyJSON
+// maySign reports whether a referrer may be a signature: registries from before OCI 1.1 give the type of its
+// configuration in place of the type of the referrer.
+func maySign(given string, form signature.Form) bool {
+	return given == artifactType(form) || given == "" || given == ocispec.MediaTypeEmptyJSON
 }
 
 // signature is nil for an artifact of another type.

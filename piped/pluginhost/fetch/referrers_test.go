@@ -133,7 +133,7 @@ func TestOnlyPluginsInRegistriesAreSignedThere(t *testing.T) {
 }
 
 // Anybody who may write to the registry can put something next to a plugin.
-func TestWhatIsNoSignatureBesideAPluginHidesNone(t *testing.T) {
+func TestOtherFilesNextToAPluginHideNoSignature(t *testing.T) {
 	t.Parallel()
 	server, address, _ := newRegistry(t, "", registry.WithReferrersSupport(true))
 	url := address + "/plugin:v1"

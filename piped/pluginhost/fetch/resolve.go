@@ -192,7 +192,7 @@ func ofIndex(err error) error {
 	return fmt.Errorf("read the plugin index: %w", err)
 }
 
-// namedFor tells for which plugin an index was wanted.
+// namedFor says for which plugin an index was wanted.
 func namedFor(plugin config.Plugin, err error) error {
 	var failed *Error
 	if errors.As(err, &failed) {

@@ -110,7 +110,7 @@ func TestTheIndexSaysWhereTheBinaryIsAndWhichOne(t *testing.T) {
 	require.Equal(t, r.Plugin, kept.Plugin)
 	_, ok, err = newFetcher(t.TempDir()).ResolveKept(at, newest)
 	require.NoError(t, err)
-	require.False(t, ok, "nobody has fetched it here")
+	require.False(t, ok, "no one has fetched it here")
 }
 
 func TestAnIndexIsAFileToo(t *testing.T) {

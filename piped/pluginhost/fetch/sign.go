@@ -28,7 +28,7 @@ type Signer struct {
 
 // Signed is a binary in a registry that has a signature now.
 type Signed struct {
-	// Platform like linux/amd64; empty when the registry does not tell.
+	// Platform like linux/amd64; empty when the registry does not report it.
 	Platform string
 	// SHA256 of the binary in hexadecimal.
 	SHA256 string

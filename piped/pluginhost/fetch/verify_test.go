@@ -43,7 +43,7 @@ func TestSignaturesAreChecked(t *testing.T) {
 	}{
 		"right":             {right, public, ""},
 		"of something else": {sign(t, private, "theirs", "plugin v1"), public, "not the one that was signed"},
-		"of somebody else": {
+		"of another signer": {
 			sign(t, other, "mine", "plugin v1"), public, "write it to plugins[].signature.publicKey",
 		},
 		"another key is wanted": {right, otherPublic, "it is signed by the key"},
@@ -87,7 +87,7 @@ func TestSignaturesAreChecked(t *testing.T) {
 	}
 }
 
-func TestSignatureIsFetchedBesideTheBinaryAndKept(t *testing.T) {
+func TestASignatureIsFetchedWithTheBinaryAndKept(t *testing.T) {
 	t.Parallel()
 	public, private := newKey(t)
 	path := program(t, "mine")

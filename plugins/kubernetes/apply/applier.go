@@ -118,7 +118,7 @@ func (r *run) wave(ctx context.Context, manifests []manifest.Manifest) (applied 
 				r.log.Infof("  the API warns about %s: %s", m.Key().Human(), text)
 			}), m)
 			if errs[i] == nil {
-				r.tell(made[i], r.before.how(made[i], hows[i]))
+				r.logObject(made[i], r.before.how(made[i], hows[i]))
 			}
 			return nil
 		})
@@ -137,8 +137,9 @@ func (r *run) wave(ctx context.Context, manifests []manifest.Manifest) (applied 
 	return applied, failed
 }
 
-// tell writes what became of one object. That nothing did is only counted: most of a large application stays as it is.
-func (r *run) tell(a Applied, how string) {
+// logObject writes what became of one object. That nothing did is only counted: most of a large application stays as it
+// is.
+func (r *run) logObject(a Applied, how string) {
 	r.counts.add(how)
 	if how != unchanged {
 		r.log.Successf("- %s: %s", a.key().Human(), how)

@@ -27,7 +27,7 @@ type before map[types.UID]state
 
 type state struct{ version, application string }
 
-// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user is told, so
+// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user sees, so
 // that what may not be listed is left out.
 func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) before {
 	type place struct {
@@ -84,7 +84,7 @@ const (
 	unchanged = "unchanged"
 )
 
-// how says what became of an object; done is what the request itself tells.
+// how says what became of an object; done is what the request itself shows.
 func (b before) how(a Applied, done string) string {
 	if done != "applied" {
 		return done

@@ -137,7 +137,7 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 	}
 }
 
-func TestTheValueOfASecretIsNotTold(t *testing.T) {
+func TestTheValueOfASecretIsNotShown(t *testing.T) {
 	t.Parallel()
 	m := parse(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: 12345\n")[0]
 	err := describe(apierrors.NewBadRequest("failed to create typed patch object: .stringData.password: expected "+

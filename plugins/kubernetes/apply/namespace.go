@@ -37,7 +37,7 @@ func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 			return err
 		})
 		if apierrors.IsForbidden(err) {
-			// No need to when it is there, which another Get may not tell either: then applying does.
+			// No need to when it is there, which another Get may not show either: then applying does.
 			if _, getErr := r.Get(ctx, name, metav1.GetOptions{}); getErr == nil || apierrors.IsForbidden(getErr) {
 				there, err = true, nil
 			}
@@ -59,19 +59,19 @@ func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 }
 
 // awaitLeaving waits for the namespaces of the manifests that are being deleted, where the manifests make them again.
-// In the others nothing can be created: that is told before anything is applied.
+// In the others nothing can be created: that is reported before anything is applied.
 func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifest) error {
-	anew := map[string]bool{}
+	created := map[string]bool{}
 	for _, m := range manifests {
 		switch {
 		case m.Is(manifest.KindNamespace):
-			anew[m.GetName()] = true
+			created[m.GetName()] = true
 		case m.GetNamespace() != "":
-			anew[m.GetNamespace()] = anew[m.GetNamespace()]
+			created[m.GetNamespace()] = created[m.GetNamespace()]
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(anew)) {
-		if _, err := a.awaitNamespace(ctx, name, anew[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(created)) {
+		if _, err := a.awaitNamespace(ctx, name, created[name]); err != nil {
 			return err
 		}
 	}
@@ -80,14 +80,14 @@ func (a *Applier) awaitLeaving(ctx context.Context, manifests []manifest.Manifes
 
 // awaitNamespace waits until a namespace that is being deleted is gone. It reports whether it was leaving; one that may
 // not be looked at is taken for one that stays. Without again, one that leaves is an error.
-func (a *Applier) awaitNamespace(ctx context.Context, name string, anew bool) (leaving bool, err error) {
+func (a *Applier) awaitNamespace(ctx context.Context, name string, created bool) (leaving bool, err error) {
 	r := a.client.Dynamic.Resource(namespaces)
 	live, err := r.Get(ctx, name, metav1.GetOptions{})
 	if err != nil || live.GetDeletionTimestamp() == nil {
 		return false, nil
 	}
 	since := time.Since(live.GetDeletionTimestamp().Time).Round(time.Second)
-	if !anew {
+	if !created {
 		return true, fmt.Errorf("the namespace %s is being deleted since %s, so nothing can be created in it%s: "+
 			"wait until it is gone, then deploy with input.autoCreateNamespace: true and input.namespace, or with "+
 			"a Namespace among the manifests",

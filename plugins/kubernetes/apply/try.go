@@ -22,8 +22,8 @@ type Trial struct {
 	Manifest manifest.Manifest
 	// Live is the object as it is, nil when there is none; After is what the API would make of it, defaults and all.
 	Live, After *unstructured.Unstructured
-	// Anew is set when the object would be deleted and created again. After is the manifest then.
-	Anew bool
+	// Recreate is set when the object would be deleted and created again. After is the manifest then.
+	Recreate bool
 }
 
 // Try asks the API what it would make of a manifest, and changes nothing. Its errors are those of Apply: a
@@ -46,7 +46,7 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 		replaced := annotations[manifest.AnnotationReplace] == manifest.Enabled
 		switch {
 		case trial.Live != nil && (annotations[manifest.AnnotationForceReplace] == manifest.Enabled || m.RunsAsHook()):
-			trial.Anew, trial.After = true, m.Unstructured
+			trial.Recreate, trial.After = true, m.Unstructured
 		case trial.Live != nil && replaced:
 			next := m.Clone()
 			next.SetResourceVersion(trial.Live.GetResourceVersion())

@@ -130,7 +130,7 @@ func (t *Tree) Kind(path string) Kind {
 	return Missing
 }
 
-// Resolve gives the real path of an absolute one. One that does not exist is given as it is, so that opening it tells.
+// Resolve gives the real path of an absolute one. One that does not exist is given as it is, so that opening it fails.
 func (t *Tree) Resolve(path string) (string, error) {
 	lexical, err := t.relative(path)
 	if err != nil {

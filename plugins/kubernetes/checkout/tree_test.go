@@ -66,7 +66,7 @@ func TestAFileHasABound(t *testing.T) {
 	require.EqualError(t, err, "large: larger than the 32 MiB that a file may have")
 }
 
-func TestASnapshotTellsWhetherAnotherCheckoutIsTheSame(t *testing.T) {
+func TestASnapshotShowsWhetherAnotherCheckoutIsTheSame(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a": "1", "folder/b": "2", "unread": "3"}
 	root := write(t, t.TempDir(), files)

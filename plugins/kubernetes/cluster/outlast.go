@@ -12,8 +12,8 @@ import (
 const (
 	// restartPatience bounds how long the requests of a stage are sent again because the API server restarts.
 	restartPatience = 2 * time.Minute
-	// toldAgain is how long after a line about a restart another line is about another restart.
-	toldAgain = time.Minute
+	// logAgain is how long after a line about a restart another line is about another restart.
+	logAgain = time.Minute
 )
 
 type outlastKey struct{}
@@ -26,9 +26,9 @@ type outlasting struct {
 	mu sync.Mutex
 	// since is when the first request of an outage failed; zero while requests succeed.
 	since time.Time
-	// told is when the log got a line about this outage; over is set when it got the line about its end.
-	told time.Time
-	over bool
+	// logged is when the log got a line about this outage; over is set when it got the line about its end.
+	logged time.Time
+	over   bool
 }
 
 // OutlastRestarts makes requests under the returned context survive a restart of the API server: they are sent again
@@ -61,8 +61,8 @@ func (o *outlasting) failed(now time.Time, server, problem string) bool {
 	if now.Sub(o.since) > restartPatience {
 		return false
 	}
-	if o.told.IsZero() || now.Sub(o.told) > toldAgain && o.over {
-		o.told, o.over = now, false
+	if o.logged.IsZero() || now.Sub(o.logged) > logAgain && o.over {
+		o.logged, o.over = now, false
 		o.log.Infof("The API server at %s %s; trying again, at most %s", server, problem, restartPatience)
 	}
 	return true
@@ -72,10 +72,10 @@ func (o *outlasting) failed(now time.Time, server, problem string) bool {
 func (o *outlasting) succeeded(now time.Time, server string, waited bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if waited && !o.over && !o.told.IsZero() {
+	if waited && !o.over && !o.logged.IsZero() {
 		o.over = true
 		o.log.Infof("The API server at %s accepts requests again after %s", server,
-			now.Sub(o.told).Round(100*time.Millisecond))
+			now.Sub(o.logged).Round(100*time.Millisecond))
 	}
 	o.since = time.Time{}
 }

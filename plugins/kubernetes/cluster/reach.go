@@ -27,7 +27,7 @@ func (p *Pool) Reach(ctx context.Context, target config.DeployTarget, patience t
 	return client, err
 }
 
-// lastLine keeps the newest of the lines that tell what is waited for.
+// lastLine keeps the newest of the lines that say what is waited for.
 type lastLine struct{ text string }
 
 func (l *lastLine) Infof(format string, args ...any) {

@@ -73,7 +73,7 @@ type Reference struct {
 	Name string `json:"name"`
 }
 
-// VariantLabel is the label that tells primary from canary resources.
+// VariantLabel is the label that distinguishes primary from canary resources.
 type VariantLabel struct {
 	// Key is the label. Default pipecd.dev/variant.
 	Key string `json:"key" jsonschema:"default=pipecd.dev/variant"`

@@ -91,7 +91,7 @@ func TestStageOptionsAreRead(t *testing.T) {
 	require.ErrorContains(t, err, "K8S_CANARY_ROLLOUT: with: replicas")
 }
 
-func TestOptionsThatNobodyReadsAreTold(t *testing.T) {
+func TestUnreadOptionsAreReported(t *testing.T) {
 	t.Parallel()
 	for with, want := range map[string][]string{
 		`K8S_CANARY_ROLLOUT {"replicas": "50%", "Suffix": "x", "createService": true, "patches": [{"target": {"kind": "a", "name": "b", "documentRoot": "c"}, "ops": [{"op": "json-patch", "value": {"x": 1}}]}]}`: nil,
@@ -147,7 +147,7 @@ func TestAnImageBuilderIsOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestAPipelineThatIsCertainToFailIsTold(t *testing.T) {
+func TestAPipelineThatIsCertainToFailIsReported(t *testing.T) {
 	t.Parallel()
 	for pipeline, want := range map[string]map[string]string{
 		"{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}": {

@@ -83,7 +83,7 @@ func (a *Application) AtTarget(name string, labels map[string]string) *Applicati
 	return &at
 }
 
-// DeployTarget is the name that AtTarget was told; empty for an application of one cluster.
+// DeployTarget is the name that AtTarget was given; empty for an application of one cluster.
 func (a *Application) DeployTarget() string { return a.target }
 
 // Folder is where the manifests are, relative to the application's directory; mostly empty.

@@ -17,7 +17,7 @@ type Patch struct {
 	Ops []PatchOp `json:"ops" jsonschema:"required"`
 }
 
-// PatchTarget is a manifest, and optionally a string field of it that holds a document of its own.
+// PatchTarget is a manifest, and optionally a string field of it that holds a separate document.
 type PatchTarget struct {
 	Reference
 	// DocumentRoot is the path of a field whose text is YAML or JSON, to change what is in it.

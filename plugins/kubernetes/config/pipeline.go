@@ -20,7 +20,7 @@ type PipelineStage struct {
 	Index int
 	// With is JSON; empty when absent.
 	With json.RawMessage
-	// Timeout is 0 when the stage has none of its own.
+	// Timeout is 0 when the stage has none.
 	Timeout time.Duration
 }
 

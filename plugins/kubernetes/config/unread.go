@@ -13,7 +13,7 @@ import (
 )
 
 // Unread reports which options in the `with` of a stage no one reads, a sentence for each. PipeCD v1 skips them in
-// silence, and so does the decoding; a sentence in the log is what tells a slip from a setting.
+// silence, and so does the decoding; a sentence in the log distinguishes a slip from a setting.
 func Unread(stage string, with []byte) []string {
 	var given map[string]any
 	if len(with) == 0 || json.Unmarshal(with, &given) != nil { // which is an error elsewhere

@@ -263,7 +263,7 @@ func TestADependencyThatIsSwitchedOffNeedNotBeThere(t *testing.T) {
 	rendered, err := render(t, req)
 	require.NoError(t, err)
 	require.Equal(t, "kind: car\n", file(t, rendered, "../charts/web/charts/car/templates/a.yml"),
-		"a folder beside the chart")
+		"a folder next to the chart")
 }
 
 func TestLinksOfAChartStayInTheRepository(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
-// The program of the tests renders charts as the plugins do: in processes of its own.
+// The program of the tests renders charts as the plugins do: in separate processes.
 func TestMain(m *testing.M) {
 	helm.ServeIfChild()
 	os.Exit(m.Run())
@@ -29,7 +29,7 @@ func children(t testing.TB, limits helm.Limits) *helm.Children {
 	return c
 }
 
-// hungry renders a chart with one template of its own.
+// hungry renders a chart with one template.
 func hungry(ctx context.Context, t *testing.T, c *helm.Charts, template string) (*helm.Rendered, error) {
 	t.Helper()
 	root := application(t)
@@ -109,7 +109,7 @@ func TestCloseEndsWhatRenders(t *testing.T) {
 	}
 }
 
-func TestAProcessOfItsOwnRendersTheSame(t *testing.T) {
+func TestASeparateProcessRendersTheSame(t *testing.T) {
 	t.Parallel()
 	root := application(t)
 	write(t, root, map[string]string{

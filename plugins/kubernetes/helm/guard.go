@@ -24,7 +24,7 @@ type guard struct {
 	places map[string]bool
 	// networks are allowed whatever name leads there.
 	networks []netip.Prefix
-	// scope tells charts that a request of its own may get from those that all requests may get.
+	// scope distinguishes charts that only one request may get from those that all requests may get.
 	scope  string
 	dialer net.Dialer
 }

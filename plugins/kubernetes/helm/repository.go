@@ -117,7 +117,7 @@ func (r *repository) fetch(ctx context.Context, name, version string) ([]byte, e
 	return archive, nil
 }
 
-// get reads a URL of at most limit bytes. The login is told to the repository's own server only.
+// get reads a URL of at most limit bytes. The login is sent to the repository's own server only.
 func (r *repository) get(ctx context.Context, address string, limit int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -80,7 +80,7 @@ func (c *Charts) loadRemote(ctx context.Context, g *guard, repository, name, ver
 type source interface {
 	// fetch gets the archive of a chart; version may be a range.
 	fetch(ctx context.Context, name, version string) ([]byte, error)
-	// identity tells this place, and who asks there, from others.
+	// identity distinguishes this place, and who asks there, from others.
 	identity() string
 }
 
@@ -121,7 +121,7 @@ func sameURL(a, b string) bool {
 	return a != "" && strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/")
 }
 
-// isExact tells a version from a range of versions.
+// isExact distinguishes a version from a range of versions.
 func isExact(version string) bool {
 	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
 	return err == nil

@@ -20,7 +20,7 @@ import (
 // DefaultCacheBytes bounds the charts that are kept on disk.
 const DefaultCacheBytes = 256 << 20
 
-// store keeps archives in a directory of its own: files named by the digests of their key and of their content. What
+// store keeps archives in a separate directory: files named by the digests of their key and of their content. What
 // was not used for the longest time goes first. All is well without it, so that its errors are skipped.
 type store struct {
 	given string

@@ -75,7 +75,7 @@ func readBelow(req Request, name string) ([]byte, error) {
 
 var yamlLine = regexp.MustCompile(`yaml: line (\d+): (.*)$`)
 
-// valuesError is why a file with values cannot be read, without more of its content than the parser tells.
+// valuesError is why a file with values cannot be read, without more of its content than the parser reports.
 func valuesError(name string, err error) error {
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s:%s: not valid YAML: %s", name, m[1], m[2])

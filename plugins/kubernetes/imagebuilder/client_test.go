@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 )
 
-// builder answers as it is told.
+// builder gives the set answers.
 type builder struct {
 	imagev1.UnimplementedImageServiceServer
 	key     string
@@ -122,7 +122,7 @@ func TestAServerWithoutTheAPIBuildsNothing(t *testing.T) {
 	require.NoError(t, imagebuilder.Client{}.Provide(t.Context(), b, "/repo", "dev", nil, func(string) {}))
 }
 
-func TestAFailureIsToldInTheServersWords(t *testing.T) {
+func TestAFailureIsReportedInTheServersWords(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, "127.0.0.1:0", &builder{key: "id.secret",
 		provide: func(*imagev1.ProvideRequest, func(string)) error {
@@ -134,7 +134,7 @@ func TestAFailureIsToldInTheServersWords(t *testing.T) {
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
 }
 
-func TestAServerThatStartsAnewIsAskedAgain(t *testing.T) {
+func TestARestartedServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	var once sync.Once

@@ -82,7 +82,7 @@ func isManaged(o *metav1.ObjectMeta) bool {
 }
 
 // IsCopy reports whether an object has the marks of another one: who copies an object, by hand or to mirror or restore
-// it, takes its labels and annotations along. Marks that are not complete tell nothing.
+// it, takes its labels and annotations along. Marks that are not complete say nothing.
 func IsCopy(o metav1.Object, key manifest.Key) bool {
 	label, annotation := o.GetLabels()[manifest.LabelApplication], o.GetAnnotations()[manifest.LabelApplication]
 	if label != "" && annotation != "" && label != annotation {

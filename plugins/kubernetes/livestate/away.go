@@ -27,7 +27,7 @@ type away struct {
 	applications map[string]bool
 }
 
-// awaits tells the application as changed when the cluster of a deploy target answers again.
+// awaits reports the application as changed when the cluster of a deploy target answers again.
 func (s *Store) awaits(target stage.Target, applicationID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

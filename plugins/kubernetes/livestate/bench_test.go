@@ -37,7 +37,7 @@ func BenchmarkAnswer(b *testing.B) {
 			b.Fatal(found, err)
 		}
 		if len(resources(objects, "local")) != len(objects) {
-			b.Fatal("not all are told")
+			b.Fatal("not all are reported")
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
-var update = flag.Bool("update", false, "write the reasons of testdata/drift anew")
+var update = flag.Bool("update", false, "rewrite the reasons of testdata/drift")
 
 // The files of a case: git and live hold YAML documents, applied those that a dry run gives (a missing one is refused),
 // app the application configuration, and want the reason.

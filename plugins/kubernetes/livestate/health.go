@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// maxDescription bounds what is told of one object, in bytes.
+// maxDescription bounds what is reported of one object, in bytes.
 const maxDescription = 300
 
 // healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has

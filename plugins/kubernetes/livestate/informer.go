@@ -43,7 +43,7 @@ type informerKey struct {
 	children bool
 	// bare watches only the metadata: of these it matters that they are there.
 	bare bool
-	// kind is that of bare children, which do not tell it.
+	// kind is that of bare children, which do not name it.
 	kind string
 }
 
@@ -58,7 +58,7 @@ type informer struct {
 	used time.Time
 
 	mu      sync.Mutex
-	problem error         // of the last try to list or watch; nil again after the next success is not told
+	problem error         // of the last try to list or watch; a change back to nil is not reported
 	refused chan struct{} // closed at the first problem
 }
 
@@ -141,7 +141,7 @@ func (i *informer) fail(err error) {
 }
 
 // filled waits until everything has been seen once. The informer tries again by itself after a problem; whoever waits
-// is told of it at once.
+// learns of it at once.
 func (i *informer) filled(ctx context.Context) error {
 	if i.synced.HasSynced() {
 		return nil
@@ -259,8 +259,8 @@ func (w *watched) trimRoot(o any) (any, error) {
 	return o, nil
 }
 
-// dropOwnFields forgets which fields piped has written: only those of others are ever told, and ours are most of the
-// object.
+// dropOwnFields forgets which fields piped has written: only those of others are ever reported, and ours are most of
+// the object.
 func dropOwnFields(o *unstructured.Unstructured) {
 	entries := o.GetManagedFields()
 	others := slices.DeleteFunc(entries,

@@ -32,7 +32,7 @@ var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 
 // kinds is what a watched cluster knows of kinds that it does not know.
 type kinds struct {
-	// missing are the applications to tell of when a kind is there.
+	// missing are the applications to report when a kind is there.
 	missing map[schema.GroupVersionKind]map[string]bool
 	// users are the applications that have objects of a custom kind; gone are those whose kind has been removed.
 	users, gone map[schema.GroupResource]map[string]bool
@@ -148,20 +148,20 @@ func (w *watched) foundKinds() (more bool) {
 			more = more || defined.defines(kind.Group)
 			continue
 		}
-		tell(w, w.kinds.missing, kind)
+		mark(w, w.kinds.missing, kind)
 	}
 	for _, resource := range gone {
 		if _, err := w.client.Mapper.ResourceFor(resource.WithVersion("")); !meta.IsNoMatchError(err) {
 			more = true
 			continue
 		}
-		tell(w, w.kinds.gone, resource)
+		mark(w, w.kinds.gone, resource)
 	}
 	return more
 }
 
-// tell marks the applications that wait for a kind.
-func tell[K comparable](w *watched, waiting map[K]map[string]bool, kind K) {
+// mark reports the applications that wait for a kind.
+func mark[K comparable](w *watched, waiting map[K]map[string]bool, kind K) {
 	w.mu.Lock()
 	ids := waiting[kind]
 	delete(waiting, kind)

@@ -26,9 +26,9 @@ func (w *world) becomes(what string, is func(*sdk.Livestate) bool, to ...Destina
 	state := w.get(to...)
 	for !is(state) {
 		select {
-		case <-w.told:
+		case <-w.changes:
 		case <-time.After(30 * time.Second):
-			require.FailNow(w.t, what, "nothing more was told; the last answer: %v", state)
+			require.FailNow(w.t, what, "nothing more was reported; the last answer: %v", state)
 		}
 		state = w.get(to...)
 	}

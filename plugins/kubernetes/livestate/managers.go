@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 )
 
-// owns reports whether a field, or something below it, is in the entry. Elements of lists are not told apart.
+// owns reports whether a field, or something below it, is in the entry. Elements of lists are not distinguished.
 func owns(entry metav1.ManagedFieldsEntry, path string) bool {
 	if entry.FieldsV1 == nil {
 		return false

@@ -28,7 +28,7 @@ func TestAnswersOfDeployTargetsBecomeOne(t *testing.T) {
 		"drift goes before not known": {[]model.ApplicationSyncStatus{outOfSync, unknown, synced}, outOfSync,
 			"a: r0; b: r1"},
 		"one target needs no name": {[]model.ApplicationSyncStatus{outOfSync}, outOfSync, "r0"},
-		"few are told in short": {
+		"few are reported in short": {
 			[]model.ApplicationSyncStatus{outOfSync, outOfSync, outOfSync, outOfSync, outOfSync}, outOfSync,
 			"a: r0; b: r1; c: r2; and 2 more deploy targets",
 		},

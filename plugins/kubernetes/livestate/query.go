@@ -37,8 +37,8 @@ type Destination struct {
 const parallelTargets = 8
 
 // Get reports what runs of an application at its deploy targets, and how that differs from their sources. A target that
-// cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is told as changed
-// when its cluster answers again.
+// cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is reported as
+// changed when its cluster answers again.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
 	wanted := make([]*wanted, len(q.Destinations))
 	for i, d := range q.Destinations {

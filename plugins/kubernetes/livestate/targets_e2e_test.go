@@ -37,12 +37,12 @@ const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// world is a store, and a namespace of its own in the API.
+// world is a store, and a separate namespace in the API.
 type world struct {
 	t     *testing.T
 	store *Store
-	// told receives when the store reports that the application has changed.
-	told      chan struct{}
+	// changes receives when the store reports that the application has changed.
+	changes   chan struct{}
 	client    *cluster.Client
 	local     stage.Target
 	namespace string
@@ -61,11 +61,11 @@ func newWorld(t *testing.T) *world {
 	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
 	t.Cleanup(w.store.Close)
 	w.store.reach, w.store.pause = 2*time.Second, time.Millisecond
-	w.told = make(chan struct{}, 1)
+	w.changes = make(chan struct{}, 1)
 	w.store.mark = func(id string) {
 		if id == w.id {
 			select {
-			case w.told <- struct{}{}:
+			case w.changes <- struct{}{}:
 			default:
 			}
 		}
@@ -148,9 +148,9 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 	answers()
 	for state.Sync.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
 		select {
-		case <-w.told:
+		case <-w.changes:
 		case <-time.After(30 * time.Second):
-			require.FailNow(t, "nothing was told when the cluster answered")
+			require.FailNow(t, "nothing was reported when the cluster answered")
 		}
 		state = w.get(blue, red)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// maxObjects bounds what is told of one application, so that the answer stays below the bound of a message.
+// maxObjects bounds what is reported of one application, so that the answer stays below the bound of a message.
 const maxObjects = 10_000
 
 // object is one live object of an application. It is shared with the watch and must not be changed.
@@ -61,7 +61,7 @@ func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppS
 	return p, err
 }
 
-// placeMissing looks again for a kind that is not known, and has the application told when it is there.
+// placeMissing looks again for a kind that is not known, and has the application reported when it is there.
 func (w *watched) placeMissing(ctx context.Context, m manifest.Manifest, applicationID string) (place, error) {
 	if err := w.followKinds(ctx); err != nil {
 		return place{}, err

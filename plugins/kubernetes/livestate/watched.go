@@ -148,7 +148,7 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 		namespace := p.manifest.GetNamespace()
 		key := informerKey{gvr: p.gvr}
 		confined, err := w.isConfined(ctx, p.gvr, namespace)
-		if apierrors.IsNotFound(err) { // its definition has just been removed, which discovery will tell later
+		if apierrors.IsNotFound(err) { // its definition has just been removed, which discovery will show later
 			places[at].known = false
 			w.misses(p.manifest.GroupVersionKind(), applicationID)
 			continue

@@ -84,7 +84,7 @@ func TestTheTreeHoldsWhatControllersMade(t *testing.T) {
 
 	w.changed(pod)
 	w.saw(informerKey{}, cache.DeletedFinalStateUnknown{Obj: set}, true)
-	w.changed(child("Pod", "stray", "nobody", ""))
+	w.changed(child("Pod", "stray", "absent", ""))
 	w.changed(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, uid: gone, labels: "+
 		"{pipecd.dev/application: theirs}}}"))
 	require.Equal(t, []string{"ours", "ours", "theirs"}, marked)
@@ -118,7 +118,7 @@ func TestACopyOfAnObjectIsNotPartOfTheApplication(t *testing.T) {
 	require.Equal(t, "web", objects[0].live.GetName())
 }
 
-func TestAnApplicationIsToldUpToABound(t *testing.T) {
+func TestAnApplicationIsReportedUpToABound(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, func(string) {})
 	i := w.holding(t, informerKey{gvr: deployments})
@@ -135,7 +135,7 @@ func TestAnApplicationIsToldUpToABound(t *testing.T) {
 
 func TestOwnersInACircleEnd(t *testing.T) {
 	t.Parallel()
-	w := unstarted(t, func(string) { t.Error("it belongs to nobody") })
+	w := unstarted(t, func(string) { t.Error("it belongs to no application") })
 	a := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, uid: a, ownerReferences: [{uid: b}]}}")
 	b := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: b, uid: b, ownerReferences: [{uid: a}]}}")
 	w.holding(t, informerKey{gvr: pods, children: true}, a, b)
@@ -157,7 +157,7 @@ func TestWatchesAreBounded(t *testing.T) {
 	idle := informerKey{gvr: pods, namespace: "1"}
 	w.informers[idle] = &informer{key: idle, cancel: func() { ended = true }}
 	_, err = w.informer(informerKey{gvr: pods, namespace: "one more"})
-	require.NoError(t, err, "room is made where nobody has asked for long")
+	require.NoError(t, err, "room is made where no one has asked for long")
 	require.True(t, ended)
 	require.NotContains(t, w.informers, idle)
 }
@@ -175,7 +175,7 @@ func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
 	}, trimmed.(*unstructured.Unstructured).Object)
 }
 
-func TestAWatchThatNobodyAsksForEnds(t *testing.T) {
+func TestAWatchWithoutReadersEnds(t *testing.T) {
 	t.Parallel()
 	w := unstarted(t, nil)
 	used, idle := w.holding(t, informerKey{gvr: deployments}), w.holding(t,

@@ -40,7 +40,7 @@ func chartRequest(root string) manifest.Request {
 		Chart: &manifest.Chart{Path: "web", Release: "shop"}}
 }
 
-func TestAChartGoesBeforeEverythingElseAndItsHooksAreTold(t *testing.T) {
+func TestAChartGoesBeforeEverythingElseAndItsHooksAreReported(t *testing.T) {
 	t.Parallel()
 	req := chartRequest(write(t, chartFiles()))
 	var notes []string

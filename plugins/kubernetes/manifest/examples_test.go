@@ -109,7 +109,7 @@ func TestFiveHundredManifestsAreLoadedInOrder(t *testing.T) {
 	require.Equal(t, "config-49.yaml:245", manifests[499].Origin.String())
 }
 
-func TestADefinitionMayStandBesideItsResources(t *testing.T) {
+func TestADefinitionMayStandNextToItsResources(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
 		"all.yaml": "apiVersion: v1\nkind: List\nitems:\n- &a\n  apiVersion: web.example/v1\n  kind: Widget\n" +
@@ -133,7 +133,7 @@ func BenchmarkLoadFiveHundredManifests(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, loader := range map[string]func() *manifest.Loader{"anew": manifest.NewLoader, "kept": sameLoader()} {
+	for name, loader := range map[string]func() *manifest.Loader{"new": manifest.NewLoader, "kept": sameLoader()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := loader().Load(b.Context(), manifest.Request{Dir: dir}); err != nil {
@@ -151,7 +151,7 @@ func BenchmarkLoadAnOverlay(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, loader := range map[string]func() *manifest.Loader{"anew": manifest.NewLoader, "kept": sameLoader()} {
+	for name, loader := range map[string]func() *manifest.Loader{"new": manifest.NewLoader, "kept": sameLoader()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := loader().Load(b.Context(), manifest.Request{Dir: filepath.Join(root, "overlays/prod"),

@@ -23,7 +23,7 @@ type Image struct {
 }
 
 // ParseImage takes a reference apart. Of one that no container runtime would take, the parts are as near as can be
-// told: they are shown to people, and the cluster is who refuses it.
+// reported: they are shown to people, and the cluster is who refuses it.
 func ParseImage(reference string) Image {
 	image := Image{Reference: reference}
 	tagged, digest, _ := strings.Cut(reference, "@")

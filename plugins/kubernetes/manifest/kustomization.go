@@ -41,7 +41,7 @@ type kustomization struct {
 	changed bool
 }
 
-// complete checks a kustomization, and has its charts rendered. That of the application gets told to say where
+// complete checks a kustomization, and has its charts rendered. That of the application gets an option to say where
 // resources come from.
 func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 	k := &kustomization{name: d.name(path)}

@@ -80,7 +80,7 @@ func TestAKustomizationMayNotLeaveTheRepository(t *testing.T) {
 	require.ErrorContains(t, err, "outside of the repository")
 }
 
-func TestAMistakeInAKustomizationIsToldWithoutThePathOfTheCheckout(t *testing.T) {
+func TestAMistakeInAKustomizationIsReportedWithoutThePathOfTheCheckout(t *testing.T) {
 	t.Parallel()
 	files := kustomizeFiles()
 	files["app/kustomization.yaml"] = "resources: [missing.yaml]\n"

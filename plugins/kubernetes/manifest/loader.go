@@ -47,7 +47,7 @@ type Request struct {
 	Namespace string
 	// AllowedAddresses are added to those that charts may come from.
 	AllowedAddresses []string
-	// Note, unless nil, is told what a user should know next to the manifests, a line each.
+	// Note, unless nil, gets what a user should know next to the manifests, a line each.
 	Note func(string)
 }
 

@@ -20,7 +20,7 @@ import (
 const (
 	// contextLines stand around what changes.
 	contextLines = 3
-	// maxDetails bounds what is told of a target, in bytes: a PipeCD piped takes answers of 4 MiB.
+	// maxDetails bounds what is shown of a target, in bytes: a PipeCD piped takes answers of 4 MiB.
 	maxDetails = 1 << 20
 	// maxLeft bounds the objects that are named as left alone.
 	maxLeft = 20
@@ -55,7 +55,7 @@ func (c *changes) applied(t apply.Trial, applicationID string) {
 		note = "# it is not this application's so far, and would be taken over"
 	}
 	before := t.Live
-	if t.Anew {
+	if t.Recreate {
 		note = "# it would be deleted and created again"
 		before = t.Live.DeepCopy()
 		before.Object, _ = within(t.Live.Object, t.After.Object).(map[string]any)

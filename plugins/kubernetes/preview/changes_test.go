@@ -104,14 +104,15 @@ func TestValuesOfSecretsAreNeverShown(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatIsMadeAnewIsComparedByWhatGitSays(t *testing.T) {
+func TestAnObjectThatIsCreatedAgainIsComparedByWhatGitSays(t *testing.T) {
 	t.Parallel()
 	live := object(t, "apiVersion: batch/v1\nkind: Job\n"+
 		"metadata: {name: j, uid: u, labels: {pipecd.dev/application: a}}\n"+
 		"spec: {defaulted: 1, template: {image: [a, b]}}\nstatus: {x: 1}\n")
 	wanted := object(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {image: [a, c]}}\n")
 	found := &changes{}
-	found.applied(apply.Trial{Manifest: wanted, Live: live.Unstructured, After: wanted.Unstructured, Anew: true}, "a")
+	recreated := apply.Trial{Manifest: wanted, Live: live.Unstructured, After: wanted.Unstructured, Recreate: true}
+	found.applied(recreated, "a")
 	summary, details := found.render()
 	require.Contains(t, summary, "1 changed manifests")
 	require.Contains(t, details, "# it would be deleted and created again\n")

@@ -88,7 +88,7 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	var running []manifest.Manifest
 	if q.Running != nil {
 		if running, err = p.load(ctx, q, q.Running); err != nil {
-			running = nil // what is there tells more
+			running = nil // what is there shows more
 		}
 	}
 	rule, err := pruneRule(q.Wanted, running, wanted)

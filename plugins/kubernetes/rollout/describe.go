@@ -57,7 +57,7 @@ func describe(live *unstructured.Unstructured, result *status.Result) string {
 
 // isObserved reports whether the status is about the present spec.
 func isObserved(live *unstructured.Unstructured) bool {
-	// Pods and Jobs do not tell: what changes in them is not their specification.
+	// Pods and Jobs do not say: what changes in them is not their specification.
 	return live.GetKind() == "Pod" || live.GetKind() == kindJob ||
 		number(live, 0, "status", "observedGeneration") >= live.GetGeneration()
 }

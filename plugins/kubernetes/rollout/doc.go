@@ -9,6 +9,6 @@
 // longer than a grace period. Pods of an older revision never count against a rollout, so that a broken version can be
 // replaced by a good one.
 //
-// The stages call it with what was applied. Progress is told at most once a second for each workload. It ends at once
-// when its context does, and says how far it was.
+// The stages call it with what was applied. Progress is reported at most once a second for each workload. It ends at
+// once when its context does, and says how far it was.
 package rollout

@@ -21,7 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
-// fakeCluster keeps objects by resource and tells watchers of changes.
+// fakeCluster keeps objects by resource and sends watchers the changes.
 type fakeCluster struct {
 	output string
 
@@ -59,7 +59,7 @@ type fakeResource struct {
 	watches  int
 }
 
-// set stores an object and tells the watchers.
+// set stores an object and notifies the watchers.
 func (r *fakeResource) set(o *unstructured.Unstructured) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

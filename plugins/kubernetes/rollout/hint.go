@@ -33,7 +33,7 @@ const (
 
 var eventResource = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// stuck are the objects that only events can tell about: a workload whose pods are not made, and pods whose containers
+// stuck are the objects that only events explain: a workload whose pods are not made, and pods whose containers
 // are not begun, without a word in their status (a volume's secret that is missing, for one).
 func (t *tracker) stuck() []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured

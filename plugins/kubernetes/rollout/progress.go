@@ -9,48 +9,48 @@ import (
 )
 
 const (
-	// lineEvery bounds how often the progress of one workload is told.
+	// lineEvery bounds how often the progress of one workload is logged.
 	lineEvery = time.Second
 	// reminderEvery is how often a wait without any progress says that it still is one.
 	reminderEvery = 30 * time.Second
-	// maxSaid bounds the problems of one workload that are told when they appear; those at the end are in the error.
+	// maxSaid bounds the problems of one workload that are logged when they appear; those at the end are in the error.
 	maxSaid = 10
 )
 
-// note keeps how far the workload is, and tells it unless something was told just now; then tell does later.
+// note keeps how far the workload is, and logs it unless something was logged just now; then flush does later.
 func (t *tracker) note(line string) {
 	if line == t.progress {
 		return
 	}
-	t.progress, t.untold = line, true
-	t.tell(time.Now())
+	t.progress, t.unlogged = line, true
+	t.flush(time.Now())
 }
 
-// tell writes the last progress when it is due, or a reminder of it when there was none for long.
-func (t *tracker) tell(now time.Time) {
+// flush writes the last progress when it is due, or a reminder of it when there was none for long.
+func (t *tracker) flush(now time.Time) {
 	switch {
-	case t.untold && !now.Before(t.told.Add(lineEvery)):
+	case t.unlogged && !now.Before(t.logged.Add(lineEvery)):
 		t.log.Infof("%s: %s", t.name(), t.progress)
-	case !t.untold && t.progress != "" && !now.Before(t.reminder()):
+	case !t.unlogged && t.progress != "" && !now.Before(t.reminder()):
 		t.log.Infof("%s: still %s after %s", t.name(), t.withProblems(t.progress), now.Sub(t.begun).Round(time.Second))
 	default:
 		return
 	}
-	t.untold, t.told = false, now
+	t.unlogged, t.logged = false, now
 }
 
-// nextLine is when tell has something to write.
+// nextLine is when flush has something to write.
 func (t *tracker) nextLine() time.Time {
-	if t.untold {
-		return t.told.Add(lineEvery)
+	if t.unlogged {
+		return t.logged.Add(lineEvery)
 	}
 	return t.reminder()
 }
 
 // reminder is when it has been silent for long.
 func (t *tracker) reminder() time.Time {
-	if t.told.After(t.begun) {
-		return t.told.Add(reminderEvery)
+	if t.logged.After(t.begun) {
+		return t.logged.Add(reminderEvery)
 	}
 	return t.begun.Add(reminderEvery)
 }

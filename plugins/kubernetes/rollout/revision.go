@@ -17,7 +17,7 @@ import (
 const (
 	// annotationRevision is on a Deployment and on its ReplicaSets; the newest ReplicaSet has the Deployment's.
 	annotationRevision = "deployment.kubernetes.io/revision"
-	// annotationGeneration and labelGeneration tell the pods of a DaemonSet's newest template.
+	// annotationGeneration and labelGeneration mark the pods of a DaemonSet's newest template.
 	annotationGeneration = "deprecated.daemonset.template.generation"
 	labelGeneration      = "pod-template-generation"
 	labelTemplateHash    = "pod-template-hash"

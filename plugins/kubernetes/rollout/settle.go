@@ -16,7 +16,7 @@ import (
 
 const (
 	// settleTime is how long pods that nothing probes have to stay up. A container without a readiness probe counts as
-	// ready when its process has begun, and a kubelet takes a second or two to tell that it has ended again.
+	// ready when its process has begun, and a kubelet takes a second or two to report that it has ended again.
 	settleTime = 3 * time.Second
 	// annotationSimulated is on pods of an embedded Kubernetes, in which nothing runs that could end.
 	annotationSimulated = "pipedeck.dev/simulated"

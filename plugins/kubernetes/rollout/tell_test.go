@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
 )
 
-func TestProgressIsToldOnceASecondAtMost(t *testing.T) {
+func TestProgressIsLoggedOnceASecondAtMost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t)
@@ -97,7 +97,7 @@ func TestPodsOfAnOldRevisionThatTheAPIRefusesDoNotCount(t *testing.T) {
 	})
 }
 
-func TestEventsTellWhatHoldsAPodThatDoesNotStart(t *testing.T) {
+func TestEventsShowWhatHoldsAPodThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t, pod(t, 2, `state: {waiting: {reason: ContainerCreating}}`))
@@ -117,7 +117,7 @@ func TestEventsTellWhatHoldsAPodThatDoesNotStart(t *testing.T) {
 	})
 }
 
-func TestATimeoutOfTheStageIsToldAsThat(t *testing.T) {
+func TestATimeoutOfTheStageIsReportedAsATimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t)

@@ -38,8 +38,8 @@ type tracker struct {
 	watched  bool            // it was not ready at first
 	readyAt  time.Time       // since when it is ready; zero while it is not
 	progress string          // how far the workload is
-	untold   bool            // it has not been logged yet
-	told     time.Time       // when progress was logged last
+	unlogged bool            // it has not been logged yet
+	logged   time.Time       // when progress was logged last
 	said     map[string]bool // the problems that were logged
 }
 
@@ -137,7 +137,7 @@ func (t *tracker) review(ctx context.Context) (done bool, err error) {
 	if err := t.judge(now); err != nil {
 		return false, err
 	}
-	t.tell(now)
+	t.flush(now)
 	return false, nil
 }
 

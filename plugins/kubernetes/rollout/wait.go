@@ -105,7 +105,7 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return fmt.Sprintf("%s: %s", e.Key.Human(), e.Reason) }
 
-// listOptions selects the pods of a workload; ok is false when it has none of its own.
+// listOptions selects the pods of a workload; ok is false when it has none.
 func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {
 	raw, found, err := unstructured.NestedMap(o.Object, "spec", "selector")
 	if err != nil || !found {

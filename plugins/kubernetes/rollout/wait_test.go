@@ -131,7 +131,7 @@ func TestAWorkloadThatIsReadyIsNotWatched(t *testing.T) {
 	require.Zero(t, c.resource("deployments").watched())
 }
 
-func TestProgressIsToldUntilAllIsReady(t *testing.T) {
+func TestProgressIsLoggedUntilAllIsReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t)
@@ -149,7 +149,7 @@ func TestProgressIsToldUntilAllIsReady(t *testing.T) {
 	})
 }
 
-func TestAWatchThatBreaksIsMadeAnew(t *testing.T) {
+func TestAWatchThatBreaksIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t)
@@ -365,7 +365,7 @@ func TestAJobIsWaitedForUntilItHasEnded(t *testing.T) {
 			c := newFakeCluster()
 			c.output = "no such table\n"
 			ended := begin(t, c, job(t, "", "active: 1"), &lines{})
-			// The Job is told to have failed before its pod is.
+			// The Job is reported as failed before its pod is.
 			p := object(t, `
 apiVersion: v1
 kind: Pod

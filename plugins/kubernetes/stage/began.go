@@ -12,7 +12,7 @@ import (
 )
 
 // beganKey is the plugin's metadata of a deployment that holds when it began to change a deploy target, by the clock of
-// that cluster: the control plane's may differ, and what a deployment has created is told by its age.
+// that cluster: the control plane's may differ, and what a deployment has created is recognised by its age.
 func beganKey(app *config.Application) string {
 	if target := app.DeployTarget(); target != "" {
 		return "began/" + target

@@ -26,8 +26,8 @@ func withDeadline(ctx context.Context, req *Request) (context.Context, context.C
 		Setting: "the stage's timeout: " + timeout.String()})
 }
 
-// stageTimeout is what the pipeline says for the stage; 0 when it says nothing. A pipeline that cannot be read is told
-// where it is needed.
+// stageTimeout is what the pipeline says for the stage; 0 when it says nothing. A pipeline that cannot be read is
+// reported where it is needed.
 func stageTimeout(req *Request) time.Duration {
 	if req.Target == nil {
 		return 0

@@ -72,7 +72,7 @@ func isThere(ctx context.Context, c *cluster.Client, m manifest.Manifest) (bool,
 	gvk := m.GroupVersionKind()
 	mapping, err := c.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
-		return false, nil // told when it is applied
+		return false, nil // reported when it is applied
 	}
 	namespace := m.GetNamespace()
 	if namespace == "" {

@@ -61,7 +61,7 @@ func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manif
 	return l.load(ctx, targets, s, nil)
 }
 
-// load tells note what a user should know next to the manifests, unless it is nil.
+// load passes note what a user should know next to the manifests, unless it is nil.
 func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest,
 	error) {
 	req := loadRequest(s)
@@ -107,8 +107,8 @@ func loadRequest(s *Source) manifest.Request {
 	}
 }
 
-// repositoryRoot finds the checkout that the application's directory is in; that directory itself when it cannot be
-// told.
+// repositoryRoot finds the checkout that the application's directory is in; that directory itself when it is not
+// known.
 func repositoryRoot(s *Source) string {
 	if filepath.Base(s.SharedConfigDir) != sharedConfigFolder {
 		return s.Dir

@@ -57,7 +57,7 @@ func TestTheStrategyFollowsWhatHasChanged(t *testing.T) {
 		"an image of another registry": {before: base,
 			after: strings.Replace(base, "registry:5000/app:v1", "registry:5001/app:v2", 1), pipeline: true,
 			summary: "Sync progressively because of updating image registry:5000/app:v1 to registry:5001/app:v2"},
-		"a digest beside the same tag": {before: strings.Replace(base, ":v1", ":v1@sha256:aa", 1),
+		"a digest next to the same tag": {before: strings.Replace(base, ":v1", ":v1@sha256:aa", 1),
 			after: strings.Replace(base, ":v1", ":v1@sha256:bb", 1), pipeline: true,
 			summary: "Sync progressively because of updating image registry:5000/app:v1@sha256:aa to " +
 				"registry:5000/app:v1@sha256:bb"},

@@ -58,7 +58,7 @@ func (c copying) copyAll(manifests, workloads []manifest.Manifest,
 	return services, copies, nil
 }
 
-// workload copies a Deployment or a StatefulSet under a new name, with pods, volumes and configuration of its own.
+// workload copies a Deployment or a StatefulSet under a new name, with its own pods, volumes and configuration.
 func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	switch {
 	case m.Is(manifest.KindDaemonSet):

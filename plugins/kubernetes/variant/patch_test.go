@@ -124,8 +124,8 @@ func TestAPatchThatCannotWorkNamesItsPlace(t *testing.T) {
 		_, err := patched(t, manifests(t), "patches: [{target: {kind: Deployment, name: web}, ops: ["+ops+"]}]")
 		require.ErrorContains(t, err, want, ops)
 	}
-	_, err := patched(t, manifests(t), "patches: [{target: {kind: Deployment, name: nobody}, ops: [{path: $.a}]}]")
-	require.ErrorContains(t, err, `with.patches[0]: there is no Deployment named "nobody"`)
+	_, err := patched(t, manifests(t), "patches: [{target: {kind: Deployment, name: absent}, ops: [{path: $.a}]}]")
+	require.ErrorContains(t, err, `with.patches[0]: there is no Deployment named "absent"`)
 	_, err = patched(t, manifests(t), "patches: [{target: {kind: ConfigMap, name: conf, documentRoot: $.data}, "+
 		"ops: [{path: $.a}]}]")
 	require.ErrorContains(t, err, "ConfigMap prod/conf: documentRoot: $.data is not text")

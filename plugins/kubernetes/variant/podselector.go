@@ -27,8 +27,8 @@ func RouteService(manifests []manifest.Manifest, app *config.Application, value 
 	return m, unstructured.SetNestedField(m.Object, value, "spec", "selector", app.VariantLabel.Key)
 }
 
-// CheckSelectable reports whether the primary's pods can be told from those of other variants, which a Service that
-// routes traffic by its selector needs. Every workload that cannot is in the error.
+// CheckSelectable reports whether the primary's pods can be distinguished from those of other variants, which a Service
+// that routes traffic by its selector needs. Every workload that cannot is in the error.
 func CheckSelectable(manifests []manifest.Manifest, app *config.Application) error {
 	var errs []error
 	for _, m := range Workloads(manifests, app.Workloads) {

@@ -62,7 +62,7 @@ func TestWhatCannotBeRoutedByIstioIsAnError(t *testing.T) {
 	for want, change := range map[string]func(*config.Application){
 		`no VirtualService named "x"`:                                         func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "x" },
 		`all.yaml:21: VirtualService prod/web has no HTTP route named "mian"`: func(a *config.Application) { a.TrafficRouting.Istio.EditableRoutes = []string{"main", "mian"} },
-		"has a destination with the host nobody":                              func(a *config.Application) { a.Service.Name = "nobody" },
+		"has a destination with the host absent":                              func(a *config.Application) { a.Service.Name = "absent" },
 		"the weights of other hosts are more than 100":                        func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "heavy" },
 		"the weight many is not a whole number":                               func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "odd" },
 	} {

@@ -29,7 +29,7 @@ type HostSubsets struct {
 type Subset struct {
 	// Namespace is empty for that of the client.
 	Namespace string
-	// Selector selects the pods; nil when the manifests do not tell which they are.
+	// Selector selects the pods; nil when the manifests do not say which they are.
 	Selector labels.Selector
 }
 

@@ -58,7 +58,7 @@ type Options struct {
 	RunLimit time.Duration
 	// Output is where the program's own output goes.
 	Output io.Writer
-	// Done, when set, is told of each check as it ends.
+	// Done, when set, gets each check as it ends.
 	Done func(Check)
 }
 

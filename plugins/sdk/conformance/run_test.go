@@ -73,7 +73,7 @@ func TestAPluginOfTheSDKPasses(t *testing.T) {
 	require.Equal(t, "stored with the stage: runs", checks["its requests to piped are valid"].Detail)
 }
 
-func TestThePluginRunsInADirectoryOfItsOwn(t *testing.T) {
+func TestThePluginRunsInItsOwnDirectory(t *testing.T) {
 	t.Parallel()
 	checks := check(t, "good", `{"pause": "10ms"}`)
 	require.Contains(t, checks["executes GOOD"].Detail, "SUCCESS")

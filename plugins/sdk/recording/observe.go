@@ -145,7 +145,7 @@ func commandsOf(rec *Recording) (list []*model.Command) {
 // knownAnswers are what piped answered to reads.
 type knownAnswers struct{ answers map[string][]byte }
 
-// answersOf keeps the first answer to each question: later ones may tell what the plugin has put by then.
+// answersOf keeps the first answer to each question: later ones may contain what the plugin has put by then.
 func answersOf(rec *Recording) *knownAnswers {
 	known := &knownAnswers{answers: map[string][]byte{}}
 	for i := range rec.Calls {

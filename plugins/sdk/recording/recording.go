@@ -28,7 +28,7 @@ const noteLink = "recording"
 // Call is one call of piped to a plugin, or of a plugin to piped, as it was on the wire. A call that streams has one
 // Call for each answer.
 type Call struct {
-	// Run tells apart the processes of a plugin that wrote to one file; empty in files with one.
+	// Run distinguishes the processes of a plugin that wrote to one file; empty in files with one.
 	Run string `json:"run,omitempty"`
 	// Seq is the place of the call's beginning among those of its run.
 	Seq int `json:"seq"`
@@ -56,7 +56,7 @@ func (c *Call) ToPlugin() bool { return c.Link == "" || strings.HasPrefix(c.Link
 // Recording is what a file holds.
 type Recording struct {
 	// Plugin is the plugin's name, Settings its entry of the piped configuration with secrets masked; nil when the file
-	// does not tell, as those of PipeCD's own processes.
+	// does not report it, as those of PipeCD's own processes.
 	Plugin   string
 	Settings json.RawMessage
 	// Calls are in the order in which they began, one process after the other.

@@ -24,8 +24,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
-// Started as piped starts plugins, the test binary is a plugin, or a recorder in front of one. Both are told what to be
-// in the plugin's configuration.
+// Started as piped starts plugins, the test binary is a plugin, or a recorder in front of one. Both are given what to
+// be in the plugin's configuration.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "start" {
 		os.Exit(m.Run())
@@ -149,7 +149,7 @@ func replay(t *testing.T, rec *recording.Recording, config string) map[string][]
 	return all
 }
 
-func TestARecordedPluginDoesTheSameAgainAndAnotherIsToldApart(t *testing.T) {
+func TestARecordedPluginDoesTheSameAgainAndAnotherIsDistinguished(t *testing.T) {
 	t.Parallel()
 	file := record(t, 0)
 	data, err := os.ReadFile(file)
@@ -189,7 +189,7 @@ func TestARecordingHasALimitAndSaysSo(t *testing.T) {
 	require.Contains(t, rec.Note, "calls are missing: the recording reached its limit of 2000 bytes")
 }
 
-func TestWhatIsNoRecordingIsTold(t *testing.T) {
+func TestAFileThatIsNotARecordingIsReported(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		"":        "holds no call",

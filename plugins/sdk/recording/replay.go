@@ -31,7 +31,7 @@ type ReplayOptions struct {
 	Ignore []*regexp.Regexp
 	// Start runs the plugin against a piped.
 	Start func(piped *standin.Piped) (*standin.Program, error)
-	// Done, when set, is told of each call when it is compared.
+	// Done, when set, gets each call when it is compared.
 	Done func(Outcome)
 }
 
@@ -119,7 +119,7 @@ type player struct {
 // stageRef is a stage that was executed.
 type stageRef struct{ id, name string }
 
-// replayable leaves out what has no answer of its own: health, and questions that end with news.
+// replayable leaves out what has no answer: health, and questions that end with news.
 func replayable(call *Call) bool {
 	return !call.Stream && !strings.HasPrefix(call.Method, "/grpc.health.v1.") &&
 		!strings.HasSuffix(call.Method, "/AwaitChanges")

@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 )
 
-// A newer piped may tell what no one here knows to look into.
+// A newer piped may report what no one here knows to inspect.
 func TestFieldsThatAreNotKnownAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "calls.jsonl")

@@ -26,10 +26,10 @@ import (
 type Options struct {
 	// Old is PipeCD's own piped, which cannot push commands.
 	Old bool
-	// Before knows what piped kept before the plugin put anything, such as what a recording tells. It answers reads
+	// Before knows what piped kept before the plugin put anything, such as what a recording holds. It answers reads
 	// that nothing else answers; nil, or false from it, is that nothing is known.
 	Before func(method string, request proto.Message) (answer proto.Message, known bool)
-	// Invalid, when set, is told of requests that break the protocol's rules, which are refused.
+	// Invalid, when set, gets requests that break the protocol's rules, which are refused.
 	Invalid func(method string, err error)
 }
 

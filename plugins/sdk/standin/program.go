@@ -38,7 +38,7 @@ var ErrKilled = errors.New("the plugin went on after SIGTERM and was killed")
 type Program struct {
 	// Conn reaches the plugin.
 	Conn *grpc.ClientConn
-	// Stages are those that the plugin has told.
+	// Stages are those that the plugin has reported.
 	Stages []string
 	// Exited is closed when the process has ended.
 	Exited <-chan struct{}
@@ -49,9 +49,9 @@ type Program struct {
 }
 
 // StartProgram runs the program of a plugin, in whatever language it is written, as PipeCD's piped does: with the same
-// command line, on a port of 127.0.0.1, which takes the place of that in settings. It returns when the plugin has told
-// its stages. It runs in dir, or in the directory of this process when dir is empty; a relative path is one of this
-// process. What the program prints goes to output. Stop ends it.
+// command line, on a port of 127.0.0.1, which takes the place of that in settings. It returns when the plugin has
+// reported its stages. It runs in dir, or in the directory of this process when dir is empty; a relative path is one of
+// this process. What the program prints goes to output. Stop ends it.
 func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings sdk.Settings,
 	output io.Writer) (*Program, error) {
 	var err error
@@ -120,7 +120,7 @@ func (p *Program) Kill() {
 	_ = p.end()
 }
 
-// awaitAnswer returns when the plugin has told its stages.
+// awaitAnswer returns when the plugin has reported its stages.
 func (p *Program) awaitAnswer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, StartLimit,
 		fmt.Errorf("the plugin did not report its stages (FetchDefinedStages) in %s", StartLimit))

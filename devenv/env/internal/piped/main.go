@@ -4,7 +4,7 @@
 // Command piped stands in for piped in the tests of package env. It appends its process id to the
 // file "piped/tmp/pids" next to its configuration, and does what the file "plan" there says: "run" until it
 // is asked to end, "crash", "config" (a configuration it cannot use), "once" (crash at the first
-// start only), "daemon" (run, with a child in a session of its own, whose id follows in the file), "refused" (crash
+// start only), "daemon" (run, with a child in its own session, whose id follows in the file), "refused" (crash
 // after a call with a wrong key, whose refusal it does not name).
 package main
 

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// listed bounds how many names an error tells.
+// listed bounds how many names an error lists.
 const listed = 20
 
 // Error says why an index does not have what was asked for.

@@ -39,7 +39,7 @@ type bundle struct {
 	signature []byte
 	// hint names the key as the signer likes, mostly by a hash of it.
 	hint string
-	// digest of the file by algorithm; it only helps to tell what is wrong.
+	// digest of the file by algorithm; it only helps to explain what is wrong.
 	algorithm commonv1.HashAlgorithm
 	digest    []byte
 }
@@ -78,7 +78,7 @@ func verifyBundle(file opened, text []byte, key PublicKey) error {
 }
 
 // verifies checks a signature over the file, by its digests where that is enough. For Ed25519 signers differ: some sign
-// the file, others its hash, which the algorithm itself tells apart.
+// the file, others its hash, which the algorithm itself distinguishes.
 func (k PublicKey) verifies(signature []byte, file opened, short, long []byte) (bool, error) {
 	switch key := k.pkix.(type) {
 	case *ecdsa.PublicKey:

@@ -32,7 +32,7 @@ func FuzzParseBundle(f *testing.F) {
 			require.NotEmpty(t, b.signature)
 		}
 		_, err := Verify(path, data, key.Public())
-		require.Error(t, err, "nobody has signed it")
+		require.Error(t, err, "no one has signed it")
 	})
 }
 

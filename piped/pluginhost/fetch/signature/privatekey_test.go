@@ -27,7 +27,7 @@ func TestPrivateKeysAreReadAsTheyWereWritten(t *testing.T) {
 		file, err := key.File("")
 		require.NoError(t, err)
 		read, err := signature.ParsePrivateKey(
-			file, func() (string, error) { return "", errors.New("nobody asks for it") },
+			file, func() (string, error) { return "", errors.New("no one asks for it") },
 		)
 		require.NoError(t, err)
 		require.Equal(t, key.Public().String(), read.Public().String())

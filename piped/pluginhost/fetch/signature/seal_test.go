@@ -46,7 +46,7 @@ func TestKeysAreSealedWithAPassword(t *testing.T) {
 	require.Equal(t, key.Public().String(), read.Public().String())
 	_, err = ParsePrivateKey(file, password("wrong", nil))
 	require.ErrorContains(t, err, "give the password of the key")
-	nobody := errors.New("nobody is there")
-	_, err = ParsePrivateKey(file, password("", nobody))
-	require.ErrorIs(t, err, nobody)
+	noOne := errors.New("no one is there")
+	_, err = ParsePrivateKey(file, password("", noOne))
+	require.ErrorIs(t, err, noOne)
 }

@@ -113,8 +113,8 @@ func TestSignaturesThatProveNothingAreRefused(t *testing.T) {
 		key  *signature.PrivateKey
 		says string
 	}{
-		"a bundle of somebody else": {right, other, "write it to plugins[].signature.publicKey"},
-		"minisign's of somebody else": {
+		"a bundle of another signer": {right, other, "write it to plugins[].signature.publicKey"},
+		"minisign's of another signer": {
 			sign(t, stranger, "mine", ""), mini, "write it to plugins[].signature.publicKey",
 		},
 		"a bundle for a key of minisign": {

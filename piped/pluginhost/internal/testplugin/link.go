@@ -42,7 +42,7 @@ func link() *connections {
 
 func inherited(fd uintptr) net.Conn {
 	file := os.NewFile(fd, "link")
-	defer file.Close() // the connection has a descriptor of its own
+	defer file.Close() // the connection has its own descriptor
 	conn, err := net.FileConn(file)
 	if err != nil {
 		log.Fatal("link: ", err)

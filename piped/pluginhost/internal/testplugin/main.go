@@ -37,7 +37,7 @@ type settings struct {
 	Marker string `json:"marker"`
 	// Once are stages that must not be executed twice.
 	Once []string `json:"once"`
-	// NoSources is a file; while it is there at the plugin's start, its stages look into no directory.
+	// NoSources is a file; while it is there at the plugin's start, its stages read no directory.
 	NoSources string `json:"noSources"`
 	// IgnoreTerm makes it deaf to SIGTERM.
 	IgnoreTerm bool `json:"ignoreTerm"`

@@ -10,7 +10,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-// sourceUse reports what the stages look into, as it was decided at the start.
+// sourceUse reports what the stages read, as it was decided at the start.
 type sourceUse struct {
 	deployment.UnimplementedSourceUseServiceServer
 	answer *deployment.GetSourceUseResponse
