@@ -205,7 +205,8 @@ func (a *Agent) deploy(ctx, base context.Context, stop context.CancelCauseFunc, 
 	ground.Go(func() error { return a.upstream.spool.Run(base, client) })
 	ground.Go(func() error { return a.problems.follow(base, a.plugins) })
 	ground.Go(func() error {
-		return health.NewReporter(a.problems.registry, agentv1.AgentServiceClient(client), a.logger).Run(base)
+		return health.NewReporter(a.problems.registry, agentv1.AgentServiceClient(client), clock.System{},
+			a.logger).Run(base)
 	})
 	ground.Go(func() error {
 		return pluginhost.NewReporter(a.plugins, agentv1.AgentServiceClient(client), a.logger).Run(base)

@@ -73,9 +73,11 @@ func openRepositories(o repositoryOptions) (*repositories, error) {
 			Interval: piped.SyncInterval.Std(), Username: login.Username, Password: password, SSHKey: key,
 			KnownHosts: knownHosts, Hosts: hosts,
 			SSHConfigFile: login.SSHConfigFilePath, SSHHost: login.Host, SSHHostName: login.HostName, Logger: o.logger,
-			Updated: func(took time.Duration, err error) { o.updated(c.RepoID, took, err) },
-			Watched: func(err error) { o.watched(c.RepoID, err) },
-			Damaged: func(err error) { o.damaged(c.RepoID, err) },
+			Observer: git.Observer{
+				Updated: func(took time.Duration, err error) { o.updated(c.RepoID, took, err) },
+				Watched: func(err error) { o.watched(c.RepoID, err) },
+				Damaged: func(err error) { o.damaged(c.RepoID, err) },
+			},
 		})
 		if err != nil {
 			return nil, err

@@ -125,7 +125,7 @@ func TestADamagedMirrorIsRepairedFromItsRemote(t *testing.T) {
 				u.commit("First")
 				var reports []error
 				options := shell.options(t, remote(u.dir))
-				options.Damaged = func(err error) { reports = append(reports, err) }
+				options.Observer.Damaged = func(err error) { reports = append(reports, err) }
 				r, err := Open(t.Context(), options)
 				require.NoError(t, err)
 				head, err := r.Update(t.Context())

@@ -42,18 +42,23 @@ type Options struct {
 	Idle time.Duration
 	// Hosts bounds how many repositories of one host are asked at a time; nil for no bound.
 	Hosts *Hosts
-	// Updated gets how long each Update took and how it ended; nil for none.
-	Updated func(took time.Duration, err error)
-	// Watched is called when a local repository cannot be watched for changes, and with nil when it can again; piped
-	// reads it every 5 s meanwhile. It may be nil, and must return at once.
-	Watched func(err error)
-	// Damaged is called when the mirror is found damaged, and with nil after the first Update since it was repaired. It
-	// may be nil, and must return at once.
-	Damaged func(err error)
+	// Observer sees what becomes of the repository.
+	Observer Observer
 	// Clock is what the watch of the branch waits by; the system's by default.
 	Clock clock.Timer
 	// Logger receives what the repository has to say; nothing is logged when nil.
 	Logger *slog.Logger
+}
+
+// Observer sees what becomes of a repository. Each function may be nil, and must return at once.
+type Observer struct {
+	// Updated gets how long each Update took and how it ended.
+	Updated func(took time.Duration, err error)
+	// Watched is called when a local repository cannot be watched for changes, and with nil when it can again; piped
+	// reads it every 5 s meanwhile.
+	Watched func(err error)
+	// Damaged is called when the mirror is found damaged, and with nil after the first Update since it was repaired.
+	Damaged func(err error)
 }
 
 // Repository is the mirror of one branch. Its methods may be called from several goroutines. It joins the parts: the
@@ -106,7 +111,7 @@ func newRepository(options Options, name name, location address.Address) *Reposi
 	r := &Repository{
 		options: options, name: name, mirror: m, remote: newRemote(options, name, location),
 		watcher: &watcher{
-			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Watched,
+			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Observer.Watched,
 			clock: options.Clock, logger: logger,
 		},
 	}
@@ -123,7 +128,7 @@ func newRepository(options Options, name name, location address.Address) *Reposi
 		r.origin = &fetcher{remote: r.remote, mirror: m, past: past, logger: logger}
 	}
 	r.commits = &commits{mirror: m, origin: r.origin}
-	r.repairer = &repairer{mirror: m, again: r.watcher.signal, report: options.Damaged}
+	r.repairer = &repairer{mirror: m, again: r.watcher.signal, report: options.Observer.Damaged}
 	r.cleaner = &cleaner{mirror: m, repairer: r.repairer, bounds: bounds}
 	return r
 }
@@ -160,8 +165,8 @@ func (r *Repository) Update(ctx context.Context) (Commit, error) {
 	if err == nil {
 		r.repairer.note(nil)
 	}
-	if r.options.Updated != nil && ctx.Err() == nil {
-		r.options.Updated(time.Since(began), err)
+	if updated := r.options.Observer.Updated; updated != nil && ctx.Err() == nil {
+		updated(time.Since(began), err)
 	}
 	return commit, err
 }

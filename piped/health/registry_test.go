@@ -20,6 +20,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/health"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 func TestAProblemKeepsItsTimeUntilItIsCleared(t *testing.T) {
@@ -96,7 +97,7 @@ func TestTheHeartbeatComesEveryFiveSecondsAndAtEachChange(t *testing.T) {
 				p := &plane{err: c.err}
 				r := health.New(nil)
 				done := make(chan error)
-				go func() { done <- health.NewReporter(r, p, slog.New(slog.DiscardHandler)).Run(ctx) }()
+				go func() { done <- health.NewReporter(r, p, clock.System{}, slog.New(slog.DiscardHandler)).Run(ctx) }()
 				time.Sleep(time.Minute - time.Second) // of the bubble
 				r.Set("disk", "full", "free some")
 				time.Sleep(time.Second)

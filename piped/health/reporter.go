@@ -15,6 +15,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -39,12 +40,13 @@ type receiver interface {
 type Reporter struct {
 	registry *Registry
 	receiver receiver
+	timer    clock.Timer
 	logger   *slog.Logger
 }
 
-// NewReporter returns a Reporter for a registry.
-func NewReporter(registry *Registry, receiver receiver, logger *slog.Logger) *Reporter {
-	return &Reporter{registry: registry, receiver: receiver, logger: logger}
+// NewReporter returns a Reporter for a registry, which waits by the timer.
+func NewReporter(registry *Registry, receiver receiver, timer clock.Timer, logger *slog.Logger) *Reporter {
+	return &Reporter{registry: registry, receiver: receiver, timer: timer, logger: logger}
 }
 
 // Run reports every 5 s and at each change, until ctx ends. It always returns nil.
@@ -62,18 +64,16 @@ func (r *Reporter) Run(ctx context.Context) error {
 		case err == nil:
 			failed = ""
 		}
-		wait(ctx, changed, pause)
-		wait(ctx, nil, changePause)
+		r.wait(ctx, changed, pause)
+		r.wait(ctx, nil, changePause)
 	}
 	return nil
 }
 
 // wait ends after d, with ctx, or when changed is closed.
-func wait(ctx context.Context, changed <-chan struct{}, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+func (r *Reporter) wait(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	select {
-	case <-timer.C:
+	case <-r.timer.After(d):
 	case <-changed:
 	case <-ctx.Done():
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // buildPatience is how long a call waits for the build of changed sources.
@@ -55,6 +56,7 @@ type builds struct {
 	program string
 	// reload is set when a changed binary is started.
 	reload    bool
+	clock     clock.Clock
 	condition *condition
 	changes   *broadcast
 	// renewed gets a value to have the binary examined.
@@ -76,9 +78,8 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 	) {
 		return nil
 	}
-	note, began := noteOf(opts), time.Now()
-	patience := time.NewTimer(buildPatience)
-	defer patience.Stop()
+	note, began := noteOf(opts), b.clock.Now()
+	patience := b.clock.After(buildPatience)
 	waited := false
 	for {
 		changed := b.changes.next()
@@ -86,7 +87,7 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 		if status.State != config.BuildRunning && b.current() {
 			took := time.Duration(0)
 			if waited {
-				took = time.Since(began)
+				took = b.clock.Now().Sub(began)
 			}
 			if texts := b.texts(status, b.waited(request, took)); len(texts) > 0 {
 				note(strings.Join(texts, "\n"))
@@ -96,7 +97,7 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 		waited = true
 		select {
 		case <-changed:
-		case <-patience.C:
+		case <-patience:
 			note(
 				fmt.Sprintf(
 					"Plugin %s runs the program from before: the build of its changed sources did not end within %s",

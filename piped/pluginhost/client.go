@@ -80,12 +80,10 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 // awaitExit returns how the process ended when a broken call was due to that; nil when it goes on, or ctx ends.
 func (p *process) awaitExit(ctx context.Context) *ExitError {
 	signal(p.watch.suspect)
-	notice := time.NewTimer(exitNotice)
-	defer notice.Stop()
 	select {
 	case <-p.ending.exited:
 		return p.ending.exit
-	case <-notice.C:
+	case <-p.clock.After(exitNotice):
 		if !p.ending.gone.Load() {
 			return nil
 		}

@@ -38,26 +38,24 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 		return
 	}
 	p.watch.running.Go(func() {
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
-		said, counted := false, time.Now()
+		said, counted := false, p.clock.Now()
 		for {
 			select {
 			case <-p.ending.exited:
 				return
-			case <-ticker.C:
+			case <-p.clock.After(interval):
 			case <-p.watch.suspect:
 			}
 			if p.ending.stopping.Load() {
 				continue
 			}
-			kills, recount := uint64(0), time.Since(counted) > recountAfter
+			kills, recount := uint64(0), p.clock.Now().Sub(counted) > recountAfter
 			if recount {
 				kills = kernelMemoryKills()
 			}
 			health := p.ask(timeout)
 			if recount && health == answer {
-				counted = time.Now()
+				counted = p.clock.Now()
 				p.watch.memoryKills.Store(kills) // none of them was this one
 			}
 			if health == noConnection && p.endsWithin(closeNotice) {
@@ -139,12 +137,10 @@ const recountAfter = 30 * time.Second
 const closeNotice = time.Second
 
 func (p *process) endsWithin(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-p.ending.exited:
 		return true
-	case <-timer.C:
+	case <-p.clock.After(d):
 		return false
 	}
 }
@@ -160,11 +156,9 @@ func (p *process) abortWithin(reason string, patience time.Duration) {
 	pid := p.command.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGQUIT)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-p.ending.exited:
-	case <-timer.C:
+	case <-p.clock.After(patience):
 		p.signalGroup(syscall.SIGKILL)
 	}
 }

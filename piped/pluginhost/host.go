@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -64,7 +65,9 @@ type Options struct {
 	// Echo writes each line of output to Logger, too, with the plugin's name.
 	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.
-	Mask   Mask
+	Mask Mask
+	// Clock is what the host waits by, but for measures; the system's by default.
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -107,6 +110,9 @@ func New(options Options) (*Host, error) {
 	if options.HangTimeout == 0 {
 		options.HangTimeout = DefaultHangTimeout
 	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
+	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -114,7 +120,9 @@ func New(options Options) (*Host, error) {
 	if h.tree == nil {
 		h.tree = processtree.New()
 	}
-	fetcher := fetch.New(fetch.Options{Dir: fetch.CacheDir(options.BinaryDir), Logger: options.Logger})
+	fetcher := fetch.New(fetch.Options{
+		Dir: fetch.CacheDir(options.BinaryDir), Clock: options.Clock, Logger: options.Logger,
+	})
 	for _, c := range options.Plugins {
 		if h.find(c.Name) != nil {
 			return nil, fmt.Errorf(

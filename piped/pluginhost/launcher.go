@@ -57,7 +57,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 	tree := l.remains.newTree(l.groups == nil)
 	proc, err := startProcess(start{
 		binary: b.path, config: l.config, port: port, serviceAddress: l.options.ServiceAddress, lifeline: lifeline,
-		link: private, tree: tree, room: l.confine(tree),
+		link: private, tree: tree, room: l.confine(tree), clock: l.options.Clock,
 		ended: func(proc *process) { proc.ending.exit.blamed = l.suspicion.blame(proc) },
 	}, l.output)
 	if err != nil {
@@ -137,7 +137,7 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 		select {
 		case <-proc.ending.exited: // and that is why it did not answer
 			return abilities{}, proc.ending.exit
-		case <-time.After(exitNotice):
+		case <-l.options.Clock.After(exitNotice):
 			return abilities{}, fmt.Errorf("ask plugin %q for its stages: %w", l.config.Name, a.err)
 		}
 	case <-proc.ending.exited:

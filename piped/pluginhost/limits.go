@@ -80,13 +80,11 @@ func (p *process) bound(l limits) {
 		return
 	}
 	p.watch.running.Go(func() {
-		ticker := time.NewTicker(boundInterval)
-		defer ticker.Stop()
 		for {
 			select {
 			case <-p.ending.exited:
 				return
-			case <-ticker.C:
+			case <-p.clock.After(boundInterval):
 			}
 			used, ok := measure(int32(p.command.Process.Pid), usage{})
 			switch {

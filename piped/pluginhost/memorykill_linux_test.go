@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -62,7 +63,7 @@ func launched(t *testing.T, program string, tree *processtree.Tree, room confine
 	t.Cleanup(func() { reader.Close(); writer.Close() })
 	p, err := startProcess(start{
 		binary: program, config: config.Plugin{Name: "p"}, port: 1, serviceAddress: "localhost:1", lifeline: reader,
-		tree: tree, room: room,
+		tree: tree, room: room, clock: clock.System{},
 	}, newOutput("", "p", nil))
 	require.NoError(t, err)
 	p.release = func() {}

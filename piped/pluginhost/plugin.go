@@ -39,9 +39,10 @@ func newPlugin(
 	if options.Echo {
 		p.output.echo = func(line string) { logger.Info("plugin output", "line", line) }
 	}
-	suspicion, renewed := newSuspicion(c.Name), make(chan struct{}, 1)
+	suspicion, renewed := newSuspicion(c.Name, options.Clock), make(chan struct{}, 1)
 	builds := &builds{
-		plugin: c.Name, reload: !options.NoReload, condition: p.condition, changes: changes, renewed: renewed,
+		plugin: c.Name, reload: !options.NoReload, clock: options.Clock, condition: p.condition, changes: changes,
+		renewed: renewed,
 	}
 	builds.program = programOf(c.URL)
 	remains := &remains{plugin: c.Name, outer: tree, logger: logger}

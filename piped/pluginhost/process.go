@@ -21,6 +21,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -33,6 +34,7 @@ type process struct {
 	plugin  string
 	command *exec.Cmd
 	started time.Time
+	clock   clock.Clock
 	port    int
 	tree    *processtree.Tree
 	room    confinement
@@ -102,6 +104,7 @@ type start struct {
 	room           confinement
 	// ended is called when the process has ended, before its callers know.
 	ended func(*process)
+	clock clock.Clock
 }
 
 func (s *start) command(argument string, output *os.File) *exec.Cmd {
@@ -141,7 +144,8 @@ func startProcess(s start, out *output) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, reader.Close(), writer.Close())
 	}
-	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room, started: time.Now()}
+	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room,
+		clock: s.clock, started: s.clock.Now()}
 	p.watch.suspect, p.ending.exited = make(chan struct{}, 1), make(chan struct{})
 	p.mark = out.begin()
 	started := make(chan error)
@@ -247,12 +251,10 @@ func (p *process) stop(grace time.Duration) {
 	default:
 	}
 	p.signalGroup(syscall.SIGTERM)
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-p.ending.exited:
 		return
-	case <-timer.C:
+	case <-p.clock.After(grace):
 	}
 	p.signalGroup(syscall.SIGKILL)
 	<-p.ending.exited

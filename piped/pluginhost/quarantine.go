@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -80,6 +81,7 @@ type strikes struct {
 // suspicion holds the inputs during which processes of a plugin have ended.
 type suspicion struct {
 	plugin string
+	timer  clock.Timer
 
 	mu      sync.Mutex
 	strikes map[inputKey]*strikes
@@ -88,8 +90,8 @@ type suspicion struct {
 	turn chan struct{}
 }
 
-func newSuspicion(plugin string) *suspicion {
-	return &suspicion{plugin: plugin, strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1)}
+func newSuspicion(plugin string, timer clock.Timer) *suspicion {
+	return &suspicion{plugin: plugin, timer: timer, strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1)}
 }
 
 // InputQuarantinedError is given for a call with an input during which processes of this build have ended several
@@ -128,12 +130,10 @@ func (s *suspicion) admit(ctx context.Context, key inputKey, build string) (leav
 	if err != nil || known == nil {
 		return func() {}, err
 	}
-	patience := time.NewTimer(suspectPatience)
-	defer patience.Stop()
 	select {
 	case s.turn <- struct{}{}:
 		return func() { <-s.turn }, nil
-	case <-patience.C:
+	case <-s.timer.After(suspectPatience):
 		return func() {}, nil
 	case <-ctx.Done():
 		return func() {}, status.FromContextError(ctx.Err()).Err()

@@ -44,12 +44,10 @@ func NewReporter(host *Host, receiver statusReceiver, logger *slog.Logger) *Repo
 // Run reports until ctx ends. It returns early, without an error, when the control plane is one of
 // PipeCD's, which does not know the call.
 func (r *Reporter) Run(ctx context.Context) error {
-	ticker := time.NewTicker(sampleInterval)
-	defer ticker.Stop()
 	for {
 		changed := r.host.Changed()
 		r.host.Sample()
-		err := r.report(ctx)
+		err, pause := r.report(ctx), sampleInterval
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -58,15 +56,13 @@ func (r *Reporter) Run(ctx context.Context) error {
 		case err != nil:
 			r.logger.Debug("report of plugin states failed, it is repeated", "error", err)
 			changed = nil
-			ticker.Reset(reportPause)
-		default:
-			ticker.Reset(sampleInterval)
+			pause = reportPause
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
-		case <-ticker.C:
+		case <-r.host.options.Clock.After(pause):
 		}
 	}
 }

@@ -233,7 +233,7 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		s.logger.Warn(
 			"plugin cannot be fetched and is tried again", "error", err, "pause", pause.Round(time.Millisecond),
 		)
-		return time.After(pause)
+		return s.options.Clock.After(pause)
 	case errors.As(err, &permanent):
 		detail := fmt.Sprintf("%s; %s", err, s.wayBack())
 		s.condition.fail(agentv1.Plugin_STATE_FAILED, detail, problem{err.Error(), s.nextStep()})
@@ -247,7 +247,7 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		}
 		s.condition.fail(agentv1.Plugin_STATE_RESTARTING, err.Error(), restarting(s.plugin, err))
 		s.logger.Warn("plugin ended and is started again", "error", err, "pause", pause.Round(time.Millisecond))
-		return time.After(pause)
+		return s.options.Clock.After(pause)
 	}
 	s.logger.Error("plugin has failed", "error", err)
 	return nil
@@ -274,7 +274,7 @@ func (s *supervisor) serve(proc *process, able abilities) {
 	proc.guard(s.options.HealthInterval, s.options.HangTimeout, func(unwell bool) { s.condition.unwell(proc, unwell) })
 	proc.bound(s.launcher.limits)
 	s.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
-		"took", time.Since(proc.started).Round(time.Millisecond))
+		"took", s.options.Clock.Now().Sub(proc.started).Round(time.Millisecond))
 }
 
 // ended forgets a process that is gone.

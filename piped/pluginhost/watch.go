@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 	"github.com/pipedeck/pipedeck/system/filewatch"
 )
@@ -26,6 +27,7 @@ const maxDirs = 1_000
 // binaryWatch notifies plugins that the file of their url may have changed.
 type binaryWatch struct {
 	logger *slog.Logger
+	timer  clock.Timer
 	files  *filewatch.Watcher
 	// plugins by the path of a file that is, or leads to, their binary or its signature, which may come later.
 	plugins map[string][]*Plugin
@@ -37,7 +39,7 @@ type binaryWatch struct {
 // watchBinaries begins to watch, before the plugins read their binaries for the first time.
 func (h *Host) watchBinaries() *binaryWatch {
 	w := &binaryWatch{
-		logger: h.options.Logger, files: filewatch.New(filewatch.Options{Most: maxDirs}),
+		logger: h.options.Logger, timer: h.options.Clock, files: filewatch.New(filewatch.Options{Most: maxDirs}),
 		plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes,
 	}
 	for _, p := range h.plugins {
@@ -88,8 +90,7 @@ func binaryPaths(address string) []string {
 func (w *binaryWatch) run(ctx context.Context) {
 	defer w.files.Close()
 	changed := map[*Plugin]bool{}
-	due := time.NewTimer(settle)
-	defer due.Stop()
+	var due <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,7 +101,7 @@ func (w *binaryWatch) run(ctx context.Context) {
 			}
 			for _, p := range w.plugins[event.Name] {
 				changed[p] = true
-				due.Reset(settle)
+				due = w.timer.After(settle)
 			}
 		case err := <-w.files.Lost():
 			w.logger.Debug("file events were lost", "error", err)
@@ -109,8 +110,8 @@ func (w *binaryWatch) run(ctx context.Context) {
 					changed[p] = true
 				}
 			}
-			due.Reset(settle)
-		case <-due.C:
+			due = w.timer.After(settle)
+		case <-due:
 			for p := range changed {
 				signal(p.supervisor.renewed)
 			}

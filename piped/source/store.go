@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // maxIdle bounds the unchanged checkouts kept for later calls, over all repositories.
@@ -39,6 +40,8 @@ type Options struct {
 	Decrypter secrets.Decrypter
 	// Masker learns every secret before it is written anywhere. Default: one of the store's own.
 	Masker *secrets.Masker
+	// Clock is what a caller waits by for a checkout in use; the system's by default.
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -80,6 +83,9 @@ type tree struct {
 func New(options Options) (*Store, error) {
 	if options.Masker == nil {
 		options.Masker = secrets.NewMasker()
+	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

@@ -88,14 +88,12 @@ func (s *Store) await(ctx context.Context, w *waiter, patience time.Duration) (*
 	if patience <= 0 {
 		return nil, nil
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case t := <-w.ready:
 		return t, nil
 	case <-ctx.Done():
 		return nil, s.desert(ctx, w)
-	case <-timer.C:
+	case <-s.options.Clock.After(patience):
 		return nil, nil
 	}
 }
@@ -151,7 +149,7 @@ func (s *Store) make(ctx context.Context, w *waiter, m *maker, repository Reposi
 	}
 	s.mu.Unlock()
 
-	began := time.Now()
+	began := s.options.Clock.Now()
 	t, err := s.bring(ctx, t, repository, w.commit)
 	s.mu.Lock()
 	if err != nil {
@@ -160,7 +158,7 @@ func (s *Store) make(ctx context.Context, w *waiter, m *maker, repository Reposi
 		return nil, err
 	}
 	s.held[w.content]++
-	m.cost = time.Since(began)
+	m.cost = s.options.Clock.Now().Sub(began)
 	s.mu.Unlock()
 	for _, one := range t.left {
 		s.logger.Warn(

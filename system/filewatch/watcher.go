@@ -84,8 +84,8 @@ func (w *Watcher) Add(path string) error {
 	return w.add(path, w.known())
 }
 
-// Watch watches paths besides those that are watched already, as Add does. It skips paths that do not exist and stops at
-// the first one that the system refuses, or that is beyond the bound; then some paths are not watched.
+// Watch watches paths besides those that are watched already, as Add does. It skips paths that do not exist and stops
+// at the first one that the system refuses, or that is beyond the bound; then some paths are not watched.
 func (w *Watcher) Watch(paths iter.Seq[string]) error {
 	err := w.watch(paths)
 	refused := err
