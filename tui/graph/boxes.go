@@ -61,7 +61,7 @@ func (b boxes) draw(stages []Stage, p *Picture, previous *layout.Picture) (layou
 	sizes := make([]layout.Size, len(b.stages))
 	for i, stage := range b.stages {
 		if sizes[i] = (layout.Size{Width: 1, Height: 1}); stage.kind != joint {
-			name := min(maxBoxName, text.Width(text.Line(stage.Name)))
+			name := min(maxBoxName, text.Width(text.Line(b.canvas.label(stage))))
 			sizes[i] = layout.Size{Width: max(minBox, name+boxFrame), Height: boxHeight, Port: boxPort}
 		}
 		b.longest = max(b.longest, stage.Duration)
@@ -184,7 +184,7 @@ func (b boxes) words(node int, rect layout.Rect, hot, selected bool) {
 		role = Dim
 	}
 	b.glyph(x, rect.Y+1, stage.Status.sign(), stage.Status.role(), true)
-	b.text(x+2, rect.Y+1, min(maxBoxName, room-2), stage.Name, role, hot || selected)
+	b.text(x+2, rect.Y+1, min(maxBoxName, room-2), b.canvas.label(stage), role, hot || selected)
 
 	role = Dim
 	if stage.Status.acute() {

@@ -123,3 +123,26 @@ func TestLanesFitEachWidth(t *testing.T) {
 		}
 	}
 }
+
+func TestFoldsAndTheMapAreDrawnAsTheGoldenDrawings(t *testing.T) {
+	t.Parallel()
+	hundred := read(t, "hundred")
+	for _, ascii := range []bool{false, true} {
+		suffix := map[bool]string{true: ".ascii"}[ascii]
+		o := graph.Options{View: graph.View{Width: 52}, Bar: 10, ASCII: ascii}
+		golden(t, "fold-100.lanes"+suffix, whole(graph.Lanes, graph.Fold(hundred, 2), o).Plain())
+		shown := graph.Fold(hundred, 2)
+		o.View.Height = 3
+		golden(t, "map-100.lanes"+suffix, graph.Map(hundred, func(id string) bool {
+			for _, stage := range shown {
+				if stage.ID == id {
+					return true
+				}
+			}
+			return false
+		}, o).Plain())
+	}
+	o := graph.Options{View: graph.View{Width: 200}}
+	golden(t, "fold-100.boxes", whole(boxes, graph.Fold(hundred, 2), o).Plain())
+	golden(t, "fold-30.boxes", whole(boxes, graph.Fold(read(t, "release-30"), 0), o).Plain())
+}

@@ -62,7 +62,7 @@ func (l lanes) draw(stages []Stage, p *Picture) {
 		if node < 0 || l.stages[node].kind == joint {
 			continue
 		}
-		l.label(node, row)
+		l.describe(node, row)
 		p.Places = append(p.Places, Place{ID: l.stages[node].ID, Rect: layout.Rect{
 			Y: l.top + row, Width: p.Width, Height: 1,
 		}})
@@ -74,7 +74,7 @@ func (l lanes) draw(stages []Stage, p *Picture) {
 func (l *lanes) measure(count int) {
 	for _, stage := range l.stages {
 		if stage.kind != joint {
-			l.name = max(l.name, min(maxLaneName, text.Width(text.Line(stage.Name))))
+			l.name = max(l.name, min(maxLaneName, text.Width(text.Line(l.canvas.label(stage)))))
 		}
 	}
 	l.shown = min(count, max(1, (l.width-leastName-2)/2))
@@ -92,8 +92,8 @@ func (l *lanes) nameColumn() int { return 2*l.shown + 2 }
 
 func (l *lanes) barColumn() int { return l.nameColumn() + l.name + 1 + durationCols + 1 }
 
-// label draws the row of a stage right of the lanes.
-func (l lanes) label(node, row int) {
+// describe draws the row of a stage right of the lanes.
+func (l lanes) describe(node, row int) {
 	stage, y := l.stages[node], l.top+row
 	if !l.sees(y) {
 		return
@@ -104,7 +104,7 @@ func (l lanes) label(node, row int) {
 		role = Dim
 	}
 	x := l.nameColumn()
-	l.text(x, y, l.name, stage.Name, role, selected || stage.Status.acute())
+	l.text(x, y, l.name, l.canvas.label(stage), role, selected || stage.Status.acute())
 	x += l.name + 1
 	d := took(stage.Duration)
 	role = Dim

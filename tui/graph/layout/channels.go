@@ -6,7 +6,9 @@ package layout
 // channels assigns trunks to channels, the vertical lines of a gap, numbered from the left.
 type channels struct {
 	// ports are the rows at which edges leave and arrive, and the rows of bends.
-	ports  map[int]bool
+	ports map[int]bool
+	// height is that of the picture; bends stay within it.
+	height int
 	placed []*trunk
 }
 
@@ -90,9 +92,9 @@ func (c *channels) bendOne(open []*trunk, least map[*trunk]int, release func(*tr
 // bend divides t at the free row next to its middle, and places the left part.
 func (c *channels) bend(t *trunk) bool {
 	row, found := 0, false
-	for distance := 0; distance <= t.high-t.low && !found; distance++ {
+	for distance := 0; distance < c.height && !found; distance++ {
 		for _, row = range []int{(t.low+t.high)/2 - distance, (t.low+t.high)/2 + distance} {
-			if found = row > t.low && row < t.high && !c.ports[row]; found {
+			if found = row >= 0 && row < c.height && !c.ports[row]; found {
 				break
 			}
 		}

@@ -31,7 +31,7 @@ func route(g Graph, p *places, sizes []Size, rows []int, result *Picture) {
 	width := make([]int, len(p.layers))
 	for k, layer := range p.layers {
 		if k > 0 {
-			gaps[k-1] = newGap(c, p.layers[k-1], layer)
+			gaps[k-1] = newGap(c, p.layers[k-1], layer, result.Height)
 			left[k] = left[k-1] + width[k-1] + max(MinGap, 2*gaps[k-1].channels+1)
 		}
 		width[k] = 1
@@ -114,7 +114,7 @@ type gap struct {
 	channels int
 }
 
-func newGap(c column, layer, next []int) gap {
+func newGap(c column, layer, next []int, height int) gap {
 	g := gap{trunk: make(map[int]*trunk, len(layer)), channels: 1}
 	same := make(map[string]*trunk)
 	var trunks []*trunk
@@ -149,7 +149,7 @@ func newGap(c column, layer, next []int) gap {
 	for _, place := range slices.Concat(layer, next) {
 		ports[c.port(place)] = true
 	}
-	channels := channels{ports: ports}
+	channels := channels{ports: ports, height: height}
 	for _, t := range channels.assign(upright) {
 		g.channels = max(g.channels, t.channel+1)
 	}
