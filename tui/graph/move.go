@@ -58,10 +58,21 @@ func (c Cursor) Move(stages []Stage, p Picture, direction Direction) Cursor {
 	}
 	next := nearest(p.Places, at, func(i int) bool { return ends[p.Places[i].ID] })
 	if next < 0 {
-		return c
+		return c.along(p.Places, at, direction)
 	}
 	trail := append(c.trail[max(0, len(c.trail)+1-maxTrail):len(c.trail):len(c.trail)], step{c.ID, direction})
 	return Cursor{ID: p.Places[next].ID, trail: trail}
+}
+
+// along moves to the next place of the same row, which no edge leads to: the stages of a rollback stand side by side.
+func (c Cursor) along(places []Place, at int, direction Direction) Cursor {
+	next := nearest(places, at, func(i int) bool {
+		return places[i].Y == places[at].Y && (places[i].X < places[at].X) == (direction == Left)
+	})
+	if next < 0 {
+		return c
+	}
+	return Cursor{ID: places[next].ID}
 }
 
 // besides returns the nearest place above or below in the same column.
